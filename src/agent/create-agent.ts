@@ -12,6 +12,7 @@
  * Without its hub it goes on with what it last heard: works are still compared with the member and repaired, and
  * nothing is removed, because removing needs a work that the hub shows as deleted (docs/adr/0019-pull-agents.md).
  */
+import { defined } from "../base/index.ts";
 import { Cluster, ManagedCluster, Work } from "../api/index.ts";
 import type { Clock, DeepReadonly, Log, MetricsText, Random } from "../base/index.ts";
 import type { Client, ObjectKey } from "../client/index.ts";
@@ -109,7 +110,7 @@ interface Part {
 
 export function createAgent(options: AgentOptions): Agent {
   const { hub, faces, only, members, origin, clock, random, log } = options;
-  const { periodMs, ...thresholds } = { ...MEMBERSHIP_TIMES, ...options.times };
+  const { periodMs, ...thresholds } = { ...MEMBERSHIP_TIMES, ...defined(options.times) };
   const client = options.clientFor("agent");
   const informers = createInformers({
     client: only === undefined ? client : createHubView(client, only),

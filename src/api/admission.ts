@@ -67,8 +67,8 @@ export interface Review<T> {
   /** Set when a subresource is written. */
   subresource?: string;
   user: { name: string; uid?: string; groups: readonly string[]; extra?: Readonly<Record<string, readonly string[]>> };
-  /** Set when a controller of this very process writes. */
-  inProcess?: true;
+  /** Set when the caller is one of the controllers that belong to the server, in this process or another. */
+  byController?: true;
   /** The object as it is to be stored; what is being deleted, for DELETE. */
   object: DeepReadonly<T>;
   /** What is stored now; absent for CREATE. */

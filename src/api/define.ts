@@ -21,9 +21,9 @@ export function builtInKind<T extends KubernetesObject>(
 ): Kind<T> {
   const { version, facts, columns, deprecationWarning, ...rest } = names;
   return {
-    subresources: {},
-    hasGeneration: false,
     ...rest,
+    subresources: rest.subresources ?? {},
+    hasGeneration: rest.hasGeneration ?? false,
     storageVersion: version,
     versions: { [version]: lazyVersion(columns, () => kindSchema(facts, names.kind), { deprecationWarning }) },
     builtIn: true,
@@ -56,9 +56,9 @@ type CustomNames = Names & {
 export function customKind<T extends KubernetesObject>(names: CustomNames): Kind<T> {
   const { facts, columns, storageVersion, ...rest } = names;
   return {
-    subresources: {},
-    hasGeneration: true,
     ...rest,
+    subresources: rest.subresources ?? {},
+    hasGeneration: rest.hasGeneration ?? true,
     storageVersion,
     versions: { [storageVersion]: lazyVersion(columns, () => definitionSchema(facts, storageVersion)) },
     builtIn: false,

@@ -47,9 +47,9 @@ export function makeReview<T>(object: DeepReadonly<T>, oldObject?: DeepReadonly<
 export function review<T extends KubernetesObject>(
   admissions: readonly AnyAdmission[],
   given: T,
-  rest: { old?: object; subresource?: string; inProcess?: true } = {},
+  rest: { old?: object; subresource?: string; byController?: true } = {},
 ): Reviewed<T> {
-  const { old, subresource, inProcess } = rest;
+  const { old, subresource, byController } = rest;
   const warnings: string[] = [];
   let object = deepFreeze({
     ...given,
@@ -57,7 +57,7 @@ export function review<T extends KubernetesObject>(
   }) as DeepReadonly<T>;
   const ask = (): Review<T> => ({
     ...makeReview(object, old as DeepReadonly<T> | undefined, subresource),
-    ...(inProcess && { inProcess }),
+    ...(byController && { byController }),
     warn: (text) => void warnings.push(text),
   });
   for (const { mutate } of admissions) object = deepFreeze(mutate?.(ask()) ?? object) as typeof object;

@@ -14,8 +14,8 @@ export interface RequestContext {
   readonly query: URLSearchParams;
   readonly user: UserInfo;
   readonly userAgent: string;
-  /** A direct call of this process: a controller or the member simulation. */
-  readonly inProcess: boolean;
+  /** The caller is one of the controllers that belong to this server, in this process or another (`IsController`). */
+  readonly byController: boolean;
   /** Adds a `Warning:` header to the answer. */
   readonly warn: (message: string) => void;
   readonly signal: AbortSignal;

@@ -41,6 +41,7 @@ export interface DirectTransportOptions {
 }
 
 export function createDirectTransport({ deps, user, handle, freeze, track, lists }: DirectTransportOptions): Transport {
+  const byController = deps.isController(user);
   const shared = <T>(value: T): T => (freeze ? (deepFreeze(value) as T) : value);
   const contextOf = (
     path: ResourcePath,
@@ -57,7 +58,7 @@ export function createDirectTransport({ deps, user, handle, freeze, track, lists
       resource: { group, resource, subresource: subresource || undefined, namespace, name: asked },
     });
     const cluster = findCluster(deps, path.cluster);
-    const served = findResource(cluster, path, verb, true);
+    const served = findResource(cluster, path, verb, byController);
     return {
       cluster,
       served,
@@ -67,7 +68,7 @@ export function createDirectTransport({ deps, user, handle, freeze, track, lists
       query: query ? parametersOf(query) : NO_QUERY,
       user,
       userAgent: "",
-      inProcess: true,
+      byController,
       warn: () => {},
       signal,
     };
@@ -94,7 +95,7 @@ export function createDirectTransport({ deps, user, handle, freeze, track, lists
         {
           cluster: all ? "*" : findCluster(deps, path.cluster),
           where,
-          inProcess: true,
+          byController,
           group,
           version,
           resource,

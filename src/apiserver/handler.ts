@@ -10,6 +10,7 @@ import {
   badRequest,
   internalError,
   methodNotAllowed,
+  notAcceptable,
   pathNotFound,
   unavailable,
 } from "../machinery/index.ts";
@@ -36,7 +37,7 @@ import { patchTypeOf } from "./write/patch.ts";
 import type { ApiRequest, ApiResponse } from "./request/request.ts";
 import type { ServedVersion } from "./clusters/resources.ts";
 import { answerResponse, statusResponse, streamOf, textResponse } from "./request/respond.ts";
-import { routeOf, splitCluster } from "./request/router.ts";
+import { HUB, routeOf, splitCluster } from "./request/router.ts";
 import type { ResourceRoute } from "./request/router.ts";
 import { selectionOf } from "./read/selection.ts";
 import { includeObjectOf } from "./read/table.ts";
@@ -146,9 +147,11 @@ async function answerResource(
   const access = { cluster: clusterName, ...accessOf(request.method, route, query) };
   const user = actingUser(deps.authorizer, request, access);
   authorize(deps, { ...access, user });
+  if (clusterName === "*") return watchAllClusters(options, request, route, seen);
   const verb = verbOf(request.method, route, query) ?? refuseMethod(deps, clusterName, route);
   const cluster = findCluster(deps, clusterName);
-  const served = findResource(cluster, route, verb);
+  const byController = deps.isController(user);
+  const served = findResource(cluster, route, verb, byController);
   if (route.name !== undefined) checkName(route.name);
   const context: RequestContext = {
     cluster,
@@ -159,7 +162,7 @@ async function answerResource(
     query,
     user,
     userAgent: headers["user-agent"] ?? "",
-    inProcess: false,
+    byController,
     warn,
     signal: request.signal,
   };
@@ -332,7 +335,7 @@ function watchResponse(
   representation: Representation,
   seen: ObservedRequest,
 ): ApiResponse {
-  const { cluster, served, namespace, signal } = context;
+  const { cluster, served, signal } = context;
   const query = listQuery(context.query, true);
   // The old prefix names one object in the path.
   const fieldSelector =
@@ -347,12 +350,40 @@ function watchResponse(
     headers: { "content-type": "application/json", "cache-control": "no-cache, private" },
     body: createWatchStream(deps, {
       cluster,
+      path: route,
       served,
-      namespace,
       query: { ...query, fieldSelector },
       representation,
       includeObject,
       signal,
+      meter: () => metrics.watch(seen),
+    }),
+  };
+}
+
+/** `/clusters/*` covers every logical cluster and can only be watched; events then carry the name of their cluster. */
+function watchAllClusters(
+  { deps, metrics }: HandlerOptions,
+  request: ApiRequest,
+  route: ResourceRoute,
+  seen: ObservedRequest,
+): ApiResponse {
+  const { group, version, resource, name, subresource } = route;
+  if (name !== undefined || subresource !== undefined || verbOf(request.method, route, request.query) !== "watch")
+    throw badRequest("all logical clusters together can only be watched");
+  const representation = representationOf(request.headers, request.query);
+  if (representation.as !== "object" || representation.format !== "json") throw notAcceptable("application/json");
+  Object.assign(seen, { cluster: HUB, verb: METRIC_VERBS.watch, group, version, resource, scope: "cluster" });
+  return {
+    status: 200,
+    headers: { "content-type": "application/json", "cache-control": "no-cache, private" },
+    body: createWatchStream(deps, {
+      cluster: "*",
+      path: route,
+      query: listQuery(request.query, true),
+      representation,
+      includeObject: "None",
+      signal: request.signal,
       meter: () => metrics.watch(seen),
     }),
   };

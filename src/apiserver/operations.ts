@@ -13,7 +13,7 @@ import type { Actions } from "./action.ts";
 import type { BackPressure } from "./watch/back-pressure.ts";
 import { confirmSubject } from "./access/subject.ts";
 import { accessDenied } from "./request/authorize.ts";
-import type { AccessRequest, Authorizer } from "./request/authorize.ts";
+import type { AccessRequest, Authorizer, IsController } from "./request/authorize.ts";
 import { clusterNotFound } from "./clusters/clusters.ts";
 import type { LogicalCluster } from "./clusters/clusters.ts";
 import { explainUnreadable, tellUnknown } from "./crd/decode.ts";
@@ -42,6 +42,7 @@ export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "d
 export type OperationDependencies = WriteDependencies &
   WatchDependencies & {
     authorizer: Authorizer;
+    isController: IsController;
     actions: Actions;
     pressure: BackPressure;
     accountTokens: AccountTokens;
@@ -68,15 +69,15 @@ export class PageNotFound extends ApiError {
   }
 }
 
-/** What the path names in a cluster, for somebody outside or for a part of this process. Throws 404 and 405. */
+/** What the path names in a cluster. Controllers of this server may also name a version that is only stored. Throws 404 and 405. */
 export function findResource(
   cluster: LogicalCluster,
   route: Pick<ResourceRoute, "group" | "version" | "resource" | "namespace" | "name" | "subresource">,
   verb: Verb,
-  inProcess = false,
+  byController = false,
 ): ServedVersion {
   const { group, version, resource, namespace, name, subresource } = route;
-  const served = inProcess
+  const served = byController
     ? cluster.table.findStored(group, version, resource)
     : cluster.table.find(group, version, resource);
   const missing = (): ApiError =>

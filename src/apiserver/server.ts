@@ -15,6 +15,7 @@ import type { BearerTokens } from "./access/bearer-tokens.ts";
 import { createEscalationCheck } from "./access/escalation.ts";
 import { markUsed } from "./access/last-used.ts";
 import { createRbac } from "./access/rbac.ts";
+import { MASTERS, memberOf } from "./request/authorize.ts";
 import { createActions } from "./action.ts";
 import { builtInActions } from "./actions/index.ts";
 import { createAdmissions } from "./write/admit.ts";
@@ -69,6 +70,8 @@ export interface ApiServerOptions {
    * as the process.
    */
   serviceAccounts?: { issuer?: string; signingKey?: () => Promise<string> };
+  /** Group of the controllers that belong to this server (`IsController`); unset means that there are none. */
+  controllerGroup?: string;
   /** Unset refuses protobuf bodies, with a clear text. */
   decodeProtobuf?: ProtobufDecoder;
   version?: VersionInfo;
@@ -134,7 +137,7 @@ export interface ApiServer {
 }
 
 export async function createApiServer(options: ApiServerOptions): Promise<ApiServer> {
-  const { cache, clock, random, log, admissions, version = VERSION } = options;
+  const { cache, clock, random, log, admissions, controllerGroup, version = VERSION } = options;
   const profiles = new Map(
     Object.entries(options.profiles).map(([name, profile]) => [name, createProfileLayer(name, profile)]),
   );
@@ -176,7 +179,10 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       allocation.plugin,
       createVolumeLifecycle({ clock }),
       createDeviceClaims({ clock, authorizer }),
-      ...createCertificatePlugins({ authorizer }),
+      ...createCertificatePlugins({
+        authorizer,
+        restrictedGroups: [MASTERS, ...(controllerGroup === undefined ? [] : [controllerGroup])],
+      }),
       ...builtInPlugins,
       createEscalationCheck(authorizer),
     ],
@@ -185,6 +191,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     clock,
     random,
     authorizer,
+    isController: controllerGroup === undefined ? () => false : memberOf(controllerGroup),
     accountTokens,
     tokens,
   };

@@ -21,6 +21,8 @@ import type { ApiResponse, UserInfo } from "./request/request.ts";
 import { createApiServer } from "./server.ts";
 import type { ApiServer, ApiServerOptions } from "./server.ts";
 
+/** The group that this server trusts as its controllers. */
+export const CONTROLLERS = "system:flotilla";
 export const ADMIN: UserInfo = { name: "admin", groups: ["system:masters", "system:authenticated"] };
 
 const namespace = (name: string): KubernetesObject => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
@@ -78,6 +80,7 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
   const cache = await createCache(engine);
   const server = await createApiServer({
     cache,
+    controllerGroup: CONTROLLERS,
     clock,
     random: createSeededRandom(1),
     log: silentLog,

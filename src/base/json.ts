@@ -79,6 +79,13 @@ export function equalJson(a: unknown, b: unknown): boolean {
   return given === 0;
 }
 
+/** `given` without its undefined fields, so that it can be spread over defaults: `{ ...DEFAULTS, ...defined(options) }`. */
+export function defined<T extends object>(given: T | undefined): Partial<T> {
+  const result: Partial<T> = {};
+  for (const key in given) if (given[key] !== undefined) result[key] = given[key];
+  return result;
+}
+
 /** Freezes a value and everything in it, so that a test fails where a reader changes what it shares. */
 export function deepFreeze<T>(value: T): DeepReadonly<T> {
   if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {

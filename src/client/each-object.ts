@@ -16,7 +16,11 @@ export async function* eachObject<T extends KubernetesObject>(
 ): AsyncGenerator<DeepReadonly<T>> {
   let next: string | undefined;
   do {
-    const page = await client.list(kind, { limit: PAGE_SIZE, ...options, ...(next && { continue: next }) });
+    const page = await client.list(kind, {
+      ...options,
+      limit: options.limit ?? PAGE_SIZE,
+      ...(next && { continue: next }),
+    });
     yield* page.items;
     next = page.continue;
   } while (next);

@@ -232,11 +232,9 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
       });
     },
 
-    async *watch({ path, query }, signal): AsyncGenerator<TransportWatchEvent[]> {
+    async *watch({ path, query, where }, signal): AsyncGenerator<TransportWatchEvent[]> {
       if (signal.aborted) return;
       const doing = describe("watch", path, authority);
-      if (path.cluster === "*")
-        throw badRequest("a watch of every logical cluster is possible only inside the hub's process");
       const seconds = Number(query?.["timeoutSeconds"] ?? Math.floor(WATCH_SECONDS * (1 + random.next())));
       const url =
         prefixOf(path.cluster) +
@@ -263,7 +261,7 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
         ),
       );
       try {
-        yield* readWatch(doing, response, signal);
+        for await (const events of readWatch(doing, response, signal)) yield where ? eventsOf(events, where) : events;
       } finally {
         silence.cancel();
       }
@@ -294,6 +292,11 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
 
     close: () => connection.close(),
   };
+}
+
+/** The server sends events of every cluster; a filter that is a function cannot be sent to it. */
+function eventsOf(events: TransportWatchEvent[], where: (cluster: string) => boolean): TransportWatchEvent[] {
+  return events.filter(({ cluster }) => cluster === undefined || where(cluster));
 }
 
 async function* readWatch(

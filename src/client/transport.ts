@@ -65,7 +65,7 @@ export interface Transport {
   send(request: TransportRequest, signal?: AbortSignal): Promise<JsonObject>;
   /**
    * Events in batches until the server ends the watch or `signal` is aborted. An ERROR event is thrown as `ApiError`.
-   * `cluster: "*"` covers every logical cluster, or those that fit `where`, and is known to the direct transport only.
+   * `cluster: "*"` covers every logical cluster of a Flotilla hub, or those that match `where`.
    */
   watch(
     request: { path: ResourcePath; query?: Record<string, string>; where?: (cluster: string) => boolean },

@@ -88,5 +88,6 @@ function readLine(line: string): TransportWatchEvent | Error {
   if (event["type"] === "ERROR") return new ApiError(object as unknown as Status);
   if (!EVENT_TYPES.has(event["type"]))
     return new UnreachableError(`a watch event has the unknown type ${JSON.stringify(event["type"])}`);
-  return { type: event["type"] as TransportWatchEvent["type"], object };
+  const type = event["type"] as TransportWatchEvent["type"];
+  return typeof event["cluster"] === "string" ? { type, cluster: event["cluster"], object } : { type, object };
 }

@@ -7,6 +7,8 @@ import {
   Cluster,
   createBuiltInAdmissions,
   decodeProtobuf,
+  FLOTILLA_GROUP,
+  flotillaUser,
   kruiseKinds,
   logicalClusterAdmission,
   Namespace,
@@ -60,9 +62,6 @@ import { createSimulatedClusters } from "./simulated-clusters.ts";
 import { createSimulatedDeliveries } from "./simulated-deliveries.ts";
 
 export { HUB };
-/** In-process parts of Flotilla act as administrators of every logical cluster. */
-const SYSTEM_USER = { name: "system:flotilla", groups: ["system:masters", "system:authenticated"] };
-
 export interface HubOptions {
   engine: Engine;
   clock: Clock;
@@ -178,6 +177,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   });
   const server = await createApiServer({
     cache,
+    controllerGroup: FLOTILLA_GROUP,
     clock,
     random,
     log,
@@ -224,7 +224,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   await server.addCluster(HUB, "hub");
 
   const connect = (part: string, fieldManager: string): Client =>
-    createClient({ transport: wrap(server.transport(SYSTEM_USER), part), fieldManager });
+    createClient({ transport: wrap(server.transport(flotillaUser(part)), part), fieldManager });
   const client = connect("system", "flotilla-system");
   const hubInformers = createInformers({ client, clock, random, log, scope: { cluster: HUB } });
   const { isSimulated, isMember } = createSimulatedClusters(server, (cluster) => {
@@ -249,7 +249,10 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   });
   const distantInformers = createDistantInformers(memberInformers, network);
   const reach = (part: string, fieldManager: string): Client =>
-    createClient({ transport: throughNetwork(wrap(server.transport(SYSTEM_USER), part), network), fieldManager });
+    createClient({
+      transport: throughNetwork(wrap(server.transport(flotillaUser(part)), part), network),
+      fieldManager,
+    });
   const overNetwork = createSimulatedDeliveries({
     client: writeThrough(reach("execute", "flotilla")),
     informers: distantInformers,
@@ -439,7 +442,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     informers: hubInformers,
     clientFor: (part) =>
       createClient({
-        transport: throughAgentNetwork(wrap(server.transport(SYSTEM_USER), part), network),
+        transport: throughAgentNetwork(wrap(server.transport(flotillaUser(part)), part), network),
         fieldManager: `flotilla-${part}`,
       }),
     simulated: {

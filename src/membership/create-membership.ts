@@ -1,4 +1,5 @@
 /** Wires the controllers that look after members to informers and clients of a hub. */
+import { defined } from "../base/index.ts";
 import type { ConnectHandler } from "../api/index.ts";
 import {
   Cluster,
@@ -101,7 +102,7 @@ export interface Membership {
 
 export function createMembership(options: MembershipOptions): Membership {
   const { hub, informers, clientFor, simulated, matchesAffinity, events, times, clock, random, log } = options;
-  const { periodMs, ...thresholds } = { ...MEMBERSHIP_TIMES, ...times };
+  const { periodMs, ...thresholds } = { ...MEMBERSHIP_TIMES, ...defined(times) };
   const clusters = informers.of(Cluster);
   const works = informers.of(Work);
   const bindings = [informers.of(ResourceBinding), informers.of(ClusterResourceBinding)];

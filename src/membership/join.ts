@@ -39,7 +39,7 @@ export async function joinCluster(
     apiVersion: "cluster.karmada.io/v1alpha1",
     kind: "Cluster",
     metadata: { name, finalizers: [CLUSTER_FINALIZER] },
-    spec: { syncMode: "Push", ...spec, taints: [{ key: NOT_READY_TAINT, effect: "NoSchedule" }] },
+    spec: { ...spec, syncMode: spec.syncMode ?? "Push", taints: [{ key: NOT_READY_TAINT, effect: "NoSchedule" }] },
   };
   const cluster = await ensure(client, Cluster, hub, wanted, signal);
   // A simulated member that joined before may have moved; another cluster that joined under its name is where it says.

@@ -10,6 +10,7 @@
  */
 import { Lease } from "../api/index.ts";
 import {
+  defined,
   equalJson,
   formatMicroTime,
   invariant,
@@ -75,7 +76,7 @@ interface Term {
 
 export function createLeaderElection(options: LeaderElectionOptions): LeaderElection {
   const { client, clock, random, lease: key, identity, events } = options;
-  const { leaseDurationMs, renewDeadlineMs, retryMs } = { ...USUAL_TIMES, ...options.times };
+  const { leaseDurationMs, renewDeadlineMs, retryMs } = { ...USUAL_TIMES, ...defined(options.times) };
   invariant(identity !== "", "a candidate has an identity");
   invariant(
     leaseDurationMs > renewDeadlineMs && renewDeadlineMs > retryMs * JITTER,

@@ -1,6 +1,8 @@
 /** The controllers that every cluster has, on two clusters and a clock that stands still. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
+  FLOTILLA_GROUP,
+  flotillaUser,
   ClusterRole,
   ConfigMap,
   Namespace,
@@ -22,7 +24,7 @@ import { countWrites, reconcileUntilQuiet } from "../testing/index.ts";
 import type { WriteCounter } from "../testing/index.ts";
 import { createSystemControllers, defaultServiceAccount, rootCertificateConfigMap } from "./index.ts";
 
-const USER = { name: "system:flotilla", groups: ["system:masters"] };
+const USER = flotillaUser("test");
 const CERTIFICATE = "-----BEGIN CERTIFICATE-----\n";
 const furnished = (name: string): KubernetesObject[] => [
   { apiVersion: "v1", kind: "Namespace", metadata: { name } },
@@ -44,6 +46,7 @@ let stop: () => Promise<void>;
 beforeEach(async () => {
   const clock = createFakeClock();
   const server = await createApiServer({
+    controllerGroup: FLOTILLA_GROUP,
     cache: await createCache(createMemoryEngine()),
     clock,
     random: createSeededRandom(1),

@@ -3,6 +3,8 @@
  */
 import { afterEach, describe, expect, test } from "vitest";
 import {
+  FLOTILLA_GROUP,
+  flotillaUser,
   CloneSet,
   ControllerRevision,
   Deployment,
@@ -27,7 +29,7 @@ afterEach(async () => {
   for (const stop of stops.splice(0)) await stop();
 });
 
-const USER = { name: "system:flotilla", groups: ["system:masters"] };
+const USER = flotillaUser("test");
 const profiles = {
   member: {
     builtIns: kubernetesKinds,
@@ -44,6 +46,7 @@ async function startMember(options: { nodes?: number } = {}) {
     ...createKruiseAdmissions({ appliesTo: () => true, nowMs: () => clock.now() }),
   ];
   const server = await createApiServer({
+    controllerGroup: FLOTILLA_GROUP,
     cache,
     clock,
     random: createSeededRandom(3),

@@ -2,7 +2,7 @@
  * What a definition's schema may say at all: the keywords of OpenAPI that are served, and how Kubernetes' own go
  * together.
  */
-import { isObject, type Json, type JsonObject } from "../../base/index.ts";
+import { defined, isObject, type Json, type JsonObject } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import { forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
 import { MAX_SCHEMA_DEPTH, propertiesOf } from "./structural-rules.ts";
@@ -39,7 +39,7 @@ function check(schema: JsonObject, place: Place, errors: FieldError[]): void {
     at: at + path,
     isRoot: false,
     depth: depth + 1,
-    ...changes,
+    ...defined(changes),
   });
 
   if (uniqueItems === true)

@@ -10,7 +10,7 @@ const make = (spec: object = {}, metadata: object = {}): PodType =>
     metadata: { name: "a", ...metadata },
     spec: { containers: [{ name: "c", image: "i:1" }], ...spec },
   }).object;
-const updated = (old: PodType, spec: object, rest: { inProcess?: true } = {}): string[] =>
+const updated = (old: PodType, spec: object, rest: { byController?: true } = {}): string[] =>
   review(admissions, { ...old, spec: { ...old.spec, ...spec } }, { old, ...rest }).problems;
 const RULE = /^spec: Forbidden: pod updates may not change fields other than/;
 
@@ -73,8 +73,8 @@ test("the placement of simulated members names the node, once", () => {
   const old = make();
   const bound: PodType = { ...old, spec: { ...old.spec, nodeName: "n1" } };
 
-  expect(updated(old, { nodeName: "n1" }, { inProcess: true })).toEqual([]);
-  expect(updated(bound, { nodeName: "n2" }, { inProcess: true })[0]).toMatch(RULE);
+  expect(updated(old, { nodeName: "n1" }, { byController: true })).toEqual([]);
+  expect(updated(bound, { nodeName: "n2" }, { byController: true })[0]).toMatch(RULE);
 });
 
 test("of a pod that is known to be right and only gets its node, the node alone is looked at", () => {
@@ -86,7 +86,7 @@ test("of a pod that is known to be right and only gets its node, the node alone 
       spec: { ...settled.spec, ...spec },
     };
     return admissions[0]
-      ?.validate?.({ ...makeReview(object, settled), settled, inProcess: true })
+      ?.validate?.({ ...makeReview(object, settled), settled, byController: true })
       .map(({ field }) => field);
   };
 

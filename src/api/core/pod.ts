@@ -81,12 +81,12 @@ function isLike({ metadata, spec }: DeepReadonly<Pod>, sibling: DeepReadonly<Pod
   );
 }
 
-function checkWrite({ object, oldObject, subresource, inProcess, settled, sibling }: Review<Pod>): FieldError[] {
+function checkWrite({ object, oldObject, subresource, byController, settled, sibling }: Review<Pod>): FieldError[] {
   if (!oldObject) return sibling && isLike(object, sibling) ? [] : checkNewPod(object);
   if (subresource === "ephemeralcontainers") return checkEphemeralContainersUpdate(object, oldObject);
   return subresource === "resize"
     ? checkResize(object, oldObject)
-    : checkPodUpdate(object, oldObject, { mayPlace: inProcess === true, settled });
+    : checkPodUpdate(object, oldObject, { mayPlace: byController === true, settled });
 }
 
 export const admissions: AnyAdmission[] = [

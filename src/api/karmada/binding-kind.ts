@@ -41,9 +41,9 @@ export function bindingKind<T extends KubernetesObject>(
 /** What a binding's object depends on, as JSON; the stage that distributes dependencies reads it. */
 const DEPENDENCIES = "resourcebinding.karmada.io/dependencies";
 
-export function checkDependencies<T extends KubernetesObject>({ object, inProcess }: Review<T>): FieldError[] {
+export function checkDependencies<T extends KubernetesObject>({ object, byController }: Review<T>): FieldError[] {
   const text = (object as DeepReadonly<KubernetesObject>).metadata.annotations?.[DEPENDENCIES];
-  if (text === undefined || inProcess || isDependencies(text)) return [];
+  if (text === undefined || byController || isDependencies(text)) return [];
   return [wrong(`metadata.annotations.${DEPENDENCIES}`, text, "annotation value must be a valid JSON")];
 }
 

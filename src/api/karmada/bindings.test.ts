@@ -57,7 +57,7 @@ describe("a binding", () => {
   test("of this process is taken as it is", () => {
     const spec = { replicaRequirements: { resourceRequest: { cpu: "1000m" } } };
 
-    expect(review(admissions, binding({}, spec), { inProcess: true }).object.spec).toEqual({ resource, ...spec });
+    expect(review(admissions, binding({}, spec), { byController: true }).object.spec).toEqual({ resource, ...spec });
   });
 
   test("says in JSON what its object depends on", () => {

@@ -44,7 +44,7 @@ export function karmadaAdmission<T extends KubernetesObject>(
       if (!completes || review.subresource !== undefined || isSettled(review)) return review.object;
       const { table, on, trustsOwn, complete } = completes;
       const object =
-        (trustsOwn && review.inProcess) || (on && on !== review.operation)
+        (trustsOwn && review.byController) || (on && on !== review.operation)
           ? review.object
           : decoded(table, kind.kind, name, review);
       return complete ? complete(object, { ...review, object }) : object;

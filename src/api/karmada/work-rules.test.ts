@@ -64,7 +64,7 @@ describe("a Work that somebody writes by hand", () => {
 });
 
 test("a Work of this process gets an id, and keeps its manifests as they were rendered", () => {
-  const { object } = review(admissions, work(configMap), { inProcess: true });
+  const { object } = review(admissions, work(configMap), { byController: true });
 
   expect(object.metadata.labels).toEqual({ [ID]: UID });
   expect(object.spec.workload?.manifests).toEqual([configMap]);

@@ -26,7 +26,7 @@ const MAX_SHOWN = 256;
 export function createWorkAdmissions(prune: (manifest: Manifest) => DeepReadonly<KubernetesObject>): AnyAdmission[] {
   const complete = (_: DeepReadonly<Work>, review: Review<Work>): DeepReadonly<Work> => {
     const work = withPermanentId(review, WORK_ID, "binding");
-    if (review.inProcess) return work;
+    if (review.byController) return work;
     const id = work.metadata.labels?.[WORK_ID] ?? "";
     const rendered = (manifest: unknown): DeepReadonly<KubernetesObject> =>
       marked(prune(checked(manifest as Json)), id);

@@ -9,7 +9,6 @@ import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import { forbidden } from "../../machinery/index.ts";
 import type { Plugin, PluginRequest } from "../plugin.ts";
 import { writesKind } from "../plugin.ts";
-import { MASTERS } from "../request/authorize.ts";
 import type { Authorizer } from "../request/authorize.ts";
 import { textOf } from "../request/text.ts";
 import { metadataOf } from "../write/metadata.ts";
@@ -23,7 +22,13 @@ const readAs = (object: DeepReadonly<JsonObject> | undefined): Request => (objec
 const refused = ({ context, object }: PluginRequest, why: string): Error =>
   forbidden(context.served.resource.name, textOf(metadataOf(object as JsonObject).name ?? ""), why);
 
-export function createCertificatePlugins({ authorizer }: { authorizer: Authorizer }): readonly Plugin[] {
+export interface CertificateRules {
+  authorizer: Authorizer;
+  /** Groups that no requested client certificate may carry. */
+  restrictedGroups: readonly string[];
+}
+
+export function createCertificatePlugins({ authorizer, restrictedGroups }: CertificateRules): readonly Plugin[] {
   /** A right on one signer, or on all of its domain. */
   const isAllowed = ({ context: { cluster, user } }: PluginRequest, verb: string, signer: string): boolean =>
     [signer, `${signer.split("/")[0] ?? ""}/*`].some(
@@ -66,8 +71,11 @@ export function createCertificatePlugins({ authorizer }: { authorizer: Authorize
       concerns: (context, operation) => operation === "CREATE" && writesKind(context, GROUP, KIND),
       validate(request) {
         const { signerName, request: text } = readAs(request.object).spec;
-        if (signerName !== CLIENT_SIGNER || !parseCertificateRequest(text).organizations.includes(MASTERS)) return;
-        throw refused(request, `use of ${CLIENT_SIGNER} signer with ${MASTERS} group is not allowed`);
+        if (signerName !== CLIENT_SIGNER) return;
+        const { organizations } = parseCertificateRequest(text);
+        const group = restrictedGroups.find((each) => organizations.includes(each));
+        if (group !== undefined)
+          throw refused(request, `use of ${CLIENT_SIGNER} signer with ${group} group is not allowed`);
       },
     },
   ];

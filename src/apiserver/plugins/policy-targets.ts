@@ -25,13 +25,13 @@ type Affinity = DeepReadonly<ClusterAffinity> | undefined;
 
 export const policyTargets: Plugin = {
   name: "PolicyTargets",
-  // A controller of this process reads no warnings.
-  concerns: ({ served: { resource }, subresource, inProcess }, operation) =>
+  // Controllers of this server ignore warnings.
+  concerns: ({ served: { resource }, subresource, byController }, operation) =>
     resource.name.group === GROUP &&
     POLICIES.has(resource.name.resource) &&
     operation !== "DELETE" &&
     subresource === undefined &&
-    !inProcess,
+    !byController,
   validate(request) {
     const { context, object } = request;
     const spec = object["spec"] as unknown as Spec;

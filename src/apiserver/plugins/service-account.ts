@@ -114,7 +114,8 @@ function accountOf(pod: ReadPod, name: string, request: PluginRequest): ServiceA
   const { namespace = "" } = context;
   const account = read.get("", ACCOUNTS, namespace, name);
   if (account) return account;
-  if (name === DEFAULT_ACCOUNT && (context.inProcess || !read.get("", ACCOUNTS, "default", DEFAULT_ACCOUNT))) return {};
+  if (name === DEFAULT_ACCOUNT && (context.byController || !read.get("", ACCOUNTS, "default", DEFAULT_ACCOUNT)))
+    return {};
   throw refused(
     pod,
     request,

@@ -9,7 +9,7 @@ const NOT_READY: Taint = { key: "node.kubernetes.io/not-ready", effect: "NoSched
 export const taintNodes: Plugin = {
   name: "TaintNodesByCondition",
   // Simulated nodes are ready from the start, and nobody would take the taint away.
-  concerns: (context, operation) => operation === "CREATE" && !context.inProcess && writesKind(context, "", "Node"),
+  concerns: (context, operation) => operation === "CREATE" && !context.byController && writesKind(context, "", "Node"),
   mutate({ object }) {
     const node = object as unknown as DeepReadonly<Node>;
     const taints = node.spec?.taints ?? [];

@@ -51,6 +51,19 @@ export interface Authorizer {
   ): readonly DeepReadonly<PolicyRule>[] | undefined;
 }
 
+/**
+ * Decides whether a caller is one of the controllers that belong to this server. Such callers write objects in the
+ * form that is stored, may place pods, and may address stored versions that are not served. The answer depends on the
+ * user and its groups alone, so a controller gets the same API in this process and over HTTP.
+ */
+export type IsController = (user: UserInfo) => boolean;
+
+/** The server trusts members of one group, whose certificates and tokens only the server's bootstrap issues. */
+export const memberOf =
+  (group: string): IsController =>
+  ({ groups }) =>
+    groups.includes(group);
+
 export const MASTERS = "system:masters";
 
 /** Members of this group may do everything, whatever a cluster's roles say. */

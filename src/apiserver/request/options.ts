@@ -18,11 +18,7 @@ type OptionsKind = "CreateOptions" | "UpdateOptions" | "PatchOptions" | "DeleteO
 const MAX_MANAGER_BYTES = 128;
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u;
 
-export function writeOptions(
-  { query, userAgent, user, inProcess }: RequestContext,
-  kind: OptionsKind,
-  apply = false,
-): WriteOptions {
+export function writeOptions({ query, userAgent }: RequestContext, kind: OptionsKind, apply = false): WriteOptions {
   const errors: FieldError[] = [];
   const dryRun = query.getAll("dryRun");
   if (dryRun.some((value) => value !== "All")) errors.push(unsupportedValue("dryRun", dryRun, ["All"]));
@@ -53,7 +49,7 @@ export function writeOptions(
   if (errors.length > 0) throw invalid("meta.k8s.io", kind, "", errors);
   return {
     dryRun: dryRun.length > 0,
-    fieldManager: named || defaultManager(userAgent) || (inProcess ? user.name : "unknown"),
+    fieldManager: named || defaultManager(userAgent) || "unknown",
     fieldValidation: (validation || "Warn") as WriteOptions["fieldValidation"],
     force,
     isPatch: kind === "PatchOptions",

@@ -10,6 +10,7 @@ import type { LogicalCluster } from "../clusters/clusters.ts";
 import type { Representation } from "../request/negotiate.ts";
 import type { ListQuery } from "../request/options.ts";
 import { objectAt } from "../read/render.ts";
+import type { ResourceRoute } from "../request/router.ts";
 import type { ByteSink, ByteStream } from "../request/request.ts";
 import type { ServedVersion } from "../clusters/resources.ts";
 import { encode, entryLine } from "../request/respond.ts";
@@ -36,9 +37,11 @@ const INITIAL_CHUNK_BYTES = 256 * 1024;
 export type StreamDependencies = WatchDependencies & { random: Random; pressure: BackPressure };
 
 export interface WatchRequest {
-  cluster: LogicalCluster;
-  served: ServedVersion;
-  namespace?: string;
+  /** One cluster, or all of them; then each event carries the name of its cluster. */
+  cluster: LogicalCluster | "*";
+  path: Pick<ResourceRoute, "group" | "version" | "resource" | "namespace">;
+  /** The resource in that cluster; unset for all of them, which may serve it differently or not yet. */
+  served?: ServedVersion;
   query: ListQuery;
   representation: Representation;
   includeObject: TableOptions["includeObject"];
@@ -88,12 +91,12 @@ class WatchStream {
     this.#deps = deps;
     this.#request = request;
     this.#sink = sink;
-    this.#pressure = deps.pressure.join(request.cluster.name);
+    // No cluster's writers wait for a watch of all clusters: one that lags is ended, and its client lists again.
+    this.#pressure = deps.pressure.join(request.cluster === "*" ? "*" : request.cluster.name);
   }
 
   start(): void {
-    const { cluster, served, namespace, query, signal } = this.#request;
-    const { resource, version } = served;
+    const { cluster, path, query, signal } = this.#request;
     this.#lastRevision = query.resourceVersion ?? 0;
     this.#meter = this.#request.meter?.();
     this.#schedule();
@@ -101,10 +104,10 @@ class WatchStream {
       this.#deps,
       {
         cluster,
-        group: resource.name.group,
-        version,
-        resource: resource.name.resource,
-        namespace,
+        group: path.group,
+        version: path.version,
+        resource: path.resource,
+        namespace: path.namespace,
         labelSelector: query.labelSelector,
         fieldSelector: query.fieldSelector,
         resourceVersion: query.resourceVersion,
@@ -246,7 +249,7 @@ class WatchStream {
   /** Whole objects look the same to all watchers. */
   #isPlain(): boolean {
     const { as, format } = this.#request.representation;
-    return as === "object" && format === "json";
+    return as === "object" && format === "json" && this.#request.cluster !== "*";
   }
 
   #nextInitial(): Uint8Array {
@@ -271,21 +274,16 @@ class WatchStream {
   #line(notice: Notice): Uint8Array {
     if (this.#isPlain()) return sharedLine(notice);
     const { representation } = this.#request;
+    if (this.#request.cluster === "*") return withCluster(sharedLine(notice), notice.cluster.name);
     const { type, entry, served, revision } = notice;
     const object = objectAt(entry, served, revision);
     return encode(
-      `${JSON.stringify({ type, object: representation.as === "table" ? this.#table(object, revision) : representation.as === "metadata" ? partialMetadata(object, representation.version) : object })}\n`,
+      `${JSON.stringify({ type, object: representation.as === "table" ? this.#table(served, object, revision) : representation.as === "metadata" ? partialMetadata(object, representation.version) : object })}\n`,
     );
   }
 
-  #table(object: JsonObject, revision: number): JsonObject {
-    return tableOf(
-      this.#request.served,
-      [object],
-      { resourceVersion: String(revision) },
-      this.#tableOptions(),
-      this.#isFirst(),
-    );
+  #table(served: ServedVersion, object: JsonObject, revision: number): JsonObject {
+    return tableOf(served, [object], { resourceVersion: String(revision) }, this.#tableOptions(), this.#isFirst());
   }
 
   #tableOptions(): TableOptions {
@@ -301,20 +299,29 @@ class WatchStream {
   }
 
   #bookmarkLine(revision: number, initialEnd: boolean): Uint8Array {
-    const { served, representation } = this.#request;
+    const { path, served, representation } = this.#request;
     const metadata: JsonObject = {
       resourceVersion: String(revision),
       ...(initialEnd && { annotations: { "k8s.io/initial-events-end": "true" } }),
     };
-    const bare: JsonObject = { kind: served.resource.kind.kind, apiVersion: served.apiVersion, metadata };
+    const bare: JsonObject = {
+      kind: served?.resource.kind.kind ?? "",
+      apiVersion: path.group === "" ? path.version : `${path.group}/${path.version}`,
+      metadata,
+    };
     const object =
-      representation.as === "table"
+      served && representation.as === "table"
         ? bookmarkTable(served, bare, this.#tableOptions(), this.#isFirst())
         : representation.as === "metadata"
           ? partialMetadata(bare, representation.version)
           : bare;
     return encode(`${JSON.stringify({ type: "BOOKMARK", object })}\n`);
   }
+}
+
+/** `{"type":…}` becomes `{"cluster":"paris","type":…}`. */
+function withCluster(line: Uint8Array, cluster: string): Uint8Array {
+  return Buffer.concat([encode(`{"cluster":${JSON.stringify(cluster)},`), line.subarray(1)]);
 }
 
 interface SharedLine {

@@ -31,8 +31,8 @@ export interface WatchTarget {
   cluster: LogicalCluster | "*";
   /** Of all of them, those that are watched. */
   where?(cluster: string): boolean;
-  /** Set for a part of this process, which may see a version that is stored and not served. */
-  inProcess?: true;
+  /** Set for controllers of this server, which may watch a version that is stored and not served. */
+  byController?: boolean;
   group: string;
   version: string;
   resource: string;
@@ -123,7 +123,7 @@ function watchOne(
   const { group, version, namespace } = target;
   cluster.removed.throwIfAborted();
   const find = (): ServedVersion | undefined =>
-    target.inProcess
+    target.byController
       ? cluster.table.findStored(group, version, target.resource)
       : cluster.table.find(group, version, target.resource);
   const served = find();

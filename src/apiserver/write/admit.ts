@@ -159,8 +159,8 @@ export function admitObject(deps: AdmitDependencies, request: AdmitRequest): Jso
   if (errors.length > 0)
     throw invalid((kind.storedAs ?? kind).group, kind.kind, textOf(metadataOf(object).name ?? ""), errors);
   askWebhooks(chain, review);
-  // A controller of this process reads no warnings.
-  if (!context.inProcess) {
+  // Controllers of this server ignore warnings.
+  if (!context.byController) {
     if (!kind.builtIn) warnOfCustom(context, object, oldObject);
     for (const { warnings } of chain) for (const text of warnings?.(review()) ?? []) context.warn(text);
   }
@@ -210,7 +210,7 @@ function reviewOf(
     version: context.served.version,
     subresource: context.subresource,
     user: context.user,
-    inProcess: context.inProcess ? (true as const) : undefined,
+    byController: context.byController ? (true as const) : undefined,
     object,
     oldObject,
     settled,

@@ -88,7 +88,7 @@ async function removeOrMark(
   if (options.dryRun) return { entry: written ? unstoredEntry(found, written) : found.entry, gone };
   // Whoever watches pods learns that one is told to stop before it is gone. Controllers in this process need no
   // telling.
-  if (written && !(gone && context.inProcess)) {
+  if (written && !(gone && context.byController)) {
     const entry = await deps.store.put(cluster, found, written, cause);
     if (!entry) return undefined;
     if (isDefinition(resource)) deps.clusters.refresh(cluster);

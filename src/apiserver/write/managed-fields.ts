@@ -33,7 +33,7 @@ const UNTRACKED_ON_HUB = new Set([
 ]);
 
 function tracksFields(context: RequestContext, stored: Json | undefined): boolean {
-  if (!context.inProcess) return true;
+  if (!context.byController) return true;
   if (context.cluster.name !== HUB) return !UNTRACKED_ON_MEMBERS.has(context.served.resource.kind.kind);
   // Where somebody from outside has written, what is recorded has to stay true.
   return stored !== undefined || !isPipelines(context);

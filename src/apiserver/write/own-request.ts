@@ -34,7 +34,7 @@ export function ownContext(
     query: NO_QUERY,
     user: { name: "system:apiserver", groups: [MASTERS] },
     userAgent: "",
-    inProcess: true,
+    byController: true,
     warn: () => {},
     signal,
   };

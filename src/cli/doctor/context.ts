@@ -85,7 +85,14 @@ export function createHubLists({ client, signal, slim }: ListsOptions): HubLists
       return list as unknown as Promise<readonly DeepReadonly<T>[]>;
     },
     async some(kind, selection) {
-      return (await client.list(kind, { cluster: "hub", limit: PAGE, signal, ...selection })).items;
+      return (
+        await client.list(kind, {
+          cluster: "hub",
+          ...selection,
+          limit: selection.limit ?? PAGE,
+          signal: selection.signal ?? signal,
+        })
+      ).items;
     },
   };
 }

@@ -3,6 +3,7 @@
  * are not reserved; reserving all that others own leaves it exactly its own, with no feature gate. A partition keeps
  * the lowest ordinals of the fleet at the old revision, whichever member they are on.
  */
+import { defined } from "../../base/index.ts";
 import { parseApiVersion } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { DivideError } from "./divide-error.ts";
@@ -81,7 +82,7 @@ function copyFor(
   const strategy = strategies.updateStrategy ?? object.spec?.updateStrategy;
   const spec = {
     ...object.spec,
-    ...strategies,
+    ...defined(strategies),
     replicas: own.length,
     ...(reserved.length > 0 && { reserveOrdinals: reserved }),
     ...(firstUpdated !== undefined && {

@@ -48,7 +48,13 @@ class Builder {
       accumulator?: string;
     },
   ): Expr {
-    return { kind: "comprehension", offset: this.offset, variable2: undefined, accumulator: ACCUMULATOR, ...parts };
+    return {
+      kind: "comprehension",
+      offset: this.offset,
+      variable2: undefined,
+      ...parts,
+      accumulator: parts.accumulator ?? ACCUMULATOR,
+    };
   }
   /** Evaluates `result` with a name for a value. */
   bind(name: string, value: Expr, step: Expr, result: Expr): Expr {

@@ -3,7 +3,7 @@
  * says, which namespaces it is to have, and of a member without an agent everything that an agent would say. Pure.
  */
 import type { ManagedClusterSet, ManagedClusterStatus } from "../../api/index.ts";
-import { equalJson, type DeepReadonly } from "../../base/index.ts";
+import { defined, equalJson, type DeepReadonly } from "../../base/index.ts";
 import { withCondition, type NextCondition } from "../../machinery/index.ts";
 import { clockSynced, silent, type Read } from "./conditions.ts";
 import { planManagedNamespaces } from "./plan-managed-namespaces.ts";
@@ -45,7 +45,7 @@ export function planStatus(
   const { capacity, ...facts } = report?.facts ?? {};
   const status: Status = {
     ...before,
-    ...facts,
+    ...defined(facts),
     // Others may count there what nodes do not have.
     ...(capacity && { capacity: { ...before.capacity, ...capacity } }),
     conditions,

@@ -7,7 +7,7 @@
  * (pulling, creating) would be overwritten within a second. A converged pod costs none, and has no timer.
  */
 import { Node, Pod } from "../../api/index.ts";
-import { equalJson, formatTime } from "../../base/index.ts";
+import { defined, equalJson, formatTime } from "../../base/index.ts";
 import type { Clock, DeepReadonly } from "../../base/index.ts";
 import type { Client, ObjectKey } from "../../client/index.ts";
 import { defineKeyedController, done, idOfKey, keyOf, unlessChanged, watch } from "../../runtime/index.ts";
@@ -69,7 +69,7 @@ export function createKubeletController({
   times,
   events,
 }: KubeletDependencies): Controller<ObjectKey> {
-  const { startMs, restartMs, stopMs } = { ...DEFAULT_TIMES, ...times };
+  const { startMs, restartMs, stopMs } = { ...DEFAULT_TIMES, ...defined(times) };
   const pods = informers.of(Pod);
   const nodes = informers.of(Node);
   const waits = createWaits(clock);

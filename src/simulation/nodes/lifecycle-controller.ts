@@ -7,7 +7,7 @@
  * After: the eviction controller removes pods that do not tolerate the taints.
  */
 import { Node, Pod } from "../../api/index.ts";
-import { formatTime } from "../../base/index.ts";
+import { defined, formatTime } from "../../base/index.ts";
 import type { Clock, DeepReadonly } from "../../base/index.ts";
 import type { Client, ObjectKey } from "../../client/index.ts";
 import { defineController, done, idOfKey, unlessChanged } from "../../runtime/index.ts";
@@ -46,7 +46,7 @@ export function createNodeLifecycleController({
   times,
   events,
 }: LifecycleDependencies): Controller<ObjectKey> {
-  const { silenceMs } = { ...DEFAULT_NODE_TIMES, ...times };
+  const { silenceMs } = { ...DEFAULT_NODE_TIMES, ...defined(times) };
   const waits = createWaits(clock);
 
   return defineController({

@@ -4,7 +4,7 @@
  */
 import { Node } from "../../api/index.ts";
 import type { NodeCondition, Taint } from "../../api/index.ts";
-import { formatTime } from "../../base/index.ts";
+import { defined, formatTime } from "../../base/index.ts";
 import type { Clock, DeepReadonly } from "../../base/index.ts";
 import type { Client } from "../../client/index.ts";
 import { isAlreadyExists } from "../../machinery/index.ts";
@@ -50,7 +50,7 @@ export function planNodes({
   nowMs,
   ...options
 }: { count: number; nowMs: number } & NodeOptions): DeepReadonly<Node>[] {
-  const settings = { ...DEFAULTS, ...options };
+  const settings = { ...DEFAULTS, ...defined(options) };
   return Array.from({ length: Math.min(count, MAX_NODES) }, (_, index) => makeNode(index, settings, nowMs));
 }
 
@@ -83,7 +83,7 @@ export function nodeStatus(
   options: NodeOptions,
   nowMs: number,
 ): DeepReadonly<NonNullable<Node["status"]>> {
-  const { cpu, memory, pods, ephemeralStorage, extended, kubeletVersion } = { ...DEFAULTS, ...options };
+  const { cpu, memory, pods, ephemeralStorage, extended, kubeletVersion } = { ...DEFAULTS, ...defined(options) };
   const capacity = { cpu, memory, pods, "ephemeral-storage": ephemeralStorage, ...extended };
   return {
     capacity,

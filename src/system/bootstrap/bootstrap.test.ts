@@ -2,6 +2,8 @@
 import { X509Certificate, generateKeyPairSync } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
+  FLOTILLA_GROUP,
+  flotillaUser,
   CertificateSigningRequest,
   ConfigMap,
   Secret,
@@ -27,7 +29,7 @@ const makeRequest = (subject: RequestSubject): string =>
   Buffer.from(writeCertificateRequest({ subject, ...generateKeyPairSync("ec", { namedCurve: "P-256" }) })).toString(
     "base64",
   );
-const USER = { name: "system:flotilla", groups: ["system:masters"] };
+const USER = flotillaUser("test");
 const HOUR_MS = 60 * 60 * 1000;
 const KEYS = ["kube-system", "kube-public", "karmada-cluster", "open-cluster-management"];
 const namespaces: KubernetesObject[] = KEYS.map((name) => ({
@@ -48,6 +50,7 @@ let stop: () => Promise<void>;
 beforeEach(async () => {
   clock = createFakeClock();
   server = await createApiServer({
+    controllerGroup: FLOTILLA_GROUP,
     cache: await createCache(createMemoryEngine()),
     clock,
     random: createSeededRandom(1),

@@ -1,6 +1,8 @@
 /** Quotas of two clusters on one server: what is created, deleted and changed shows in their status. */
 import { afterEach, expect, test } from "vitest";
 import {
+  FLOTILLA_GROUP,
+  flotillaUser,
   ConfigMap,
   CustomResourceDefinition,
   Namespace,
@@ -20,7 +22,7 @@ import { createCache, createMemoryEngine } from "../../store/index.ts";
 import { countWrites, reconcileUntilQuiet } from "../../testing/index.ts";
 import { createQuotaController } from "./controller.ts";
 
-const USER = { name: "system:flotilla", groups: ["system:masters"] };
+const USER = flotillaUser("test");
 const profile = {
   builtIns: [Namespace, ConfigMap, Secret, ServiceAccount, Pod, ResourceQuota, CustomResourceDefinition],
   customs: [],
@@ -52,6 +54,7 @@ async function start() {
   const clock = createFakeClock();
   const cache = await createCache(createMemoryEngine());
   const server = await createApiServer({
+    controllerGroup: FLOTILLA_GROUP,
     cache,
     clock,
     random: createSeededRandom(3),

@@ -2,7 +2,7 @@
  * One simulated member on a clock that stands still: an API server with every kind of Kubernetes, simulated nodes, and
  * the controllers that a test names. What the controllers write is counted, and what they tell is kept.
  */
-import { CloneSet, builtInAdmissions, kubernetesKinds } from "../../api/index.ts";
+import { FLOTILLA_GROUP, flotillaUser, CloneSet, builtInAdmissions, kubernetesKinds } from "../../api/index.ts";
 import type { AnyAdmission, Kind, KubernetesObject, Pod as PodType } from "../../api/index.ts";
 import { Pod } from "../../api/index.ts";
 import { createApiServer } from "../../apiserver/index.ts";
@@ -21,7 +21,7 @@ import { reconcileUntilQuiet } from "../reconcile-until-quiet.ts";
 
 export const MEMBER = "member1";
 export const NAMESPACE = "shop";
-const USER = { name: "system:flotilla", groups: ["system:masters"] };
+const USER = flotillaUser("test");
 
 export interface TestMemberDependencies {
   client: Client;
@@ -86,6 +86,7 @@ export async function startTestMember(options: TestMemberOptions): Promise<TestM
     },
   };
   const server = await createApiServer({
+    controllerGroup: FLOTILLA_GROUP,
     cache,
     clock,
     random: createSeededRandom(seed),

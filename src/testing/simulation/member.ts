@@ -1,5 +1,5 @@
 /** A simulated member for tests: a real API server with every kind of Kubernetes, on a clock that stands still. */
-import { Node, Pod, builtInAdmissions, kubernetesKinds } from "../../api/index.ts";
+import { FLOTILLA_GROUP, flotillaUser, Node, Pod, builtInAdmissions, kubernetesKinds } from "../../api/index.ts";
 import type { Kind, KubernetesObject, Pod as PodType, PodSpec } from "../../api/index.ts";
 import { createApiServer } from "../../apiserver/index.ts";
 import { createFakeClock, createSeededRandom, silentLog } from "../../base/index.ts";
@@ -13,7 +13,7 @@ import type { NodeOptions, SimulationDependencies } from "../../simulation/index
 
 export const MEMBER = "paris";
 export const NAMESPACE = "shop";
-const USER = { name: "system:flotilla", groups: ["system:masters"] };
+const USER = flotillaUser("test");
 
 export interface TestMemberOptions extends Pick<SimulationDependencies, "times" | "hashes" | "isElsewhere"> {
   nodes?: number;
@@ -36,6 +36,7 @@ export async function startTestMember({
   const builtIns = [...kubernetesKinds, ...metricsKinds(() => simulation.metrics)];
   const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE } };
   const server = await createApiServer({
+    controllerGroup: FLOTILLA_GROUP,
     cache,
     clock,
     random: createSeededRandom(3),

@@ -318,7 +318,7 @@ export const queryOptions = defineTarget({
     if (number !== undefined && !Number.isSafeInteger(number)) return "a limit that is no whole number";
     parseRevision(query.get("resourceVersion") ?? "", "get");
     const { fieldManager } = writeOptions(
-      { query, userAgent: "fuzz/1", user: { name: "ann", groups: [] }, inProcess: false } as unknown as Parameters<
+      { query, userAgent: "fuzz/1", user: { name: "ann", groups: [] }, byController: false } as unknown as Parameters<
         typeof writeOptions
       >[0],
       "PatchOptions",

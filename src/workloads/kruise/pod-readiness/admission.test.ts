@@ -28,7 +28,7 @@ interface Options {
   gates?: Record<string, boolean>;
   namespaceLabels?: Record<string, string>;
   workload?: object;
-  review?: Partial<Omit<Review<Pod>, "inProcess">> & { inProcess?: boolean };
+  review?: Partial<Omit<Review<Pod>, "byController">> & { byController?: boolean };
 }
 
 function start({ gates = {}, namespaceLabels = {}, workload, review: changes }: Options = {}) {
@@ -45,7 +45,7 @@ function start({ gates = {}, namespaceLabels = {}, workload, review: changes }: 
     nowMs: () => NOW,
   });
   const review = (object: DeepReadonly<Pod>): Review<Pod> =>
-    ({ cluster: "paris", operation: "CREATE", inProcess: true, object, read, ...changes }) as unknown as Review<Pod>;
+    ({ cluster: "paris", operation: "CREATE", byController: true, object, read, ...changes }) as unknown as Review<Pod>;
   return {
     gatesOf: (pod: DeepReadonly<Pod>) =>
       admission.mutate?.(review(pod))?.spec.readinessGates?.map(({ conditionType }) => conditionType) ?? [],
@@ -103,9 +103,9 @@ describe("A pod that is stored in the process of its controllers", () => {
   });
 
   test("is stored as it is when it comes from elsewhere", () => {
-    expect(conditionsOf(start({ review: { inProcess: false } }).prepared(makePod(ofKind("CloneSet"), gates)))).toEqual(
-      [],
-    );
+    expect(
+      conditionsOf(start({ review: { byController: false } }).prepared(makePod(ofKind("CloneSet"), gates))),
+    ).toEqual([]);
   });
 
   test("is Normal once it has a node, unless a hook decides that", () => {

@@ -41,8 +41,8 @@ export function createPodStartAdmission(options: KruiseAdmissionOptions & { nowM
     },
 
     prepare(review) {
-      const { operation, object, oldObject, inProcess, cluster } = review;
-      if (!inProcess || !options.appliesTo(cluster)) return object;
+      const { operation, object, oldObject, byController, cluster } = review;
+      if (!byController || !options.appliesTo(cluster)) return object;
       if (operation === "CREATE") return withOpenGates(object);
       if (review.subresource === "status") return oldObject ? withReadyAgain(object, oldObject, nowMs()) : object;
       const isBound = oldObject?.spec.nodeName === undefined && object.spec.nodeName !== undefined;

@@ -2,7 +2,15 @@
  * The cluster that scenarios are played on: ten nodes in three zones, every controller, OpenKruise's webhooks, and a
  * clock that stands still until a step waits. Its kubelet is quick, as that of the recordings was.
  */
-import { createBuiltInAdmissions, Event, kruiseKinds, kubernetesKinds, Pod } from "../../../../src/api/index.ts";
+import {
+  FLOTILLA_GROUP,
+  flotillaUser,
+  createBuiltInAdmissions,
+  Event,
+  kruiseKinds,
+  kubernetesKinds,
+  Pod,
+} from "../../../../src/api/index.ts";
 import { createApiServer } from "../../../../src/apiserver/index.ts";
 import { createFakeClock, createSeededRandom, silentLog, type JsonObject } from "../../../../src/base/index.ts";
 import { createClient } from "../../../../src/client/index.ts";
@@ -25,7 +33,7 @@ import {
 const CLUSTER = "member1";
 export const NAMESPACE = "golden";
 const NODES = 10;
-const USER = { name: "system:flotilla", groups: ["system:masters"] };
+const USER = flotillaUser("test");
 /** As quick as that of the recordings: a restart is over before the next pod is looked at. */
 const TIMES = { startMs: 0, restartMs: 0, stopMs: 0 };
 /** A step is over when nothing has changed for this long. */
@@ -70,6 +78,7 @@ export async function startMember(gateText: string | undefined): Promise<Scenari
     member: { builtIns: kubernetesKinds, customs: [...kruiseKinds], objects: [...namespaces, standardStorageClass()] },
   };
   const server = await createApiServer({
+    controllerGroup: FLOTILLA_GROUP,
     cache,
     clock,
     random: createSeededRandom(3),
