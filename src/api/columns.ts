@@ -19,8 +19,8 @@ export function column<T extends KubernetesObject>(
   return {
     name,
     type: options.type ?? "string",
-    format: options.format || undefined,
-    priority: options.priority || undefined,
+    ...(options.format && { format: options.format }),
+    ...(options.priority && { priority: options.priority }),
     value,
   };
 }

@@ -25,7 +25,11 @@ export function builtInKind<T extends KubernetesObject>(
     subresources: rest.subresources ?? {},
     hasGeneration: rest.hasGeneration ?? false,
     storageVersion: version,
-    versions: { [version]: lazyVersion(columns, () => kindSchema(facts, names.kind), { deprecationWarning }) },
+    versions: {
+      [version]: lazyVersion(columns, () => kindSchema(facts, names.kind), {
+        ...(deprecationWarning !== undefined && { deprecationWarning }),
+      }),
+    },
     builtIn: true,
   };
 }
@@ -100,16 +104,17 @@ export function builtInAdmission<T extends KubernetesObject>(
       if (review.subresource === "status") return completeStatus ? completeStatus(object, review) : object;
       return complete && needsRules(review, object) ? complete(object, review) : object;
     },
-    prepare: prepare
-      ? (review: Review<T>) => (needsRules(review, review.object) ? prepare(review.object, review) : review.object)
-      : undefined,
+    ...(prepare && {
+      prepare: (review: Review<T>) =>
+        needsRules(review, review.object) ? prepare(review.object, review) : review.object,
+    }),
     ...((validate || validateStatus) && {
       validate(review: Review<T>) {
         if (review.subresource === "status") return validateStatus?.(review) ?? [];
         return validate && needsRules(review, review.object) ? validate(review) : [];
       },
     }),
-    warnings,
+    ...(warnings && { warnings }),
   };
 }
 

@@ -23,16 +23,16 @@ export function customResourceDefinitionOf(kind: Kind): CustomResourceDefinition
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
-    metadata: { name: `${plural}.${group}`, labels: group.endsWith("kruise.io") ? { ...KRUISE_LABELS } : undefined },
+    metadata: { name: `${plural}.${group}`, ...(group.endsWith("kruise.io") && { labels: { ...KRUISE_LABELS } }) },
     spec: {
       group,
       names: {
         plural,
         singular,
-        shortNames: kind.shortNames?.length ? [...kind.shortNames] : undefined,
+        ...(kind.shortNames?.length && { shortNames: [...kind.shortNames] }),
         kind: kind.kind,
         listKind: `${kind.kind}List`,
-        categories: kind.categories?.length ? [...kind.categories] : undefined,
+        ...(kind.categories?.length && { categories: [...kind.categories] }),
       },
       scope,
       versions: Object.entries(kind.versions).map(([name, version]) =>
@@ -63,9 +63,10 @@ function definitionVersion(
       deprecationWarning: version.deprecationWarning,
     }),
     schema: { openAPIV3Schema: version.schema as JsonObject },
-    subresources:
-      status || scale ? { status: status ? {} : undefined, scale: scale ? { ...scale } : undefined } : undefined,
-    additionalPrinterColumns: columns.length > 0 ? columns : undefined,
+    ...((status || scale) && {
+      subresources: { ...(status && { status: {} }), ...(scale && { scale: { ...scale } }) },
+    }),
+    ...(columns.length > 0 && { additionalPrinterColumns: columns }),
   };
 }
 
@@ -82,12 +83,12 @@ export function kindOfCustomResourceDefinition(
     kind: names.kind,
     plural: names.plural,
     singular: names.singular ?? names.kind.toLowerCase(),
-    shortNames: names.shortNames,
-    categories: names.categories,
+    ...(names.shortNames && { shortNames: names.shortNames }),
+    ...(names.categories && { categories: names.categories }),
     scope: scope === "Cluster" ? "Cluster" : "Namespaced",
     storageVersion: storage?.name ?? "",
     versions: Object.fromEntries(served.map((version) => [version.name, kindVersion(version)])),
-    subresources: { status: status ? true : undefined, scale: scale ? { ...scale } : undefined },
+    subresources: { ...(status && { status: true }), ...(scale && { scale: { ...scale } }) },
     builtIn: false,
     hasGeneration: true,
   };
@@ -103,9 +104,9 @@ function kindVersion({
 }: DeepReadonly<CustomResourceDefinitionVersion>): KindVersion {
   const { status, scale } = subresources;
   return {
-    subresources: { status: status ? true : undefined, scale: scale ? { ...scale } : undefined },
+    subresources: { ...(status && { status: true }), ...(scale && { scale: { ...scale } }) },
     schema: (schema?.openAPIV3Schema ?? { type: "object", "x-kubernetes-preserve-unknown-fields": true }) as Schema,
     columns: copy(additionalPrinterColumns) as Column[],
-    deprecationWarning: deprecated ? (deprecationWarning ?? `version ${name} is deprecated`) : undefined,
+    ...(deprecated && { deprecationWarning: deprecationWarning ?? `version ${name} is deprecated` }),
   };
 }

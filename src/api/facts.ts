@@ -129,7 +129,7 @@ class LazyStruct implements FactStruct {
       type: "object",
       properties,
       required: requiredFields,
-      "x-kubernetes-map-type": this.#lines[OF_TYPE] === "map=atomic" ? "atomic" : undefined,
+      ...(this.#lines[OF_TYPE] === "map=atomic" && { "x-kubernetes-map-type": "atomic" }),
     };
     for (const [name, field] of this.flat) {
       properties[name] = fieldSchema(field);
@@ -161,17 +161,15 @@ function readField(table: string, name: string, line: string): FactField {
     type: readType(table, type),
     optional: words.includes("optional"),
     always: words.includes("always"),
-    patchStrategy: patchStrategy || undefined,
-    patchMergeKey: patchMergeKey || undefined,
-    listType: listType ? (listType as "atomic" | "set" | "map") : undefined,
-    listMapKeys: listMapKeys ? listMapKeys.split(",") : undefined,
-    mapType: mapType ? (mapType as "atomic" | "granular") : undefined,
-    enum: values,
+    ...(patchStrategy && { patchStrategy }),
+    ...(patchMergeKey && { patchMergeKey }),
+    ...(listType && { listType: listType as "atomic" | "set" | "map" }),
+    ...(listMapKeys && { listMapKeys: listMapKeys.split(",") }),
+    ...(mapType && { mapType: mapType as "atomic" | "granular" }),
+    ...(values && { enum: values }),
     // A zero default says what absence means; it is written out only where a pointer tells them apart.
-    default:
-      fallback !== undefined && (type.startsWith("*") || !(fallback === "" || fallback === 0 || fallback === false))
-        ? fallback
-        : undefined,
+    ...(fallback !== undefined &&
+      (type.startsWith("*") || !(fallback === "" || fallback === 0 || fallback === false)) && { default: fallback }),
   };
 }
 
@@ -218,13 +216,13 @@ function typeSchema(type: FactType): Schema {
 function fieldSchema(field: FactField): Schema {
   const schema = typeSchema(field.type);
   const extras: Schema = {
-    "x-kubernetes-patch-strategy": field.patchStrategy || undefined,
-    "x-kubernetes-patch-merge-key": field.patchMergeKey || undefined,
-    "x-kubernetes-list-type": field.listType,
-    "x-kubernetes-list-map-keys": field.listMapKeys ? [...field.listMapKeys] : undefined,
-    "x-kubernetes-map-type": field.mapType,
-    default: field.default,
-    "x-flotilla-always": (field.always && !(field.type.shape === "leaf" && field.type.pointer)) || undefined,
+    ...(field.patchStrategy && { "x-kubernetes-patch-strategy": field.patchStrategy }),
+    ...(field.patchMergeKey && { "x-kubernetes-patch-merge-key": field.patchMergeKey }),
+    ...(field.listType && { "x-kubernetes-list-type": field.listType }),
+    ...(field.listMapKeys && { "x-kubernetes-list-map-keys": [...field.listMapKeys] }),
+    ...(field.mapType && { "x-kubernetes-map-type": field.mapType }),
+    ...(field.default !== undefined && { default: field.default }),
+    ...(field.always && !(field.type.shape === "leaf" && field.type.pointer) && { "x-flotilla-always": true }),
   };
   if (field.enum) extras.enum = [...field.enum];
   // The copy shares `properties` with the type, which may still be being filled.
@@ -242,7 +240,7 @@ export function kindSchema(table: string, name: string): Schema {
     schema = {
       type: "object",
       properties: { apiVersion: { type: "string" }, kind: { type: "string" }, ...properties },
-      required: requiredFields,
+      ...(requiredFields && { required: requiredFields }),
     };
     kindSchemas.set(key, schema);
   }

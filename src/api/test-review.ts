@@ -30,10 +30,10 @@ export function makeReview<T>(object: DeepReadonly<T>, oldObject?: DeepReadonly<
     operation: oldObject ? "UPDATE" : "CREATE",
     cluster: "hub",
     version: "v1",
-    subresource,
+    ...(subresource !== undefined && { subresource }),
     user: { name: "tester", groups: [] },
     object,
-    oldObject: oldObject || undefined,
+    ...(oldObject && { oldObject }),
     dryRun: false,
     newUid: () => UID,
     nowMs: () => Date.parse("2024-05-01T12:00:00Z"),
@@ -101,5 +101,5 @@ function reviewed<T extends KubernetesObject>(
   old?: DeepReadonly<T>,
   subresource?: string,
 ): Reviewed<T> {
-  return review(admissions, object, { old: old || undefined, subresource });
+  return review(admissions, object, { ...(old && { old }), ...(subresource !== undefined && { subresource }) });
 }

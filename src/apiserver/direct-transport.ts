@@ -5,6 +5,7 @@
  */
 import { deepFreeze, isObject } from "../base/index.ts";
 import type { Json, JsonObject } from "../base/index.ts";
+import { impersonationHeaders } from "../client/index.ts";
 import type {
   RawRequest,
   RawResponse,
@@ -130,13 +131,12 @@ export function createDirectTransport({ deps, user, handle, freeze, track, lists
     },
 
     async raw(request: RawRequest, signal = NEVER): Promise<RawResponse> {
-      if (request.impersonate) throw badRequest("in process a transport acts as its own user alone");
       const url = new URL(request.path, "http://direct");
       const response = await handle({
         method: request.method,
         path: `/clusters/${request.cluster}${url.pathname}`,
         query: url.searchParams,
-        headers: request.headers ?? {},
+        ...headersOf(request),
         body: request.body ?? new Uint8Array(),
         user,
         signal,
@@ -154,6 +154,15 @@ export function createDirectTransport({ deps, user, handle, freeze, track, lists
       // Watches end with their own signals; nothing else is held.
     },
   };
+}
+
+/** The headers of a raw request; those for impersonation may repeat, so they are also passed line by line. */
+function headersOf({ headers = {}, impersonate }: RawRequest): Pick<ApiRequest, "headers" | "rawHeaders"> {
+  if (!impersonate) return { headers };
+  const lines = Object.entries({ ...headers, ...impersonationHeaders(impersonate) }).flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value]).map((each) => [name, each] as const),
+  );
+  return { headers: Object.fromEntries(lines), rawHeaders: lines.flat() };
 }
 
 const NO_QUERY = new URLSearchParams();

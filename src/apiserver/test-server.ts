@@ -23,6 +23,10 @@ import type { ApiServer, ApiServerOptions } from "./server.ts";
 
 /** The group that this server trusts as its controllers. */
 export const CONTROLLERS = "system:flotilla";
+const CONTROLLER: UserInfo = {
+  name: `${CONTROLLERS}:test`,
+  groups: [CONTROLLERS, "system:masters", "system:authenticated"],
+};
 export const ADMIN: UserInfo = { name: "admin", groups: ["system:masters", "system:authenticated"] };
 
 const namespace = (name: string): KubernetesObject => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
@@ -54,6 +58,7 @@ export interface TestServer {
   cache: Cache;
   engine: Engine;
   clock: FakeClock;
+  /** Direct calls as a controller of the server. */
   transport: Transport;
   /** One request to the hub, or to what the path names. */
   request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answered>;
@@ -103,7 +108,7 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
     cache,
     engine,
     clock,
-    transport: server.transport(user),
+    transport: server.transport(options.user ?? CONTROLLER),
     async request(method, path, body, headers = {}) {
       const [pathname = "", search = ""] = path.split("?");
       const bytes =

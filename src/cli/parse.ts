@@ -63,7 +63,7 @@ function readArguments(
   const options = Object.fromEntries(
     Object.entries(flags).map(([name, { type, short }]) => [
       name,
-      { type: type === "boolean" ? ("boolean" as const) : ("string" as const), short: short || undefined },
+      { type: type === "boolean" ? ("boolean" as const) : ("string" as const), ...(short && { short }) },
     ]),
   );
   // Not strict, because Node's own words for what is wrong suggest nothing and know nothing of our flags.

@@ -330,12 +330,22 @@ describe("watch", () => {
     });
   }
 
-  test("covers all logical clusters only in process", async () => {
-    const { transport } = await connect((_request, response) => answer(response, 200, ""));
+  test("covers the logical clusters that match a filter, with the name of the cluster on every event", async () => {
+    const line = (cluster: string): string =>
+      `${JSON.stringify({ cluster, type: "ADDED", object: { metadata: { name: "web" } } })}\n`;
+    const { transport, urls } = await connect((_request, response) =>
+      answer(response, 200, line("oslo") + line("paris")),
+    );
 
-    await expect(
-      Array.fromAsync(transport.watch({ path: { ...pods, cluster: "*" } }, new AbortController().signal)),
-    ).rejects.toThrow("only inside the hub's process");
+    const batches = await Array.fromAsync(
+      transport.watch(
+        { path: { ...pods, cluster: "*" }, where: (cluster) => cluster === "paris" },
+        new AbortController().signal,
+      ),
+    );
+
+    expect(batches.flat().map(({ cluster }) => cluster)).toEqual(["paris"]);
+    expect(urls[0]).toMatch(/^\/clusters\/\*\/api\/v1\//);
   });
 });
 

@@ -5,7 +5,7 @@ export { createHttp2Transport } from "./http2-transport.ts";
 export type { ClusterMapping, Http2TransportOptions } from "./http2-transport.ts";
 export { CredentialsError, isPair } from "./credentials.ts";
 export type { Credentials, CredentialSource } from "./credentials.ts";
-export type { Impersonation } from "./impersonation.ts";
+export { impersonationHeaders, type Impersonation } from "./impersonation.ts";
 export { loadKubeconfig, parseKubeconfig, renderKubeconfig } from "./kubeconfig.ts";
 export type { Kubeconfig } from "./kubeconfig.ts";
 export { connectionOf } from "./kubeconfig-connection.ts";

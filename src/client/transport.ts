@@ -46,7 +46,7 @@ export interface RawRequest {
   path: string;
   cluster: string;
   headers?: Record<string, string>;
-  /** Whom this request is to be treated as. Over a network only: in process a transport has one user. */
+  /** The user to impersonate for this request; the transport's own user needs the right to. */
   impersonate?: Impersonation;
   body?: Uint8Array;
 }

@@ -1,43 +1,19 @@
 /**
- * Puts a hub with simulated members together in this process: API server, controllers, members. No network and no
- * files: `fleet.ts` adds those, and tests run this with a fake clock and a store in memory.
+ * Composes the roles in one process: API server, hub controllers, member controllers, and the agent of members that
+ * pull. No network and no files: `fleet.ts` adds those, and tests run this with a fake clock and a store in memory.
  */
-import { hash } from "node:crypto";
-import {
-  Cluster,
-  createBuiltInAdmissions,
-  decodeProtobuf,
-  FLOTILLA_GROUP,
-  flotillaUser,
-  kruiseKinds,
-  logicalClusterAdmission,
-  Namespace,
-  ManagedCluster,
-} from "../api/index.ts";
-import { FlotillaError, formatTime } from "../base/index.ts";
-import type { Clock, Log, Random } from "../base/index.ts";
-import { callLogicalCluster, createApiServer, HUB } from "../apiserver/index.ts";
+import { Cluster, flotillaUser } from "../api/index.ts";
+import { callLogicalCluster, HUB } from "../apiserver/index.ts";
 import type { ApiServer, CertificateAuthority } from "../apiserver/index.ts";
-import { VERSION } from "../cli/index.ts";
+import { FlotillaError } from "../base/index.ts";
+import type { Clock, Log, Random } from "../base/index.ts";
 import { createClient } from "../client/index.ts";
 import type { Client, Transport } from "../client/index.ts";
-import type { Delivery } from "../delivery/index.ts";
-import { createExplainer, createLastDecisions, createOcmExplainer } from "../explain/index.ts";
-import { createConfiguredInterpreter, interpreterAdmissions } from "../interpreter/index.ts";
-import {
-  createMembership,
-  createMembershipAdmissions,
-  acceptMember,
-  farewellOf,
-  joinCluster,
-} from "../membership/index.ts";
+import { acceptMember, joinCluster } from "../membership/index.ts";
 import type { ConnectMember, MembershipTimes } from "../membership/index.ts";
-import { createMonitoring } from "../monitoring/index.ts";
-import { createOcm, dryRunOver } from "../ocm/index.ts";
-import type { WorkMember } from "../ocm/index.ts";
-import { createPropagation, matchesAffinity } from "../propagation/index.ts";
+import { dryRunOver } from "../ocm/index.ts";
 import type { FailoverOptions, ScheduleOptions } from "../propagation/index.ts";
-import { createEventRecorders, createInformers, createManager, createWriteThroughClient } from "../runtime/index.ts";
+import { createEventRecorders, createInformers, createWriteThroughClient } from "../runtime/index.ts";
 import type { Manager } from "../runtime/index.ts";
 import {
   callThroughNetwork,
@@ -47,21 +23,21 @@ import {
   throughNetwork,
 } from "../simulation/index.ts";
 import type { SimulationDependencies } from "../simulation/index.ts";
-import { createCache, StoreError } from "../store/index.ts";
 import type { Cache, Engine } from "../store/index.ts";
-import { createSystemControllers } from "../system/index.ts";
-import { createKruiseAdmissions } from "../workloads/index.ts";
 import type { FeatureGates } from "../workloads/index.ts";
-import { createKarmadaLogs } from "./karmada-logs.ts";
-import { createHubMetrics } from "./hub-metrics.ts";
-import { createMembers } from "./members.ts";
-import { createOcmLogs } from "./ocm-logs.ts";
-import { createProfiles } from "./profiles.ts";
-import { checkPulling, createPullMembers } from "./pull-members.ts";
-import { createSimulatedClusters } from "./simulated-clusters.ts";
-import { createSimulatedDeliveries } from "./simulated-deliveries.ts";
+import { createHubApiServer } from "./roles/api-server.ts";
+import type { HubExtensions } from "./roles/api-server.ts";
+import { createHubControllers } from "./roles/hub-controllers.ts";
+import { createHubMetrics } from "./roles/hub-metrics.ts";
+import { createKarmadaLogs } from "./roles/karmada-logs.ts";
+import { createMemberControllers } from "./roles/member-controllers.ts";
+import { createOcmLogs } from "./roles/ocm-logs.ts";
+import { checkPulling, createPullMembers } from "./roles/pull-members.ts";
+import { createSimulatedDeliveries } from "./roles/simulated-deliveries.ts";
+import { createSimulatedMembers } from "./roles/simulated-members.ts";
 
 export { HUB };
+
 export interface HubOptions {
   engine: Engine;
   clock: Clock;
@@ -136,110 +112,30 @@ export interface Hub {
 }
 
 export async function createHub(options: HubOptions): Promise<Hub> {
-  const {
-    engine,
-    clock,
-    random,
-    log,
-    kruise,
-    nodes,
-    authority,
-    rootCertificate = "",
-    wrap = (transport) => transport,
-    freeze = false,
-  } = options;
-  const gates = options.kruiseGates ? { gates: options.kruiseGates } : {};
-  // On a member that was made without OpenKruise it works as soon as one of its kinds is there, whichever that is.
-  const hasKruise = (cluster: string): boolean =>
-    isSimulated(cluster) && kruiseKinds.some(({ group, plural }) => server.serves(cluster, group, plural));
-  const cache = await createCache(engine, {
-    onError(error) {
-      log.error("store failed", { error });
-      if (error instanceof StoreError) options.onFailure?.(error);
-    },
-  });
+  const { clock, random, log, kruise, nodes } = options;
+  const wrap = options.wrap ?? ((transport: Transport) => transport);
   const karmadaLogs = createKarmadaLogs(clock);
   const ocmLogs = createOcmLogs(clock);
-  // Nothing runs on the hub but the parts of this process that its pods stand for.
-  const hubRuntime: typeof ocmLogs.hubRuntime = {
-    hasNodes: false,
-    logs: (target) => karmadaLogs.hubRuntime.logs(target) ?? ocmLogs.hubRuntime.logs(target),
-  };
-  const profiles = createProfiles({
-    rootCertificate,
-    startedOn: formatTime(clock.now()).slice(0, "2024-05-01".length),
-    nodes,
-    nowMs: clock.now(),
-    metrics: nodes > 0 ? () => simulation.metrics : undefined,
-    clusterKubeconfig: options.clusterKubeconfig,
-    clusterProxy: (request, signal) => membership.proxy(request, signal),
-    explanation: (namespace, name) => explainer.get(namespace, name),
+  const extensions: HubExtensions = {};
+  const api = await createHubApiServer({
+    ...options,
+    extensions,
+    allowNoExecuteTaintPolicy: options.failover?.allowNoExecuteTaintPolicy,
   });
-  const server = await createApiServer({
-    cache,
-    controllerGroup: FLOTILLA_GROUP,
-    clock,
-    random,
-    log,
-    admissions: [
-      ...createBuiltInAdmissions(options.kruiseGates, {
-        allowNoExecute: options.failover?.allowNoExecuteTaintPolicy ?? false,
-      }),
-      ...createMembershipAdmissions({ hub: HUB, clock }),
-      ...interpreterAdmissions,
-      ...createKruiseAdmissions({
-        ...gates,
-        appliesTo: hasKruise,
-        nowMs: () => clock.now(),
-        tell: (component, cluster, pod, event) => events.recorders(component).record(cluster, pod, event),
-      }),
-      logicalClusterAdmission(Object.keys(profiles).filter((name) => name !== "hub")),
-    ],
-    decodeProtobuf,
-    profiles,
-    serviceAccounts: options.signingKey ? { signingKey: options.signingKey } : undefined,
-    freeze,
-    // The managers are put together below, like the members; nobody asks before.
-    controllers: {
-      writeMetrics: (text) => metrics.write(text),
-      // The agent of members that somebody cut off fails on purpose.
-      problems: () =>
-        [...managers, ...(network.hasCuts() ? [] : pull.managers())].flatMap((manager) => manager.problems()),
-    },
-    takesWrites: options.takesWrites,
-    workloads: {
-      write: (text, cluster) => metrics.workloads.write(text, cluster),
-      page: (only) => metrics.workloads.page(only),
-    },
-    // Who runs the members is put together below; nobody asks before.
-    connect: {
-      runtimeOf: (cluster) =>
-        cluster === HUB
-          ? hubRuntime
-          : nodes > 0 && isSimulated(cluster) && !server.isManagedElsewhere(cluster)
-            ? memberRuntime
-            : undefined,
-    },
-  });
-  await server.addCluster(HUB, "hub");
+  const { server, cache, clusters, connect, hasKruise } = api;
+  const { isSimulated, isMember } = clusters;
 
-  const connect = (part: string, fieldManager: string): Client =>
-    createClient({ transport: wrap(server.transport(flotillaUser(part)), part), fieldManager });
+  // One set of informers and controllers serves all simulated members: their keys carry the cluster.
   const client = connect("system", "flotilla-system");
   const hubInformers = createInformers({ client, clock, random, log, scope: { cluster: HUB } });
-  const { isSimulated, isMember } = createSimulatedClusters(server, (cluster) => {
-    overNetwork.forget(cluster);
-    fromWithin.forget(cluster);
-  });
-  // One set of informers and controllers serves all simulated members: their keys carry the cluster.
   const memberInformers = createInformers({ client, clock, random, log, scope: { cluster: "*", where: isSimulated } });
-
-  // Controllers read their own writes: what a client is answered goes straight into the informers.
+  // Controllers read their own writes: the response to a write goes straight into the informers.
   const writeThrough = (plain: Client): Client => createWriteThroughClient(plain, [hubInformers, memberInformers]);
   const clientFor = (part: string): Client => writeThrough(connect(part, `flotilla-${part}`));
   const events = createEventRecorders({ client: clientFor("events"), clock, log });
-  // Between the hub and simulated members there is a network that people cut. Members' own controllers and the agent of
-  // those that pull are on the other side of it.
+
+  // Between the hub and simulated members lies a network that people can cut. The members' own controllers and the
+  // agent of members that pull are on the members' side of it.
   const network = createMemberNetwork({
     hub: HUB,
     informers: hubInformers,
@@ -253,12 +149,23 @@ export async function createHub(options: HubOptions): Promise<Hub> {
       transport: throughNetwork(wrap(server.transport(flotillaUser(part)), part), network),
       fieldManager,
     });
-  const overNetwork = createSimulatedDeliveries({
-    client: writeThrough(reach("execute", "flotilla")),
+  const call: Parameters<typeof createSimulatedMembers>[0]["call"] = callThroughNetwork(
+    (cluster, request, signal) => callLogicalCluster(server.handle, cluster, request, signal),
+    network,
+  );
+  const simulated = createSimulatedMembers({
+    client: reach("system", "flotilla-system"),
+    writer: writeThrough(reach("work", "flotilla-work")),
     informers: distantInformers,
     isMember,
-    isCut: network.isCut,
-    clock,
+    deliveries: createSimulatedDeliveries({
+      client: writeThrough(reach("execute", "flotilla")),
+      informers: distantInformers,
+      isMember,
+      isCut: network.isCut,
+      clock,
+    }),
+    call,
   });
   const fromWithin = createSimulatedDeliveries({
     client: writeThrough(connect("execute", "flotilla")),
@@ -266,162 +173,33 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     isMember,
     clock,
   });
+  clusters.onForgotten((cluster) => {
+    simulated.forget(cluster);
+    fromWithin.forget(cluster);
+  });
 
-  // Every cluster has these, the hub too. Their writes carry the name under which Kubernetes' own controllers write.
-  const systemClient = connect("system-controllers", "kube-controller-manager");
-  const systemInformers = createInformers({ client: systemClient, clock, random, log, scope: { cluster: "*" } });
-  const systemManager = createManager({
-    client: systemClient,
-    informers: systemInformers,
-    clock,
-    log: log.with({ component: "system" }),
-  });
-  systemManager.add(
-    ...createSystemControllers({
-      client: systemClient,
-      informers: systemInformers,
-      clock,
-      log,
-      home: HUB,
-      rootCertificate,
-      issueSecretToken: server.issueSecretToken,
-      isManagedElsewhere: server.isManagedElsewhere,
-      signRequest: authority
-        ? (cluster, request, terms) => authority.signRequest(request, { ...terms, cluster: server.clusterId(cluster) })
-        : undefined,
-    }),
-  );
-
-  const hubManager = createManager({
-    client,
-    informers: hubInformers,
-    clock,
-    log: karmadaLogs.keep(ocmLogs.keep(log.with({ component: "hub" }))),
-  });
-  const configured = createConfiguredInterpreter({
+  const controllers = await createHubControllers({
     hub: HUB,
-    informers: hubInformers,
-    clock,
-    random,
-    log,
-    tell: (customization, reason, message) =>
-      events.recorders("flotilla-interpreter").record(HUB, customization, { type: "Warning", reason, message }),
-  });
-  const monitoring = createMonitoring({ hub: HUB, version: VERSION, informers: hubInformers, clock });
-  const membership = createMembership({
-    hub: HUB,
-    informers: hubInformers,
     clientFor,
-    simulated: {
-      client: reach("system", "flotilla-system"),
-      informers: distantInformers,
-      isMember,
-      deliveryFor: overNetwork.of,
-      call: callThroughNetwork(
-        (cluster, request, signal) => callLogicalCluster(server.handle, cluster, request, signal),
-        network,
-      ),
-    },
-    isHeld: (cluster) => hubInformers.of(ManagedCluster).get({ cluster: HUB, name: cluster }) !== undefined,
-    matchesAffinity,
+    informers: hubInformers,
     events: events.recorders,
-    clock,
-    random,
-    log,
-    wrap,
-    measure: monitoring.requests.around,
-    times: options.membershipTimes,
+    simulated: { ...simulated, simulated: distantInformers },
+    hasBuiltInAgent: isMember,
+    askHub: (request, signal) => call(HUB, request, signal),
     connectMember: options.connectMember,
-  });
-  const measured = (name: string, delivery: Delivery | undefined): Delivery | undefined =>
-    delivery && monitoring.deliveries.around(name, delivery);
-  const deliveryFor = (name: string): Delivery | undefined => measured(name, membership.deliveryFor(name));
-  const decisions = createLastDecisions(clock);
-  const propagation = createPropagation({
-    hub: HUB,
-    informers: hubInformers,
-    clientFor,
-    deliveryFor,
-    serves: membership.serves,
-    interpreter: configured.interpreter,
-    events: events.recorders,
-    clock,
-    random,
-    log,
+    wrap,
+    membershipTimes: options.membershipTimes,
     failover: options.failover,
     scheduling: options.scheduling,
-    onDecision: (key, plan) => decisions.record(key, plan),
-    meter: monitoring.pipeline,
-  });
-  const worker = writeThrough(reach("work", "flotilla-work"));
-  /** Members that pull have an agent that sees to their works. */
-  function workMember(name: string): WorkMember | undefined {
-    const cluster = hubInformers.of(Cluster).get({ cluster: HUB, name });
-    const delivery = !cluster || cluster.spec.syncMode === "Pull" ? undefined : deliveryFor(name);
-    if (!cluster || !delivery) return undefined;
-    const remote = membership.remoteClientOf(name);
-    if (!remote && !isMember(name)) return undefined;
-    const member = remote
-      ? { delivery, client: remote, cluster: name, dryRunAs: dryRunOver(remote, name) }
-      : simulatedWorkMember(name, delivery, worker, (user) => throughNetwork(server.transport(user), network));
-    const farewell = farewellOf(cluster);
-    return farewell === "release" || farewell === "abandon" ? { ...member, farewell } : member;
-  }
-  function simulatedWorkMember(
-    name: string,
-    delivery: Delivery,
-    memberClient: Client,
-    transportAs: ApiServer["transport"],
-  ): WorkMember {
-    return {
-      delivery,
-      client: memberClient,
-      cluster: name,
-      dryRunAs: async ({ user, groups }, kind, object, signal) =>
-        void (await createClient({
-          transport: transportAs({ name: user, groups: [...groups] }),
-          fieldManager: "flotilla-work",
-        }).create(kind, name, object, { dryRun: true, signal })),
-    };
-  }
-  const { metadata: identity } = await client.get(Namespace, { cluster: HUB, name: "kube-system" });
-  const hubHash = hash("sha256", identity.uid ?? HUB, "hex");
-  const ocm = createOcm({
-    hub: HUB,
-    informers: hubInformers,
-    clientFor,
-    events: events.recorders,
-    memberFor: workMember,
-    origin: { hubHash, agentID: hubHash },
-    interpreter: configured.interpreter,
+    autoApprovedUsers: options.autoApprovedUsers,
     clock,
     random,
-    log,
-    members: { simulated: distantInformers, informersOf: membership.informersOf, farewellOf },
-    meter: monitoring.placements,
-    autoApprovedUsers: options.autoApprovedUsers,
+    log: karmadaLogs.keep(ocmLogs.keep(log.with({ component: "hub" }))),
   });
-  const explainer = createExplainer({
-    views: propagation.views,
-    interpreter: configured.interpreter,
-    decisions,
-    clock,
-    ocm: createOcmExplainer({
-      hub: HUB,
-      informers: hubInformers,
-      placements: ocm.placements,
-      views: propagation.views,
-      clock,
-    }),
-  });
-  hubManager.add(
-    ...monitoring.controllers.around([...propagation.controllers, ...membership.controllers, ...ocm.controllers]),
-  );
-
-  const { manager: memberManager, simulation } = createMembers({
-    ...gates,
+  const members = createMemberControllers({
+    gates: options.kruiseGates,
     times: options.times,
-    server,
+    clusters: server,
     client: clientFor("member"),
     informers: memberInformers,
     clock,
@@ -431,12 +209,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     haveNodes: nodes > 0,
     hasKruise,
   });
-
-  const memberRuntime = ocmLogs.around(simulation.runtime);
-  server.onClusterGone((cluster) => ocmLogs.forget(cluster));
-
-  const managers: readonly Manager[] = [hubManager, memberManager, systemManager];
-  const agentWorker = clientFor("work");
+  const agentWriter = clientFor("work");
   const pull = createPullMembers({
     hub: HUB,
     informers: hubInformers,
@@ -450,31 +223,61 @@ export async function createHub(options: HubOptions): Promise<Hub> {
       informers: memberInformers,
       isMember,
       memberFor(name) {
-        const delivery = measured(name, fromWithin.of(name));
-        return delivery && simulatedWorkMember(name, delivery, agentWorker, server.transport);
+        const delivery = fromWithin.of(name);
+        return (
+          delivery && {
+            delivery: controllers.measured(name, delivery),
+            client: agentWriter,
+            cluster: name,
+            dryRunAs: dryRunOver(agentWriter, name),
+          }
+        );
       },
     },
-    origin: { hubHash, agentID: hubHash },
+    origin: controllers.origin,
     times: options.membershipTimes,
     clock,
     random,
     log: ocmLogs.keep(log),
   });
+  const managers: readonly Manager[] = [controllers.manager, members.manager, api.manager];
   const metrics = createHubMetrics({
     hub: HUB,
-    monitoring,
+    controllers,
     server,
     cache,
     storeBytes: options.storeBytes,
     informers: hubInformers,
     memberInformers,
     isSimulated,
-    informersOf: membership.informersOf,
-    templates: propagation.templates,
     managers: () => [...managers, ...pull.managers()],
-    lanes: () => [...propagation.lanes.figures(), ...ocm.lanes.figures(), ...pull.lanes()],
-    interpreter: configured,
+    lanes: () => [...controllers.lanes(), ...pull.lanes()],
   });
+
+  const memberRuntime = ocmLogs.around(members.simulation.runtime);
+  server.onClusterGone((cluster) => ocmLogs.forget(cluster));
+  Object.assign(extensions, {
+    clusterProxy: controllers.clusterProxy,
+    explanation: (namespace, name) => controllers.explainer.get(namespace, name),
+    podMetrics: members.simulation.metrics,
+    runtimeOf(cluster) {
+      // The hub runs nothing but the components in this process that its pods represent.
+      if (cluster === HUB)
+        return {
+          hasNodes: false,
+          logs: (target) => karmadaLogs.hubRuntime.logs(target) ?? ocmLogs.hubRuntime.logs(target),
+        };
+      return nodes > 0 && isSimulated(cluster) && !server.isManagedElsewhere(cluster) ? memberRuntime : undefined;
+    },
+    controllers: {
+      writeMetrics: (text) => metrics.write(text),
+      // The agent of members whose network is cut fails on purpose.
+      problems: () =>
+        [...managers, ...(network.hasCuts() ? [] : pull.managers())].flatMap((manager) => manager.problems()),
+    },
+    workloads: metrics.workloads,
+  } satisfies HubExtensions);
+
   const pulls = (name: string): boolean => options.pull === "all" || (options.pull?.includes(name) ?? false);
 
   async function addCluster(name: string): Promise<void> {
@@ -498,11 +301,12 @@ export async function createHub(options: HubOptions): Promise<Hub> {
       return [...managers, ...pull.managers()];
     },
     isCut: network.isCut,
-    isQuiet: () => server.isQuiet() && propagation.isQuiet() && ocm.isQuiet() && events.isQuiet() && pull.isQuiet(),
+    isQuiet: () => server.isQuiet() && controllers.isQuiet() && events.isQuiet() && pull.isQuiet(),
     async start(signal) {
       metrics.start(signal);
-      await configured.whenReady(signal);
-      for (const manager of managers.toReversed()) manager.start(signal);
+      api.manager.start(signal);
+      members.manager.start(signal);
+      await controllers.start(signal);
       await Promise.all(managers.map((manager) => manager.whenSynced(signal)));
       pull.start(signal);
     },
@@ -510,12 +314,12 @@ export async function createHub(options: HubOptions): Promise<Hub> {
       // Logical clusters that users made through the API have not joined and are not members.
       const { items: joined } = await client.list(Cluster, { cluster: HUB, signal });
       const known = joined.map(({ metadata }) => metadata.name).filter(isMember);
-      const members = [...new Set([...known, ...names])].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
-      if (options.pull) checkPulling(options.pull, members, joined);
-      for (const name of members) {
+      const all = [...new Set([...known, ...names])].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+      if (options.pull) checkPulling(options.pull, all, joined);
+      for (const name of all) {
         // One that is asked for must be what is asked for; an earlier one that is not mentioned stays what it was.
         if (names.includes(name)) await addCluster(name);
-        if (nodes > 0) await simulation.ensureNodes(name, nodes, {}, signal);
+        if (nodes > 0) await members.simulation.ensureNodes(name, nodes, {}, signal);
         await joinCluster(
           client,
           HUB,
@@ -524,21 +328,15 @@ export async function createHub(options: HubOptions): Promise<Hub> {
         );
         if (pulls(name)) await acceptMember(client, HUB, name, signal);
       }
-      return members;
+      return all;
     },
     async stop() {
-      await Promise.all([hubManager.stop(), memberManager.stop(), systemManager.stop(), pull.stop()]);
+      await Promise.all([controllers.manager.stop(), members.manager.stop(), api.manager.stop(), pull.stop()]);
       await events.stop();
-      await propagation.close();
-      await ocm.close();
-      await membership.close();
-      await configured.close();
+      await controllers.stop();
       hubInformers.close();
       memberInformers.close();
-      systemInformers.close();
-      await server.close();
-      await cache.close();
-      await engine.close();
+      await api.close();
     },
   };
 }

@@ -65,7 +65,7 @@ export function podDependencies(
     return {
       apiVersion: "v1",
       kind: entry.slice(0, slash),
-      namespace: namespace || undefined,
+      ...(namespace && { namespace }),
       name: entry.slice(slash + 1),
     };
   });

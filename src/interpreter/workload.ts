@@ -29,7 +29,7 @@ export interface Workload extends KubernetesObject {
 
 export function templateReplicas(replicas: number, template: DeepReadonly<PodTemplate> | undefined): Replicas {
   const requirements = podRequirements(template);
-  return { replicas, requirements };
+  return { replicas, ...(requirements && { requirements }) };
 }
 
 export const templateDependencies = ({ metadata, spec }: DeepReadonly<Workload>): Dependency[] =>

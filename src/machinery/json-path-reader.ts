@@ -167,7 +167,13 @@ class Reader {
     );
     if ([from, to, step].some((part) => Number.isNaN(part)))
       throw this.#error(`[${text}] has a place that is no number`);
-    return { type: "range", from, to, isSingle: match[2] === undefined, step };
+    return {
+      type: "range",
+      ...(from !== undefined && { from }),
+      ...(to !== undefined && { to }),
+      isSingle: match[2] === undefined,
+      ...(step !== undefined && { step }),
+    };
   }
 
   #filter(): void {

@@ -52,13 +52,13 @@ function failure(code: number, reason: string, message: string, details?: Status
     status: "Failure",
     message,
     reason,
-    details,
+    ...(details && { details }),
     code,
   });
 }
 const about = ({ group, resource }: ResourceName, name?: string): Status["details"] => ({
-  name: name || undefined,
-  group: group || undefined,
+  ...(name && { name }),
+  ...(group && { group }),
   kind: resource,
 });
 /** `deployments.apps`, as messages name a resource. */
@@ -143,8 +143,8 @@ export function deniedByWebhook(
     metadata: {},
     status: "Failure",
     message: `admission webhook ${JSON.stringify(webhook)} denied the request: ${message}`,
-    reason,
-    details,
+    ...(reason !== undefined && { reason }),
+    ...(details && { details }),
     code,
   });
 }
@@ -185,9 +185,9 @@ export function invalid(group: string, kind: string, name: string, found: readon
   const errors = found.length > MAX_TOLD_ERRORS ? found.slice(0, MAX_TOLD_ERRORS) : found;
   const list = fieldErrorText(found);
   return failure(422, "Invalid", `${group ? `${kind}.${group}` : kind} ${JSON.stringify(name)} is invalid: ${list}`, {
-    name: name || undefined,
-    group: group || undefined,
-    kind: kind || undefined,
+    ...(name && { name }),
+    ...(group && { group }),
+    ...(kind && { kind }),
     causes: errors.map(({ type, field, message }) => ({
       reason: type === "Internal" ? "InternalError" : `FieldValue${type}`,
       message,

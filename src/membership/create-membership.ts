@@ -1,13 +1,11 @@
 /** Wires the controllers that look after members to informers and clients of a hub. */
 import { defined } from "../base/index.ts";
-import type { ConnectHandler } from "../api/index.ts";
 import {
   Cluster,
   ClusterResourceBinding,
   ClusterRole,
   ClusterRoleBinding,
   ClusterTaintPolicy,
-  CustomResourceDefinition,
   executionNamespace,
   Lease,
   Namespace,
@@ -16,7 +14,7 @@ import {
   Work,
 } from "../api/index.ts";
 import type { Clock, DeepReadonly, Log, Random } from "../base/index.ts";
-import type { Client, ObjectKey, Transport } from "../client/index.ts";
+import type { Client, ObjectKey } from "../client/index.ts";
 import type { Delivery } from "../delivery/index.ts";
 import { createOwnedSet } from "../runtime/index.ts";
 import type { Controller, EventRecorders, Informers } from "../runtime/index.ts";
@@ -30,10 +28,9 @@ import { createLeavingDelivery, farewellOf } from "./leaving-delivery.ts";
 import { createLifecycleController } from "./lifecycle-controller.ts";
 import { createPullHealthController } from "./pull-health-controller.ts";
 import { createProber } from "./prober.ts";
-import { createClusterProxy } from "./proxy.ts";
 import type { Thresholds } from "./ready.ts";
-import { createRemoteMembers } from "./remote-members.ts";
-import type { ConnectMember } from "./remote-members.ts";
+import { connectionOf } from "./member.ts";
+import type { Member, MemberSource } from "./member.ts";
 import { createRotationController } from "./rotation-controller.ts";
 import { createTaintPolicyController } from "./taint-policy-controller.ts";
 import type { TaintPolicyDependencies } from "./taint-policy-controller.ts";
@@ -55,15 +52,10 @@ export interface MembershipOptions {
   /** The hub's own objects. */
   informers: Informers;
   clientFor(part: string): Client;
-  /** Members in this process: reached by one client, seen by one set of informers. */
-  simulated: {
-    client: Client;
-    informers: Informers;
-    isMember(cluster: string): boolean;
-    deliveryFor(cluster: string): Delivery | undefined;
-    /** A request to its API as somebody else. */
-    call(cluster: string, ...request: Parameters<ConnectHandler>): ReturnType<ConnectHandler>;
-  };
+  /** How members are reached. */
+  members: MemberSource;
+  /** Members whose agent runs in the hub's process and needs no access of its own. */
+  hasBuiltInAgent?(cluster: string): boolean;
   /** Whether something else on the hub stands for the member and has to go first when it leaves. */
   isHeld?(cluster: string): boolean;
   /** Whether a cluster affinity selects a cluster. */
@@ -73,12 +65,6 @@ export interface MembershipOptions {
   clock: Clock;
   random: Random;
   log: Log;
-  /** Wraps the transport to members outside of this process. */
-  wrap?(transport: Transport, part: string): Transport;
-  /** How members outside of this process are reached; unset is over the network. */
-  connectMember?: ConnectMember;
-  /** Wraps connections to them, to measure what goes over them. */
-  measure?(transport: Transport, cluster: string): Transport;
 }
 
 export interface Membership {
@@ -86,8 +72,8 @@ export interface Membership {
   controllers: Controller<any>[];
   /** How manifests get to a member; undefined for one that is not there. */
   deliveryFor(cluster: string): Delivery | undefined;
-  /** A client of a member outside of this process, whose writes its delivery sees; undefined for any other. */
-  remoteClientOf(cluster: string): Client | undefined;
+  /** The connection to a member; undefined while there is none. */
+  memberOf(cluster: string): Member | undefined;
   /** False for a member that pulls: its own agent applies its Works and reports how it is. */
   serves(cluster: string): boolean;
   /**
@@ -95,13 +81,11 @@ export interface Membership {
    * connected.
    */
   informersOf(cluster: string): Informers | undefined;
-  /** The subresource `proxy` of a Cluster. */
-  proxy: ConnectHandler;
-  close(): Promise<void>;
+  close(): void;
 }
 
 export function createMembership(options: MembershipOptions): Membership {
-  const { hub, informers, clientFor, simulated, matchesAffinity, events, times, clock, random, log } = options;
+  const { hub, informers, clientFor, members, matchesAffinity, events, times, clock, random, log } = options;
   const { periodMs, ...thresholds } = { ...MEMBERSHIP_TIMES, ...defined(times) };
   const clusters = informers.of(Cluster);
   const works = informers.of(Work);
@@ -112,40 +96,22 @@ export function createMembership(options: MembershipOptions): Membership {
   const serves = ({ spec }: DeepReadonly<Cluster>): boolean => spec.syncMode !== "Pull";
   const changes = createChanges(hub);
   const capacities = createCapacities(changes.tell);
-  const isSimulated = ({ metadata, spec }: DeepReadonly<Cluster>): boolean =>
-    spec.secretRef === undefined && simulated.isMember(metadata.name);
+  const memberOf = (name: string): Member | undefined => {
+    const cluster = clusters.get({ cluster: hub, name });
+    return cluster && connectionOf(members.find(cluster));
+  };
   const prober = createProber({
     hub,
     periodMs,
-    factsEveryMs: (cluster) =>
-      clusters.get({ cluster: hub, name: cluster })?.spec.secretRef ? FACTS_EVERY_MS : Number.MAX_SAFE_INTEGER,
+    factsEveryMs: (cluster) => (memberOf(cluster)?.reportsKinds ? Number.MAX_SAFE_INTEGER : FACTS_EVERY_MS),
     clock,
     random,
     log,
   });
-  const remote = createRemoteMembers({
-    hub,
-    informers,
-    clock,
-    random,
-    log,
-    wrap: options.wrap,
-    connect: options.connectMember,
-    measure: options.measure,
-    onChange: changes.tell,
-    onServed: prober.refresh,
-    onOpen: ({ summary }) => capacities.watch(summary),
-  });
-  const stopWatching = capacities.watch(simulated.informers);
-  const stopFollowing = simulated.informers
-    .of(CustomResourceDefinition)
-    .subscribe(({ cluster }) => prober.refresh(cluster));
+  const stopListening = members.listen({ changed: changes.tell, served: prober.refresh, opened: capacities.watch });
 
-  function accessTo(cluster: DeepReadonly<Cluster>): MemberAccess {
-    if (isSimulated(cluster)) return simulated;
-    const member = remote.of(cluster);
-    return typeof member === "string" ? { problem: member } : { client: member.client, informers: member.summary };
-  }
+  const accessTo = (cluster: DeepReadonly<Cluster>): MemberAccess =>
+    members.find(cluster) ?? { problem: `cluster ${cluster.metadata.name} is not reached from here` };
 
   /** One wrapper for each delivery, since the pipeline tells members apart by it. */
   const leaving = new Map<string, { of: Delivery | undefined; delivery: Delivery }>();
@@ -155,7 +121,7 @@ export function createMembership(options: MembershipOptions): Membership {
   function deliveryFor(name: string): Delivery | undefined {
     const cluster = clusters.get({ cluster: hub, name });
     if (!cluster || !serves(cluster)) return undefined;
-    const of = isSimulated(cluster) ? simulated.deliveryFor(name) : remote.named(name)?.delivery;
+    const of = connectionOf(members.find(cluster))?.delivery;
     if (!of && farewellOf(cluster) === "stays") return undefined;
     const known = leaving.get(name);
     if (known && known.of === of) return known.delivery;
@@ -179,24 +145,12 @@ export function createMembership(options: MembershipOptions): Membership {
   });
   return {
     deliveryFor,
-    remoteClientOf: (name) => remote.named(name)?.writer,
+    memberOf,
     serves(name) {
       const cluster = clusters.get({ cluster: hub, name });
       return cluster === undefined || serves(cluster);
     },
-    informersOf(name) {
-      const cluster = clusters.get({ cluster: hub, name });
-      return cluster && isSimulated(cluster) ? simulated.informers : remote.named(name)?.summary;
-    },
-    proxy: createClusterProxy({
-      hub,
-      clusters,
-      simulated: (cluster, ...request) =>
-        isSimulated(cluster) ? simulated.call(cluster.metadata.name, ...request) : undefined,
-      remote,
-      askHub: (...request) => simulated.call(hub, ...request),
-      clock,
-    }),
+    informersOf: (name) => memberOf(name)?.informers,
     controllers: [
       createMembershipController({
         hub,
@@ -223,7 +177,7 @@ export function createMembership(options: MembershipOptions): Membership {
         hub,
         client: clientFor("agent-access"),
         informers,
-        isSimulated: simulated.isMember,
+        isSimulated: (name) => options.hasBuiltInAgent?.(name) ?? false,
       }),
       createPullHealthController({ hub, client: clientFor("pull-health"), leases: informers.of(Lease), clock }),
       createTaintPolicyController({
@@ -248,17 +202,15 @@ export function createMembership(options: MembershipOptions): Membership {
         client: clientFor("rotation"),
         secrets: informers.of(Secret),
         memberClient: (name) =>
-          clusters.get({ cluster: hub, name })?.spec.syncMode === "Pull" ? undefined : remote.named(name)?.client,
+          clusters.get({ cluster: hub, name })?.spec.syncMode === "Pull" ? undefined : memberOf(name)?.client,
         changes: changes.source(),
         events: told,
         clock,
       }),
     ],
-    async close() {
-      stopWatching();
-      stopFollowing();
+    close() {
+      stopListening();
       prober.close();
-      await remote.close();
     },
   };
 }

@@ -1,7 +1,10 @@
 export * from "./admissions.ts";
 export * from "./create-membership.ts";
 export * from "./join.ts";
-export type { ConnectMember } from "./remote-members.ts";
+export * from "./member.ts";
+export { createPulledMembers } from "./pulled-members.ts";
+export { createClusterProxy } from "./proxy.ts";
+export { createRemoteMembers, type ConnectMember } from "./remote-members.ts";
 export { planAllocatableModelings } from "./modeling.ts";
 export { clusterProxyAdministrators } from "./proxy-access.ts";
 

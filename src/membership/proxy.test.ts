@@ -4,7 +4,9 @@ import { systemClock } from "../base/index.ts";
 import { UnreachableError } from "../client/index.ts";
 import type { RawRequest } from "../client/index.ts";
 import { createClusterProxy } from "./proxy.ts";
-import type { RemoteMember } from "./remote-members.ts";
+import type { Member } from "./member.ts";
+import { createRemoteCall } from "./remote-call.ts";
+import type { RemoteCallDependencies } from "./remote-call.ts";
 
 const signal = new AbortController().signal;
 const clusterWith = (name: string, spec: Partial<Cluster["spec"]> = {}): Cluster => ({
@@ -36,7 +38,7 @@ function createProxy(
   }),
 ): { ask(more?: Partial<ConnectRequest>): Promise<ConnectResponse>; sent: RawRequest[] } {
   const sent: RawRequest[] = [];
-  const raw = async (asked: RawRequest): ReturnType<RemoteMember["asOthers"]["raw"]> => {
+  const raw = async (asked: RawRequest): ReturnType<RemoteCallDependencies["transport"]["raw"]> => {
     sent.push(asked);
     return {
       ...(await answer()),
@@ -53,9 +55,22 @@ function createProxy(
       list: () => [],
       by: () => [],
     },
-    simulated: ({ metadata }, { path }) =>
-      metadata.name === "near" ? Promise.resolve({ status: 200, headers: {}, body: Buffer.from(path) }) : undefined,
-    remote: { of: () => ({ asOthers: { raw } }) as unknown as RemoteMember },
+    members: {
+      find: ({ metadata: { name }, spec }) =>
+        ({
+          call:
+            name === "near"
+              ? async ({ path }) => ({ status: 200, headers: {}, body: Buffer.from(path) })
+              : createRemoteCall({
+                  cluster: name,
+                  mayImpersonate: () => spec.impersonatorSecretRef !== undefined,
+                  transport: { raw },
+                  upgrade: async () => {
+                    throw new Error("no upgrade is expected");
+                  },
+                }),
+        }) satisfies Pick<Member, "call"> as Member,
+    },
     askHub: async ({ rawPath }) => ({ status: 200, headers: {}, body: Buffer.from(`hub ${rawPath}`) }),
     clock: systemClock,
   });

@@ -8,37 +8,16 @@ import { Cluster, Secret } from "../api/index.ts";
 import { equalJson } from "../base/index.ts";
 import type { Clock, DeepReadonly, Log, Random } from "../base/index.ts";
 import { createHttp2Transport, openUpgrade } from "../client/index.ts";
-import type { Client, Credentials, CredentialSource, Transport, UpgradeAnswer } from "../client/index.ts";
-import type { Delivery } from "../delivery/index.ts";
+import type { Credentials, CredentialSource, Transport } from "../client/index.ts";
 import type { Informers } from "../runtime/index.ts";
 import { openConnection, planAddress, tokenIn } from "./connection.ts";
 import type { Address, AddressPlan } from "./connection.ts";
+import { createListeners } from "./member.ts";
+import type { Member, MemberSource } from "./member.ts";
 import { createMemberParts } from "./member-parts.ts";
 import { createMemberTransport } from "./member-transport.ts";
 import type { MemberTransport } from "./member-transport.ts";
-
-export interface RemoteMember {
-  /** Asks the member itself, also while it is not thought to answer. */
-  client: Client;
-  /** Its nodes and pods, in short. */
-  summary: Informers;
-  delivery: Delivery;
-  /** Its writes are seen at once by whatever `delivery` shows. */
-  writer: Client;
-  /** As the account that may act as others; credentials are those of the impersonator's Secret. */
-  asOthers: Transport;
-  /** The same for a request that turns its connection into another protocol. */
-  upgradeAsOther(request: Parameters<typeof openUpgrade>[1], signal: AbortSignal): Promise<UpgradeAnswer>;
-  address: Address;
-}
-
-export interface RemoteMembers {
-  /** The connection that the Cluster describes at this moment, opened on first use; a text says why there is none. */
-  of(cluster: DeepReadonly<Cluster>): RemoteMember | string;
-  /** By name; undefined for a Cluster that is not there, or not reached over a network. */
-  named(cluster: string): RemoteMember | undefined;
-  close(): Promise<void>;
-}
+import { createRemoteCall } from "./remote-call.ts";
 
 export interface RemoteMembersOptions {
   hub: string;
@@ -52,11 +31,6 @@ export interface RemoteMembersOptions {
   connect?: ConnectMember;
   /** Wraps every connection, to measure what goes over it. */
   measure?(transport: Transport, cluster: string): Transport;
-  /** Told of members whose way changed: a Cluster, or a Secret that it names. */
-  onChange(cluster: string): void;
-  /** Told of members that may serve other kinds than before. */
-  onServed(cluster: string): void;
-  onOpen(member: RemoteMember, cluster: string): () => void;
 }
 
 /** Opens a connection to a member. `credentials` are always those that its Secret holds now. */
@@ -70,7 +44,8 @@ type SecretField = "secretRef" | "impersonatorSecretRef";
 const SECRET_FIELDS: readonly SecretField[] = ["secretRef", "impersonatorSecretRef"];
 
 interface Opened {
-  member: RemoteMember;
+  member: Member;
+  address: Address;
   transports: Readonly<Record<SecretField, MemberTransport>>;
   close(): void;
 }
@@ -85,15 +60,13 @@ export function createRemoteMembers({
   log,
   wrap = (transport) => transport,
   measure = (transport) => transport,
-  onChange,
-  onServed,
-  onOpen,
   ...options
-}: RemoteMembersOptions): RemoteMembers {
+}: RemoteMembersOptions): MemberSource {
   const clusters = informers.of(Cluster);
   const secrets = informers.of(Secret);
   const opened = new Map<string, Opened>();
   const closing = new Set<Promise<void>>();
+  const listeners = createListeners();
 
   clusters.addIndex(BY_SECRET, ({ spec }) =>
     SECRET_FIELDS.flatMap((field) => (spec[field] ? [`${spec[field].namespace}/${spec[field].name}`] : [])),
@@ -101,7 +74,7 @@ export function createRemoteMembers({
   const stops = [
     secrets.subscribe(({ object: { metadata } }) => {
       for (const cluster of clusters.by(BY_SECRET, `${metadata.namespace}/${metadata.name}`))
-        onChange(cluster.metadata.name);
+        for (const listener of listeners.all) listener.changed(cluster.metadata.name);
     }),
     clusters.subscribe(({ object, deleted }) => {
       if (deleted) drop(object.metadata.name);
@@ -165,35 +138,42 @@ export function createRemoteMembers({
       clock,
       random,
       log,
-      onServed: () => onServed(cluster),
+      onServed() {
+        for (const listener of listeners.all) listener.served(cluster);
+      },
     });
-    const upgradeAsOther: RemoteMember["upgradeAsOther"] = async (request, signal) =>
-      openUpgrade(
-        {
-          ...(await openConnection(cluster, member.address, clock)),
-          credentials: credentialsOf(cluster, "impersonatorSecretRef"),
-          clock,
-        },
-        request,
-        signal,
-      );
-    const member: RemoteMember = { client, summary, delivery, writer, asOthers, upgradeAsOther, address };
-    const stopListening = onOpen(member, cluster);
+    const call = createRemoteCall({
+      cluster,
+      mayImpersonate: () => clusters.get({ cluster: hub, name: cluster })?.spec.impersonatorSecretRef !== undefined,
+      transport: asOthers,
+      upgrade: async (request, signal) =>
+        openUpgrade(
+          {
+            ...(await openConnection(cluster, opened.get(cluster)?.address ?? address, clock)),
+            credentials: credentialsOf(cluster, "impersonatorSecretRef"),
+            clock,
+          },
+          request,
+          signal,
+        ),
+    });
+    const member: Member = { name: cluster, client, informers: summary, delivery, writer, call, reportsKinds: false };
+    const closed = [...listeners.all].map((listener) => listener.opened(summary));
     log.info("connecting to a member", { member: cluster });
     return {
       member,
+      address,
       transports: { secretRef: transport, impersonatorSecretRef: asOthers },
       close() {
-        stopListening();
+        for (const forget of closed) forget();
         close();
       },
     };
   }
 
-  function use(cluster: string, address: Address): RemoteMember {
+  function use(cluster: string, address: Address): Member {
     const present = opened.get(cluster);
-    if (present && (present.member.address === address || equalJson(present.member.address, address)))
-      return present.member;
+    if (present && (present.address === address || equalJson(present.address, address))) return present.member;
     if (!present) {
       const fresh = open(cluster, address);
       opened.set(cluster, fresh);
@@ -201,7 +181,7 @@ export function createRemoteMembers({
     }
     log.info("the way to a member changed", { member: cluster });
     for (const field of SECRET_FIELDS) present.transports[field].replace(opener(cluster, field, address));
-    present.member.address = address;
+    present.address = address;
     return present.member;
   }
 
@@ -218,17 +198,14 @@ export function createRemoteMembers({
   }
 
   return {
-    of(cluster) {
+    find(cluster) {
+      const { name } = cluster.metadata;
       const plan = addressOf(cluster);
-      return "problem" in plan ? plan.problem : use(cluster.metadata.name, plan.address);
+      // A member whose Secret is missing keeps its connection, whose requests fail with the reason.
+      if ("problem" in plan) return { problem: plan.problem, member: opened.get(name)?.member };
+      return use(name, plan.address);
     },
-    named(cluster) {
-      const object = clusters.get({ cluster: hub, name: cluster });
-      if (!object?.spec.secretRef) return undefined;
-      const plan = addressOf(object);
-      // A member whose Secret is missing for a moment keeps its connection, which says what is wrong with each request.
-      return "problem" in plan ? opened.get(cluster)?.member : use(cluster, plan.address);
-    },
+    listen: listeners.add,
     async close() {
       for (const stop of stops) stop();
       for (const cluster of opened.keys()) drop(cluster);

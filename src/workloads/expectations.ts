@@ -47,7 +47,7 @@ export function createExpectations<T extends KubernetesObject>(
   };
   const expect = (owner: Owner, { metadata }: DeepReadonly<KubernetesObject>, wanted: Wanted): void => {
     const { name, namespace, uid = "", deletionTimestamp, finalizers = [] } = metadata;
-    const seen = informer.get({ cluster: owner.cluster, name, namespace: namespace || undefined });
+    const seen = informer.get({ cluster: owner.cluster, name, ...(namespace && { namespace }) });
     // The informer may have been faster than the answer.
     const sameObject = seen?.metadata.uid === uid;
     // A write that takes the last finalizer off an object on its way out is the end of it.

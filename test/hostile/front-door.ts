@@ -17,7 +17,7 @@ import {
   type HttpServerOptions,
 } from "../../src/apiserver/index.ts";
 import { silentLog, systemClock, systemRandom, type Log } from "../../src/base/index.ts";
-import { createProfiles } from "../../src/cmd/profiles.ts";
+import { createProfiles } from "../../src/cmd/roles/profiles.ts";
 import { createCache, createMemoryEngine } from "../../src/store/index.ts";
 import { connectHttp1, connectHttp2, type Api, type Connection } from "../contract/apiserver/raw-client.ts";
 

@@ -3,7 +3,7 @@ import { builtInAdmissions, decodeProtobuf, logicalClusterAdmission } from "../.
 import { createApiServer } from "../../src/apiserver/index.ts";
 import type { ApiResponse } from "../../src/apiserver/index.ts";
 import { createFakeClock, createSeededRandom, silentLog, type Log } from "../../src/base/index.ts";
-import { createProfiles } from "../../src/cmd/profiles.ts";
+import { createProfiles } from "../../src/cmd/roles/profiles.ts";
 import { createCache, createMemoryEngine } from "../../src/store/index.ts";
 
 export interface CoreRequest {

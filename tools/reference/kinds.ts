@@ -3,7 +3,7 @@
  * not Kubernetes' own, with their columns and fields.
  */
 import type { Kind } from "../../src/api/index.ts";
-import { createProfiles } from "../../src/cmd/profiles.ts";
+import { createProfiles } from "../../src/cmd/roles/profiles.ts";
 import { fieldNotes } from "./field-notes.ts";
 import { fieldsOf } from "./fields.ts";
 import { kindSummaries } from "./kind-summaries.ts";
@@ -114,7 +114,7 @@ function renderKinds(): string {
     );
   return page(
     "# Kinds",
-    generatedNote("the kinds in `src/api` as `src/cmd/profiles.ts` serves them"),
+    generatedNote("the kinds in `src/api` as `src/cmd/roles/profiles.ts` serves them"),
     `The hub serves ${all.filter(({ on }) => on.includes("hub")).length} kinds and simulated members ${all.filter(({ on }) => on.includes("members")).length}. A kind is served when its controller works; [compatibility.md](../compatibility.md) has what is missing. The usual verbs are create, get, list, watch, update, patch, delete and deletecollection. The version that \`kubectl\` prefers comes first.`,
     ...projects.map((project) => {
       const own = all.filter(({ kind }) => projectOf(kind) === project);

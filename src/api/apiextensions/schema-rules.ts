@@ -70,8 +70,8 @@ function check(schema: JsonObject, place: Place, errors: FieldError[]): void {
     check(
       property,
       inner(`.properties[${name}]`, {
-        inMeta: isMeta || undefined,
-        noDefault: isMeta && place.isRoot ? `in top-level ${name}` : undefined,
+        ...(isMeta && { inMeta: true }),
+        ...(isMeta && place.isRoot && { noDefault: `in top-level ${name}` }),
       }),
       errors,
     );

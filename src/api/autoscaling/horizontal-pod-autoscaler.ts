@@ -76,9 +76,9 @@ const columns: Column[] = [
 
 const inV2 = ({ value, ...rest }: Column): Column => ({
   ...rest,
-  value: value
-    ? (object: DeepReadonly<JsonObject>, nowMs: number) => value(toV2(object as JsonObject), nowMs)
-    : undefined,
+  ...(value && {
+    value: (object: DeepReadonly<JsonObject>, nowMs: number) => value(toV2(object as JsonObject), nowMs),
+  }),
 });
 
 /** A `v1` in the stored form, with all that is filled in there. */

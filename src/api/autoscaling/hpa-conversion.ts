@@ -109,13 +109,17 @@ export function toV2(object: JsonObject): JsonObject {
   return {
     ...rest,
     metadata: withCarried(metadata),
-    spec: { ...common, metrics: metrics.length > 0 ? metrics : [cpuMetric(DEFAULT_CPU_UTILIZATION)], behavior },
+    spec: {
+      ...common,
+      metrics: metrics.length > 0 ? metrics : [cpuMetric(DEFAULT_CPU_UTILIZATION)],
+      ...(behavior && { behavior }),
+    },
     ...((status ?? known ?? conditions) && {
       status: {
         ...counts,
-        currentReplicas: currentReplicas || undefined,
-        currentMetrics: currentMetrics.length > 0 ? currentMetrics : undefined,
-        conditions: conditions && conditions.length > 0 ? conditions : undefined,
+        ...(currentReplicas ? { currentReplicas } : {}),
+        ...(currentMetrics.length > 0 && { currentMetrics }),
+        ...(conditions && conditions.length > 0 && { conditions }),
       },
     }),
   } as unknown as JsonObject;

@@ -36,7 +36,7 @@ export function defaultJobTemplate(spec: JobSpec): JobSpec {
 export function defaultJobSpec(spec: JobSpec): JobSpec {
   const once = spec.completions === undefined && spec.parallelism === undefined;
   const filled: JobSpec = fill(spec, {
-    completions: once ? 1 : undefined,
+    ...(once && { completions: 1 }),
     parallelism: 1,
     backoffLimit: spec.backoffLimitPerIndex === undefined ? 6 : MAX_INT32,
     completionMode: "NonIndexed",

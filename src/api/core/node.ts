@@ -78,7 +78,7 @@ function completeSpec(spec: DeepReadonly<NodeSpec>): DeepReadonly<NodeSpec> {
 
 /** What pods may use is everything, until the kubelet says otherwise. */
 function completeStatus(node: DeepReadonly<Node>): DeepReadonly<Node> {
-  return change(node, "status", (status) => fill(status, { allocatable: status.capacity }));
+  return change(node, "status", (status) => fill(status, { ...(status.capacity && { allocatable: status.capacity }) }));
 }
 
 /** The configuration of kubelets through the API is gone; what an old Node still says of it stays. */

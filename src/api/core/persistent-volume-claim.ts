@@ -92,7 +92,7 @@ export function prepareClaim(
   }
   if (equalJson(dataSource, spec.dataSource) && equalJson(dataSourceRef, spec.dataSourceRef)) return claim;
   const { dataSource: _d, dataSourceRef: _r, ...rest } = spec;
-  return { ...claim, spec: { ...rest, dataSource, dataSourceRef } };
+  return { ...claim, spec: { ...rest, ...(dataSource && { dataSource }), ...(dataSourceRef && { dataSourceRef }) } };
 }
 
 function isClaimOrSnapshot(source: Spec["dataSource"]): boolean {

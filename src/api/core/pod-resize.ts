@@ -31,7 +31,7 @@ export const resizePart: SpecPart = {
       ...rest,
       containers: withResources(now.containers, before.containers),
       ...(before.initContainers && { initContainers: withResources(now.initContainers, before.initContainers) }),
-      resources: now.resources,
+      ...(now.resources && { resources: now.resources }),
     };
     return spec;
   },
@@ -49,7 +49,7 @@ function withResources(
   return stored.map((container, index) => {
     const { resources: _, resizePolicy: __, ...rest } = container;
     const { resources, resizePolicy } = sent[index] ?? container;
-    return { ...rest, resources, resizePolicy };
+    return { ...rest, ...(resources && { resources }), ...(resizePolicy && { resizePolicy }) };
   });
 }
 

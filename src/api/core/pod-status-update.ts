@@ -19,8 +19,8 @@ export function completePodStatus(pod: Read<Pod>, old: Read<Pod> | undefined): R
     let result: Read<PodStatus> = withAddresses(status);
     if (!old?.status) return result;
     result = fill(result, {
-      qosClass: old.status.qosClass,
-      observedGeneration: old.status.observedGeneration || undefined,
+      ...(old.status.qosClass && { qosClass: old.status.qosClass }),
+      ...(old.status.observedGeneration && { observedGeneration: old.status.observedGeneration }),
     });
     return withObservedGenerations(result, old.status);
   });

@@ -125,7 +125,7 @@ function checkSpec(
   const isPod = metadata !== undefined;
   if (spec.terminationGracePeriodSeconds === undefined) errors.push(missing(`${at}.terminationGracePeriodSeconds`));
   const volumes = checkVolumes(
-    { errors, isPod, podName: metadata?.name ? metadata.name : undefined },
+    { errors, isPod, ...(metadata?.name && { podName: metadata.name }) },
     `${at}.volumes`,
     spec.volumes ?? [],
   );

@@ -137,7 +137,7 @@ function completeRolling<T extends Rolling>(rolling: T, policy: string | undefin
     partition: 0,
     maxUnavailable: "20%",
     maxSurge: 0,
-    inPlaceUpdateStrategy: isInPlace ? {} : undefined,
+    ...(isInPlace && { inPlaceUpdateStrategy: {} }),
   }) as T;
 }
 

@@ -46,14 +46,14 @@ export function kruiseKind<T extends KubernetesObject>(of: KruiseKind): Kind<T> 
     group,
     kind,
     plural,
-    shortNames,
+    ...(shortNames && { shortNames }),
     scope,
     storageVersion: "v1beta1",
     versions: {
       v1beta1: lazyVersion(columns, of.v1beta1Schema ?? schemaOf("v1beta1")),
       v1alpha1: lazyVersion(columns, schemaOf("v1alpha1"), { toStorage, fromStorage }),
     },
-    subresources: { status: true, scale: hasScale ? SCALE : undefined },
+    subresources: { status: true, ...(hasScale && { scale: SCALE }) },
     builtIn: false,
     hasGeneration: true,
   };

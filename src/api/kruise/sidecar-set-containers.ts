@@ -76,9 +76,9 @@ function podWith(
     spec: {
       dnsPolicy: "ClusterFirst",
       restartPolicy: "Always",
-      initContainers: initContainers.length > 0 ? initContainers : undefined,
+      ...(initContainers.length > 0 && { initContainers }),
       containers,
-      volumes,
+      ...(volumes && { volumes }),
       serviceAccountName: "default",
       terminationGracePeriodSeconds: 30,
     },

@@ -48,7 +48,7 @@ export function withOwnVersion(
     `spec.injectionStrategy.revision.customVersion: members refuse a version that they do not have yet; the set itself is version ${JSON.stringify(own)} (${isAlpha ? `the label ${CUSTOM_VERSION_LABEL}` : "spec.customVersion"}), and the newest of it is injected`,
   );
   const { injectionStrategy: _asked, ...others } = set.spec;
-  const spec = { ...others, injectionStrategy: Object.keys(strategy).length > 0 ? strategy : undefined };
+  const spec = { ...others, ...(Object.keys(strategy).length > 0 && { injectionStrategy: strategy }) };
   if (isAlpha)
     return {
       ...set,

@@ -35,8 +35,8 @@ function withoutImages({ containers, initContainers }: Spec): Spec {
   const plain = (list: Spec["containers"]): Spec["containers"] =>
     list?.map(({ image: _image, ...container }) => container);
   return {
-    containers: containers ? plain(containers) : undefined,
-    initContainers: initContainers ? plain(initContainers) : undefined,
+    ...(containers && { containers: plain(containers) }),
+    ...(initContainers && { initContainers: plain(initContainers) }),
   };
 }
 

@@ -109,7 +109,7 @@ export function writtenOut(given: Spec, isAlpha: boolean, warn: (text: string) =
     const selector = given.selector ?? { matchLabels: labels ?? {} };
     const sets = {
       metadata: isObject(labels) ? { labels } : {},
-      spec: { selector, template: { metadata: isObject(metadata) ? metadata : undefined, spec: pods } },
+      spec: { selector, template: { ...(isObject(metadata) && { metadata }), spec: pods } },
     };
     return {
       deploymentTemplate: isAlpha

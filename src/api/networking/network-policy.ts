@@ -65,8 +65,12 @@ function completeSpec(spec: Read<NetworkPolicySpec>): Read<NetworkPolicySpec> {
 /** Rules of both directions, with the names of their peers made alike. */
 function rulesOf({ ingress = [], egress = [] }: Read<NetworkPolicySpec>): Rule[] {
   return [
-    ...ingress.map(({ ports, from = [] }, index) => ({ ports, peers: from, at: `spec.ingress[${index}]` })),
-    ...egress.map(({ ports, to = [] }, index) => ({ ports, peers: to, at: `spec.egress[${index}]` })),
+    ...ingress.map(({ ports, from = [] }, index) => ({
+      ...(ports && { ports }),
+      peers: from,
+      at: `spec.ingress[${index}]`,
+    })),
+    ...egress.map(({ ports, to = [] }, index) => ({ ...(ports && { ports }), peers: to, at: `spec.egress[${index}]` })),
   ];
 }
 

@@ -68,7 +68,7 @@ function withFields(schema: Schema, { properties, optional = [] }: NewerFields):
   );
   return {
     ...rest,
-    required: still.length > 0 ? still : undefined,
+    ...(still.length > 0 && { required: still }),
     properties: { ...schema.properties, ...relaxed, ...properties },
   };
 }

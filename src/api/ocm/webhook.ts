@@ -53,13 +53,13 @@ export function ocmAdmission<T extends KubernetesObject>(
     for: kind,
     on: ["CREATE", "UPDATE"],
     webhook: { name: validator, code: () => 400 },
-    canonical,
-    mutate: complete ? (review: Review<T>) => (isSeen(review) ? complete(review) : review.object) : undefined,
+    ...(canonical && { canonical }),
+    ...(complete && { mutate: (review: Review<T>) => (isSeen(review) ? complete(review) : review.object) }),
     validate(review): FieldError[] {
       if (isSeen(review)) check(review, refuse);
       return [];
     },
-    warnings: warnings ? (review: Review<T>) => (isSeen(review) ? warnings(review) : []) : undefined,
+    ...(warnings && { warnings: (review: Review<T>) => (isSeen(review) ? warnings(review) : []) }),
   };
 }
 

@@ -83,7 +83,7 @@ function clusterRoleBinding(name: string, subjects: readonly string[]): ClusterR
     apiVersion: API_VERSION,
     kind: "ClusterRoleBinding",
     metadata: metadata(name),
-    subjects: subjects.length > 0 ? subjects.map(subjectOf) : undefined,
+    ...(subjects.length > 0 && { subjects: subjects.map(subjectOf) }),
     roleRef: { apiGroup: GROUP, kind: "ClusterRole", name },
   };
 }
@@ -91,7 +91,7 @@ function clusterRoleBinding(name: string, subjects: readonly string[]): ClusterR
 function metadata(name: string, namespace?: string): ObjectMeta {
   return {
     name,
-    namespace,
+    ...(namespace !== undefined && { namespace }),
     labels: { "kubernetes.io/bootstrapping": "rbac-defaults" },
     annotations: { "rbac.authorization.kubernetes.io/autoupdate": "true" },
   };
@@ -100,7 +100,12 @@ function metadata(name: string, namespace?: string): ObjectMeta {
 function ruleOf(line: string): PolicyRule {
   const [verbs = [], second = [], resources, resourceNames] = line.split(" ").map((word) => word.split(","));
   if (!resources) return { verbs, nonResourceURLs: second };
-  return { verbs, apiGroups: second.map((group) => (group === "core" ? "" : group)), resources, resourceNames };
+  return {
+    verbs,
+    apiGroups: second.map((group) => (group === "core" ? "" : group)),
+    resources,
+    ...(resourceNames && { resourceNames }),
+  };
 }
 
 function subjectOf(text: string): Subject {

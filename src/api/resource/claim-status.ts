@@ -89,7 +89,7 @@ export function prepareClaimStatus(
     .filter((device) => !before.has(placeOf(device)) || now.has(placeOf(device)))
     .map(withoutEmptyConditions);
   const { devices: _, ...rest } = status;
-  return { ...claim, status: { ...rest, devices: kept.length > 0 ? kept : undefined } };
+  return { ...claim, status: { ...rest, ...(kept.length > 0 && { devices: kept }) } };
 }
 
 /** The stored form does not tell an empty list from none. */

@@ -158,7 +158,7 @@ export function resourceOfDefinition(definition: DeepReadonly<Definition>, known
       subresources: { ...kind.subresources, ...(connect && { connect }) },
     },
     {
-      listKind: names.listKind || undefined,
+      ...(names.listKind && { listKind: names.listKind }),
       unserved,
       selectableFields: [
         ...new Set(

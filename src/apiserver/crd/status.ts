@@ -182,11 +182,11 @@ function acceptNames(
   return {
     acceptedNames: {
       plural,
-      singular: singular || undefined,
-      shortNames: shortNames?.length ? [...shortNames] : undefined,
+      ...(singular && { singular }),
+      ...(shortNames?.length && { shortNames: [...shortNames] }),
       kind,
-      listKind: listKind || undefined,
-      categories: names.categories?.length ? [...names.categories] : undefined,
+      ...(listKind && { listKind }),
+      ...(names.categories?.length && { categories: [...names.categories] }),
     },
     naming,
   };

@@ -158,7 +158,7 @@ function accessTo(
       group: GROUP,
       resource: "resourceclaims",
       subresource,
-      ...(driver !== undefined && { name: driver, namespace }),
+      ...(driver !== undefined && { name: driver, ...(namespace !== undefined && { namespace }) }),
     },
   };
 }

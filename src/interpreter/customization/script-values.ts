@@ -37,7 +37,7 @@ export function asItem(item: StatusItem): LuaInput {
 
 export function replicasOf({ replicas, requirements }: LuaReplicas): Replicas {
   if (replicas < 0) throw new InterpretError(`the script counts ${replicas} replicas`);
-  return { replicas, requirements: requirements !== undefined ? (requirements as ReplicaRequirements) : undefined };
+  return { replicas, ...(requirements !== undefined && { requirements: requirements as ReplicaRequirements }) };
 }
 
 /** The engine has seen to the types; Karmada calls requirements by a longer name. */
@@ -46,7 +46,7 @@ export function componentsOf(json: Json | undefined): Component[] {
     ({ name, replicas, replicaRequirements }) => {
       if (replicas < 0)
         throw new InterpretError(`the script counts ${replicas} replicas of component ${JSON.stringify(name)}`);
-      return { name, replicas, requirements: replicaRequirements };
+      return { name, replicas, ...(replicaRequirements && { requirements: replicaRequirements }) };
     },
   );
 }

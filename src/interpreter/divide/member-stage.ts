@@ -63,7 +63,7 @@ export function parseStage(text: unknown): MemberStage | undefined {
     partition: /^\d+$/.test(partition) ? Number(partition) : partition,
     updated: Number(updated),
     replicas: Number(replicas),
-    peak: peak !== undefined ? Number(peak) : undefined,
+    ...(peak !== undefined && { peak: Number(peak) }),
     isBackward: back !== undefined,
   };
 }
@@ -125,8 +125,8 @@ function parseKept(text: string): KeptTemplate | undefined {
     ? {
         digest: kept["digest"],
         template: kept["template"] as Json,
-        isLent: kept["isLent"] === true || undefined,
-        isTakenBack: kept["isTakenBack"] === true || undefined,
+        ...(kept["isLent"] === true && { isLent: true }),
+        ...(kept["isTakenBack"] === true && { isTakenBack: true }),
       }
     : undefined;
 }

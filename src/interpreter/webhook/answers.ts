@@ -19,7 +19,7 @@ export function readReplicas(response: JsonObject): Replicas {
   const replicas = countOf(response, "replicas", RESPONSE);
   if (replicas === undefined) throw new WebhookError("answer", "response.replicas is missing");
   const requirements = readRequirements(response, RESPONSE);
-  return { replicas, requirements };
+  return { replicas, ...(requirements && { requirements }) };
 }
 
 /** Names are as a binding takes them: there, and each once. */
@@ -37,7 +37,7 @@ export function readComponents(response: JsonObject): Component[] {
     return {
       name,
       replicas: countOf(component, "replicas", place) ?? 0,
-      requirements: fieldOf(component, "replicaRequirements") !== undefined ? requirements : undefined,
+      ...(fieldOf(component, "replicaRequirements") !== undefined && { requirements }),
     };
   });
 }
@@ -47,10 +47,10 @@ function readRequirements(of: JsonObject, place: string): ReplicaRequirements | 
   if (!read) return undefined;
   const { nodeClaim, resourceRequest, namespace, priorityClassName } = read;
   return {
-    nodeClaim,
-    resourceRequest,
-    namespace: namespace || undefined,
-    priorityClassName: priorityClassName || undefined,
+    ...(nodeClaim && { nodeClaim }),
+    ...(resourceRequest && { resourceRequest }),
+    ...(namespace && { namespace }),
+    ...(priorityClassName && { priorityClassName }),
   };
 }
 
@@ -64,7 +64,13 @@ export function readDependencies(response: JsonObject): Dependency[] {
     const labelSelector = readSelector(given, place);
     if (!apiVersion || !kind) throw new WebhookError("answer", `${place} lacks ${apiVersion ? "kind" : "apiVersion"}`);
     if (!name && !labelSelector) throw new WebhookError("answer", `${place} has neither name nor labelSelector`);
-    return { apiVersion, kind, namespace: namespace || undefined, name: name || undefined, labelSelector };
+    return {
+      apiVersion,
+      kind,
+      ...(namespace && { namespace }),
+      ...(name && { name }),
+      ...(labelSelector && { labelSelector }),
+    };
   });
 }
 
@@ -72,7 +78,10 @@ function readSelector(dependency: JsonObject, place: string): JsonObject | undef
   const read = partOf("LabelSelector", dependency, "labelSelector", place) as LabelSelectorObject | undefined;
   if (!read) return undefined;
   const { matchLabels, matchExpressions } = read;
-  const selector: LabelSelectorObject = { matchLabels, matchExpressions };
+  const selector: LabelSelectorObject = {
+    ...(matchLabels && { matchLabels }),
+    ...(matchExpressions && { matchExpressions }),
+  };
   try {
     labelSelectorOf(selector);
   } catch (error) {

@@ -59,7 +59,7 @@ export function createWebhookConnection(caBundle: string | undefined): WebhookCo
     maxFreeSockets: MAX_IN_FLIGHT,
     timeout: IDLE_MS,
     minVersion: "TLSv1.2",
-    ca,
+    ...(ca && { ca }),
   });
 
   return {
@@ -80,7 +80,7 @@ export function createWebhookConnection(caBundle: string | undefined): WebhookCo
             "content-length": body.length,
           },
           maxHeaderSize: MAX_HEADER_BYTES,
-          servername: serverName,
+          ...(serverName !== undefined && { servername: serverName }),
         });
         const settle = (finish: () => void): void => {
           stop.removeEventListener("abort", cancel);

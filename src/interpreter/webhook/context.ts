@@ -35,12 +35,12 @@ export function renderRequest(
     uid,
     kind: gvkOf(object),
     name,
-    namespace: namespace || undefined,
+    ...(namespace && { namespace }),
     operation,
     object,
-    observedObject: observed,
+    ...(observed && { observedObject: observed }),
     replicas,
-    aggregatedStatus: items.length > 0 ? items : undefined,
+    ...(items.length > 0 && { aggregatedStatus: items }),
   };
   return Buffer.from(JSON.stringify({ kind: KIND, apiVersion: API_VERSION, request }));
 }

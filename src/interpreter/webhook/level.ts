@@ -108,7 +108,12 @@ export function createWebhookLevel({
       const same = before.find((hook) => hook.failurePolicy === failurePolicy && equalJson(hook.settings, settings));
       if (same) return same;
       const id = `${metadata.name}/${settings.name}`;
-      const hook = createHook(id, settings, failurePolicy, { clock, random, metrics: metricsOf(id), resolveService });
+      const hook = createHook(id, settings, failurePolicy, {
+        clock,
+        random,
+        metrics: metricsOf(id),
+        ...(resolveService && { resolveService }),
+      });
       if (hook.problem)
         log.warn("interpreter webhook cannot be called as it is configured", { webhook: id, error: hook.problem });
       return hook;

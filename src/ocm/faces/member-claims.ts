@@ -14,7 +14,7 @@ export interface MemberClaimsOptions {
   /** What is seen of a member; undefined while it is not connected. */
   informersOf(cluster: string): Informers | undefined;
   /** The informers that all simulated members share; they always serve the kind. */
-  simulated: Informers;
+  simulated?: Informers;
 }
 
 export function createMemberClaims({ hub, informers, informersOf, simulated }: MemberClaimsOptions): MemberClaims {

@@ -16,8 +16,8 @@ import { createSharedRolesController } from "./shared-roles-controller.ts";
 
 /** What Karmada's side of the hub knows of its members. */
 export interface MemberViews {
-  /** The informers that all simulated members share. */
-  simulated: Informers;
+  /** The informers that all simulated members share; unset where there are none. */
+  simulated?: Informers;
   /** What is seen of a member that the hub reaches; undefined while it is not connected. */
   informersOf(cluster: string): Informers | undefined;
   /** How a member leaves that is unjoined. */

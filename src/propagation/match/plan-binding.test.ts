@@ -104,7 +104,7 @@ describe("a planned binding", () => {
       schedulePriority: { priority: 0 },
       workloadAffinityGroups: { affinityGroup: "team=blue" },
     });
-    expect(spec.workloadAffinityGroups).not.toHaveProperty("antiAffinityGroup");
+    expect(spec.workloadAffinityGroups?.antiAffinityGroup).toBeUndefined();
   });
 
   test("has no replicas for a kind without any", () => {
@@ -168,7 +168,7 @@ describe("an existing binding", () => {
 
     const merged = mergeBinding(binding, desired);
 
-    expect(merged.spec).not.toHaveProperty("propagateDeps");
+    expect(merged.spec.propagateDeps).toBeUndefined();
     expect(merged.metadata.labels).toEqual(desired.metadata.labels);
     expect(merged.metadata.annotations).toEqual({
       ...desired.metadata.annotations,

@@ -111,8 +111,8 @@ export class NodeTable {
       templateScope: `local/${this.#workflow}`,
       startedAt: now,
       finishedAt: isFulfilled(rest) ? now : null,
-      message: message !== undefined && message !== "" ? message : undefined,
-      progress: rest.type === "Pod" ? "0/1" : undefined,
+      ...(message !== undefined && message !== "" && { message }),
+      ...(rest.type === "Pod" && { progress: "0/1" }),
     };
     return this.#put(node);
   }
@@ -121,9 +121,9 @@ export class NodeTable {
   mark(node: ReadonlyNode, phase: WorkflowNodePhase, message?: string): ReadonlyNode {
     const { message: told = "", ...rest } = this.#nodes.get(node.id) ?? node;
     const next = message ?? told;
-    if (rest.phase === phase && next === told) return { ...rest, message: told !== "" ? told : undefined };
+    if (rest.phase === phase && next === told) return { ...rest, ...(told !== "" && { message: told }) };
     const finishedAt = isFulfilled({ phase }) ? (rest.finishedAt ?? formatTime(this.#nowMs)) : null;
-    return this.#put({ ...rest, phase, finishedAt, message: next !== "" ? next : undefined });
+    return this.#put({ ...rest, phase, finishedAt, ...(next !== "" && { message: next }) });
   }
 
   set(node: ReadonlyNode, fields: Partial<ReadonlyNode>): ReadonlyNode {

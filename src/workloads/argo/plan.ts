@@ -95,8 +95,8 @@ function readable(status: DeepReadonly<WorkflowStatus>): DeepReadonly<WorkflowSt
   const { startedAt, conditions, ...rest } = status;
   return {
     ...rest,
-    startedAt: readTime(startedAt) !== undefined ? startedAt : undefined,
-    conditions: areObjects(conditions) ? conditions : undefined,
+    ...(readTime(startedAt) !== undefined && { startedAt }),
+    ...(areObjects(conditions) && { conditions }),
   };
 }
 
@@ -247,7 +247,7 @@ function ended(
     ...rest,
     phase,
     finishedAt: formatTime(nowMs),
-    message: message !== "" ? message : undefined,
+    ...(message !== "" && { message }),
     conditions: [
       ...(rest.conditions ?? []).filter(({ type }) => type !== "Completed"),
       { type: "Completed", status: "True" },

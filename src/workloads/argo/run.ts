@@ -70,7 +70,7 @@ export function nodeOf(
       type,
       phase,
       templateName: template.name ?? "",
-      boundaryID,
+      ...(boundaryID !== undefined && { boundaryID }),
       ...inputsOf(template, scope),
     })
   );

@@ -25,7 +25,7 @@ import { createUnitedDeploymentController } from "./uniteddeployment/controller.
 export function createKruiseControllers(deps: WorkloadDependencies): Controller<ObjectKey>[] {
   const mayUpdatePod = createMayUpdatePod(deps);
   return [
-    createCloneSetController({ ...deps, mayUpdatePod }),
+    createCloneSetController({ ...deps, ...(mayUpdatePod && { mayUpdatePod }) }),
     createPodReadinessController(deps),
     createLaunchPriorityController(deps),
     createUnitedDeploymentController(deps),

@@ -72,7 +72,7 @@ function resizePatch(
       ? [
           {
             name,
-            resources: { limits: limits ? { ...limits } : undefined, requests: requests ? { ...requests } : undefined },
+            resources: { ...(limits && { limits: { ...limits } }), ...(requests && { requests: { ...requests } }) },
           },
         ]
       : [];

@@ -14,45 +14,16 @@ type Typed = JsonObject & { apiVersion: string; kind: string };
 
 export interface Recorded {
   name: string;
-  input: {
-    kind: "default" | "validate" | "convert";
-    operation?: "CREATE" | "UPDATE";
-    object: Typed;
-    oldObject?: JsonObject;
-    existing?: Typed[];
-    to?: string;
-    gates?: Record<string, boolean>;
-  };
-  want: {
-    allowed?: boolean;
-    code?: number;
-    message?: string;
-    messageStart?: string;
-    fieldErrors?: string[];
-    object?: JsonObject;
-  };
+  input: { kind: "default" | "validate" | "convert"; operation?: "CREATE" | "UPDATE"; object: Typed; oldObject?: JsonObject; existing?: Typed[]; to?: string; gates?: Record<string, boolean> };
+  want: { allowed?: boolean; code?: number; message?: string; messageStart?: string; fieldErrors?: string[]; object?: JsonObject };
 }
 
 /** Kinds of OpenKruise that come with their controllers. */
-export const LATER: readonly string[] = [
-  "AdvancedCronJob",
-  "ContainerRecreateRequest",
-  "EphemeralJob",
-  "ImageListPullJob",
-  "ImagePullJob",
-  "NodeImage",
-  "PersistentPodState",
-  "PodProbeMarker",
-  "ResourceDistribution",
-  "WorkloadSpread",
-];
+export const LATER: readonly string[] = ["AdvancedCronJob", "ContainerRecreateRequest", "EphemeralJob", "ImageListPullJob", "ImagePullJob", "NodeImage", "PersistentPodState", "PodProbeMarker", "ResourceDistribution", "WorkloadSpread"];
 
 const admissionOf = ({ input }: Recorded): AnyAdmission => {
   const gates = { isOn: (gate: string) => input.gates?.[gate] ?? DEFAULT_KRUISE_GATES.isOn(gate as never) };
-  const found = kruiseAdmissions(gates).find(
-    ({ for: kind, webhook }) =>
-      webhook && kind.group === parseApiVersion(input.object.apiVersion).group && kind.kind === input.object.kind,
-  );
+  const found = kruiseAdmissions(gates).find(({ for: kind, webhook }) => webhook && kind.group === parseApiVersion(input.object.apiVersion).group && kind.kind === input.object.kind);
   if (!found) throw new Error(`no admission for ${input.object.kind}`);
   return found;
 };
@@ -60,37 +31,11 @@ const admissionOf = ({ input }: Recorded): AnyAdmission => {
 const metadataOf = (object: JsonObject): JsonObject => object["metadata"] as JsonObject;
 
 function readerOf(existing: readonly Typed[]): ClusterReader {
-  const plurals: Record<string, string> = {
-    Pod: "pods",
-    SidecarSet: "sidecarsets",
-    ConfigMap: "configmaps",
-    PodUnavailableBudget: "podunavailablebudgets",
-    StorageClass: "storageclasses",
-    ControllerRevision: "controllerrevisions",
-  };
-  const objects = existing.map((object) => ({
-    object,
-    group: parseApiVersion(object.apiVersion).group,
-    resource: plurals[object.kind] ?? "",
-  }));
+  const plurals: Record<string, string> = { Pod: "pods", SidecarSet: "sidecarsets", ConfigMap: "configmaps", PodUnavailableBudget: "podunavailablebudgets", StorageClass: "storageclasses", ControllerRevision: "controllerrevisions" };
+  const objects = existing.map((object) => ({ object, group: parseApiVersion(object.apiVersion).group, resource: plurals[object.kind] ?? "" }));
   const list: ClusterReader["list"] = (group, resource, namespace) =>
-    objects
-      .filter(
-        (entry) =>
-          entry.group === group &&
-          entry.resource === resource &&
-          (namespace === undefined || (metadataOf(entry.object)["namespace"] ?? "") === namespace),
-      )
-      .map(({ object }) => object);
-  return {
-    list,
-    written: list,
-    mentions: () => false,
-    get: (group, resource, namespace, name) =>
-      list(group, resource, namespace).find(
-        (object) => (object as JsonObject & { metadata: JsonObject }).metadata["name"] === name,
-      ),
-  };
+    objects.filter((entry) => entry.group === group && entry.resource === resource && (namespace === undefined || (metadataOf(entry.object)["namespace"] ?? "") === namespace)).map(({ object }) => object);
+  return { list, written: list, mentions: () => false, get: (group, resource, namespace, name) => list(group, resource, namespace).find((object) => (object as JsonObject & { metadata: JsonObject }).metadata["name"] === name) };
 }
 
 function reviewOf({ input }: Recorded, object: JsonObject): Review<JsonObject> {
@@ -100,7 +45,7 @@ function reviewOf({ input }: Recorded, object: JsonObject): Review<JsonObject> {
     version: parseApiVersion(input.object.apiVersion).version,
     user: { name: "somebody", groups: [] },
     object: deepFreeze(object),
-    oldObject: input.oldObject ? deepFreeze(input.oldObject) : undefined,
+    ...(input.oldObject && { oldObject: deepFreeze(input.oldObject) }),
     dryRun: false,
     newUid: () => "",
     nowMs: () => 0,
@@ -116,16 +61,7 @@ function plain(value: Json, inStatus = false): Json {
   if (!isObject(value)) return value;
   const entries = Object.entries(value)
     .map(([key, item]): [string, Json] => [key, plain(item, inStatus || key === "status")])
-    .filter(
-      ([, item]) =>
-        !(
-          item === null ||
-          item === "" ||
-          (inStatus && item === 0) ||
-          (isObject(item) && Object.keys(item).length === 0) ||
-          (Array.isArray(item) && item.length === 0)
-        ),
-    );
+    .filter(([, item]) => !(item === null || item === "" || (inStatus && item === 0) || (isObject(item) && Object.keys(item).length === 0) || (Array.isArray(item) && item.length === 0)));
   return Object.fromEntries(entries);
 }
 
@@ -146,38 +82,15 @@ const hasMessage = ({ want }: Recorded): boolean => want.message !== undefined &
 export function recordedAnswer(one: Recorded): Json {
   const { input, want } = one;
   if (input.kind !== "validate") return plain(want.object ?? null);
-  return want.allowed
-    ? { allowed: true }
-    : {
-        allowed: false,
-        code: want.code ?? 0,
-        fields: want.fieldErrors ?? [],
-        ...(hasMessage(one) && { message: want.message ?? "" }),
-      };
+  return want.allowed ? { allowed: true } : { allowed: false, code: want.code ?? 0, fields: want.fieldErrors ?? [], ...(hasMessage(one) && { message: want.message ?? "" }) };
 }
 
 function refusalOf(one: Recorded, admission: AnyAdmission): Json {
   const errors = admission.validate?.(reviewOf(one, one.input.object)) ?? [];
   if (errors.length === 0) return { allowed: true };
-  return {
-    allowed: false,
-    code: admission.webhook?.code(one.input.operation ?? "CREATE") ?? 0,
-    fields: fieldsOf(errors),
-    ...(hasMessage(one) && { message: fieldErrorText(errors) }),
-  };
+  return { allowed: false, code: admission.webhook?.code(one.input.operation ?? "CREATE") ?? 0, fields: fieldsOf(errors), ...(hasMessage(one) && { message: fieldErrorText(errors) }) };
 }
 
-const TYPES: Readonly<Record<string, string>> = {
-  Required: "Required value",
-  Invalid: "Invalid value",
-  NotSupported: "Unsupported value",
-  Duplicate: "Duplicate value",
-  Forbidden: "Forbidden",
-  NotFound: "Not found",
-  TooLong: "Too long",
-  TooMany: "Too many",
-  Internal: "Internal error",
-};
+const TYPES: Readonly<Record<string, string>> = { Required: "Required value", Invalid: "Invalid value", NotSupported: "Unsupported value", Duplicate: "Duplicate value", Forbidden: "Forbidden", NotFound: "Not found", TooLong: "Too long", TooMany: "Too many", Internal: "Internal error" };
 /** The recording split texts at commas, which two fields have in their names. */
-const fieldsOf = (errors: readonly FieldError[]): string[] =>
-  [...new Set(errors.map(({ field, type }) => `${field.replace(/^.*, /, "")}: ${TYPES[type]}`))].toSorted();
+const fieldsOf = (errors: readonly FieldError[]): string[] => [...new Set(errors.map(({ field, type }) => `${field.replace(/^.*, /, "")}: ${TYPES[type]}`))].toSorted();

@@ -45,7 +45,11 @@ export const sidecarSetInterpreter: KindInterpreter<PartitionedSidecarSet> = {
       {
         spec: {
           containers,
-          volumes: volumes.map(({ configMap, secret, projected }) => ({ configMap, secret, projected })),
+          volumes: volumes.map(({ configMap, secret, projected }) => ({
+            ...(configMap && { configMap }),
+            ...(secret && { secret }),
+            ...(projected && { projected }),
+          })),
         },
       },
       metadata.namespace,

@@ -33,7 +33,13 @@ export const workflowInterpreter: KindInterpreter<Workflow> = {
   kind: "Workflow",
   replicas({ spec }) {
     const { affinity, nodeSelector, tolerations } = spec ?? {};
-    return templateReplicas(spec?.parallelism ?? 1, { spec: { affinity, nodeSelector, tolerations } });
+    return templateReplicas(spec?.parallelism ?? 1, {
+      spec: {
+        ...(affinity && { affinity }),
+        ...(nodeSelector && { nodeSelector }),
+        ...(tolerations && { tolerations }),
+      },
+    });
   },
   reviseReplicas: (workflow, replicas) => withSpecField(workflow, "parallelism", replicas),
   retain(desired, observed) {
@@ -55,14 +61,20 @@ export function workflowDependencies(
   const { volumes, imagePullSecrets, serviceAccountName, executor, volumeClaimTemplates } = (spec ??
     {}) as WorkflowSpec;
   const found = podDependencies(
-    { spec: { volumes, imagePullSecrets, serviceAccountName: serviceAccountName || undefined } },
+    {
+      spec: {
+        ...(volumes && { volumes }),
+        ...(imagePullSecrets && { imagePullSecrets }),
+        ...(serviceAccountName && { serviceAccountName }),
+      },
+    },
     namespace,
   );
   const known = new Set(found.map(({ kind, name }) => `${kind}/${name}`));
   const add = (kind: string, name: Json | undefined): void => {
     if (typeof name !== "string" || name === "" || known.has(`${kind}/${name}`)) return;
     known.add(`${kind}/${name}`);
-    found.push({ apiVersion: "v1", kind, namespace: namespace || undefined, name });
+    found.push({ apiVersion: "v1", kind, ...(namespace && { namespace }), name });
   };
   add("ServiceAccount", executor?.serviceAccountName);
   for (const { metadata } of volumeClaimTemplates ?? []) add("PersistentVolumeClaim", metadata?.name);

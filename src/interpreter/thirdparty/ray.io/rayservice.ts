@@ -41,7 +41,10 @@ export const rayServiceInterpreter: KindInterpreter<RayService> = {
     if (!head) return { replicas: 0 };
     const groups = workerGroupsOf(config);
     const requirements = largestOf([head, ...groups].map((role) => componentOf(service, role, 1).requirements));
-    return { replicas: replicaTotal([1, ...groups.map((group) => group.replicas)]), requirements };
+    return {
+      replicas: replicaTotal([1, ...groups.map((group) => group.replicas)]),
+      ...(requirements && { requirements }),
+    };
   },
   reviseReplicas(service, replicas) {
     const config = service.spec?.rayClusterConfig;

@@ -33,10 +33,10 @@ export function makePod(
     metadata: {
       name: `${name}-${id}`,
       generateName: `${name}-`,
-      namespace: namespace || undefined,
+      ...(namespace && { namespace }),
       labels: { ...template.metadata?.labels, [INSTANCE_ID_LABEL]: id, ...revisionLabels(revision, gates) },
-      annotations: template.metadata?.annotations ? template.metadata.annotations : undefined,
-      finalizers: template.metadata?.finalizers ? template.metadata.finalizers : undefined,
+      ...(template.metadata?.annotations && { annotations: template.metadata.annotations }),
+      ...(template.metadata?.finalizers && { finalizers: template.metadata.finalizers }),
       ownerReferences: [controllerReference(cloneSet)],
     },
     // Every pod has the gate, whatever the update strategy: the strategy may change later, the gates of a pod may not.

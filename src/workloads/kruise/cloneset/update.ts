@@ -82,7 +82,7 @@ export function planUpdate(input: UpdateInput): UpdatePlan {
     refresh: refresh.filter(({ pod }) => !closing.has(pod)),
     actions,
     targetRevision,
-    failure,
+    ...(failure !== undefined && { failure }),
     delayMs: soonest([delayMs, ...inPlace.map(({ spec }) => spec.graceSeconds * 1000)]),
   };
 }
@@ -108,7 +108,7 @@ function refreshOne(
   const entered = state
     ? enterState(settled, state, lifecycle?.inPlaceUpdate?.markPodNotReady ?? false, nowMs)
     : settled;
-  return { after: withTemplateHash(entered), delayMs, resize };
+  return { after: withTemplateHash(entered), delayMs, ...(resize && { resize }) };
 }
 
 function withTemplateHash(pod: ReadonlyPod): ReadonlyPod {

@@ -23,12 +23,12 @@ export function planDaemonStatus(view: DaemonView, observedGeneration: number | 
     numberMisscheduled: nodes.filter(({ shouldRun, pods }) => !shouldRun && pods.length > 0).length,
     desiredNumberScheduled: wanted.length,
     numberReady: ready.length,
-    observedGeneration: observedGeneration || undefined,
+    ...(observedGeneration && { observedGeneration }),
     updatedNumberScheduled: oldest.filter((pod) => isUpdated(set, pod, hash)).length,
-    numberAvailable: available > 0 ? available : undefined,
-    numberUnavailable: wanted.length > available ? wanted.length - available : undefined,
-    collisionCount,
-    conditions,
+    ...(available > 0 && { numberAvailable: available }),
+    ...(wanted.length > available && { numberUnavailable: wanted.length - available }),
+    ...(collisionCount !== undefined && { collisionCount }),
+    ...(conditions && { conditions }),
     updateRevision: hash,
   };
 }

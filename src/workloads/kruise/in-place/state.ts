@@ -90,8 +90,8 @@ function goMetadata(byContainer: Readonly<Record<string, RefMetadata>>): Record<
         name,
         {
           creationTimestamp: null,
-          labels: labels ? sorted(labels) : undefined,
-          annotations: annotations ? sorted(annotations) : undefined,
+          ...(labels && { labels: sorted(labels) }),
+          ...(annotations && { annotations: sorted(annotations) }),
         },
       ];
     }),
@@ -156,7 +156,7 @@ export function readGrace({ metadata }: ReadonlyPod): UpdateSpec | undefined {
     containerResources: spec.containerResources ?? {},
     updateEnvFromMetadata: spec.updateEnvFromMetadata ?? false,
     graceSeconds: spec.graceSeconds ?? 0,
-    metaDataPatch: patch,
+    ...(patch && { metaDataPatch: patch }),
   };
 }
 

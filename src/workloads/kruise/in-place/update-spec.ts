@@ -55,7 +55,7 @@ export function planInPlaceUpdate(
     containerImages: containers.images,
     containerRefMetadata: refMetadata,
     containerResources: containers.resources,
-    metaDataPatch: patch,
+    ...(patch && { metaDataPatch: patch }),
     updateEnvFromMetadata: Object.keys(refMetadata).length > 0,
     graceSeconds,
   };
@@ -108,10 +108,7 @@ function changedResources(
   const limits = changedAmounts(from.limits, to.limits);
   const requests = changedAmounts(from.requests, to.requests);
   if (!limits || !requests) return undefined;
-  return {
-    limits: Object.keys(limits).length > 0 ? limits : undefined,
-    requests: Object.keys(requests).length > 0 ? requests : undefined,
-  };
+  return { ...(Object.keys(limits).length > 0 && { limits }), ...(Object.keys(requests).length > 0 && { requests }) };
 }
 
 type Amounts = Readonly<Record<string, string | number>>;

@@ -63,7 +63,11 @@ const UPDATES_IN_PLACE: ReadonlySet<string> = new Set(["CloneSet", "StatefulSet"
 
 function withOpenGates(pod: ReadonlyPod): ReadonlyPod {
   const lastTransitionTime = pod.metadata.creationTimestamp;
-  const open = (type: string): DeepReadonly<PodCondition> => ({ type, status: "True", lastTransitionTime });
+  const open = (type: string): DeepReadonly<PodCondition> => ({
+    type,
+    status: "True",
+    ...(lastTransitionTime !== undefined && { lastTransitionTime }),
+  });
   // Only for pods whose controller opens the gate: for others the user does.
   const gates = [KRUISE_POD_READY, ...(UPDATES_IN_PLACE.has(ownerOf(pod)?.kind ?? "") ? [IN_PLACE_READY] : [])];
   return gates

@@ -147,7 +147,7 @@ export function createBudgetController(deps: WorkloadDependencies): Controller<O
       isAvailable(old, gates) !== isAvailable(object, gates);
     if (!counts) return [];
     return [...new Set([name, before])].flatMap((budget) =>
-      budget ? [{ cluster, name: budget, namespace: namespace || undefined }] : [],
+      budget ? [{ cluster, name: budget, ...(namespace && { namespace }) }] : [],
     );
   }
 
@@ -182,7 +182,7 @@ function withoutEmptyMaps(status: ReadonlyBudget["status"]): ReadonlyBudget["sta
     map !== undefined && Object.keys(map).length > 0;
   return {
     ...rest,
-    disruptedPods: isFilled(disruptedPods) ? disruptedPods : undefined,
-    unavailablePods: isFilled(unavailablePods) ? unavailablePods : undefined,
+    ...(isFilled(disruptedPods) && { disruptedPods }),
+    ...(isFilled(unavailablePods) && { unavailablePods }),
   };
 }

@@ -60,12 +60,12 @@ export function createWorkloads({ client, informers }: { client: Client; informe
     kind: Kind<Replicated>,
     ref: WorkloadRef,
   ): Workload | undefined {
-    const object = informers.of(kind).get({ cluster, namespace: namespace || undefined, name: ref.name });
+    const object = informers.of(kind).get({ cluster, ...(namespace && { namespace }), name: ref.name });
     if (!object || (ref.uid !== undefined && object.metadata.uid !== ref.uid)) return undefined;
     const above = isKind(ReplicaSet, ref) && ref.uid !== undefined ? controllerOf(object) : undefined;
     // The pods of a rollout belong to several ReplicaSets, and together they are what the Deployment wants.
     if (above && isKind(Deployment, above))
-      return known({ cluster, namespace: namespace || undefined }, Deployment, above);
+      return known({ cluster, ...(namespace && { namespace }) }, Deployment, above);
     if (object.metadata.deletionTimestamp) return undefined;
     const uid = object.metadata.uid ?? "";
     return {
@@ -94,7 +94,7 @@ export function createWorkloads({ client, informers }: { client: Client; informe
         uid: scale.uid,
         replicas: scale.replicas,
         ownerUids: [scale.uid],
-        selector: selector ? (labels) => matchesLabels(selector, labels) : undefined,
+        ...(selector && { selector: (labels) => matchesLabels(selector, labels) }),
       };
     },
   };

@@ -74,7 +74,7 @@ function readRecord(value: unknown): SidecarRecord | undefined {
     hash,
     sidecarSetName,
     sidecarList: list,
-    controllerRevision: controllerRevision || undefined,
+    ...(controllerRevision && { controllerRevision }),
   };
 }
 
@@ -84,7 +84,7 @@ export function formatRecords(records: SidecarRecords): string {
     Object.fromEntries(
       sorted.map(([set, { updateTimestamp, hash, sidecarSetName, sidecarList, controllerRevision }]) => [
         set,
-        { updateTimestamp, hash, sidecarSetName, sidecarList, controllerRevision: controllerRevision || undefined },
+        { updateTimestamp, hash, sidecarSetName, sidecarList, ...(controllerRevision && { controllerRevision }) },
       ]),
     ),
   );

@@ -59,7 +59,7 @@ export function resourcesFor(
     return entries.length > 0 ? Object.fromEntries(entries) : undefined;
   };
   const [allowed, asked] = [evaluated("limits", limits), evaluated("requests", requests)];
-  return { limits: allowed, requests: asked };
+  return { ...(allowed && { limits: allowed }), ...(asked && { requests: asked }) };
 }
 
 function targetContainers(

@@ -22,11 +22,11 @@ export function planSidecarSetStatus(
   }
   const { generation } = set.metadata;
   return {
-    observedGeneration: generation || undefined,
+    ...(generation && { observedGeneration: generation }),
     matchedPods: pods.length,
     updatedPods,
     readyPods,
-    updatedReadyPods: updatedReadyPods > 0 ? updatedReadyPods : undefined,
+    ...(updatedReadyPods > 0 && { updatedReadyPods }),
     latestRevision,
     collisionCount,
   };

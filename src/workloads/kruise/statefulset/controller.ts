@@ -92,7 +92,9 @@ export function createAdvancedStatefulSetController(deps: WorkloadDependencies):
       // Claims belong to nobody, or to their pod; one that a set makes grow says for whom.
       watch(PersistentVolumeClaim, ({ cluster, object: { metadata } }) => {
         const name = metadata.annotations?.[RESIZED_BY_ANNOTATION];
-        return name === undefined ? [] : [{ cluster, name, namespace: metadata.namespace || undefined }];
+        return name === undefined
+          ? []
+          : [{ cluster, name, ...(metadata.namespace && { namespace: metadata.namespace }) }];
       }),
     ],
     writes: [Pod, PersistentVolumeClaim, ControllerRevision, AdvancedStatefulSet],
@@ -178,7 +180,7 @@ export function createAdvancedStatefulSetController(deps: WorkloadDependencies):
         current: revisions.current,
         update: revisions.update,
         revisions: history.of(owner),
-        claimNamed: (name) => claims.get({ cluster, name, namespace: namespace || undefined }),
+        claimNamed: (name) => claims.get({ cluster, name, ...(namespace && { namespace }) }),
         classNamed: (name) => classes.get({ cluster, name }),
         gates,
         nowMs: clock.now(),

@@ -56,7 +56,7 @@ export function planStatefulSet(input: PassInput, facts: StatusFacts): StatefulP
     events: pass.events,
     status: planStatus(pass, taken, facts),
     delayMs: pass.waitMs,
-    ending: pass.ending,
+    ...(pass.ending && { ending: pass.ending }),
   };
 }
 
@@ -72,6 +72,6 @@ function changesOf({ slots, condemned }: Pass): PodChange[] {
       after,
       isMended,
       isUpdatedInPlace,
-      resize,
+      ...(resize && { resize }),
     }));
 }

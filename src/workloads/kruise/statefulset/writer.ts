@@ -173,7 +173,7 @@ async function attempt(
     await writes();
     return undefined;
   } catch (cause) {
-    return { cause, condition: type ? { type, message: podFailure(verb, failureMessage(cause)) } : undefined };
+    return { cause, ...(type && { condition: { type, message: podFailure(verb, failureMessage(cause)) } }) };
   }
 }
 

@@ -17,18 +17,9 @@ interface Input {
 
 export const broadcastJobCases: Readonly<Record<string, RecordedRun>> = {
   reconcile: ({ broadcastJob: job, nodes = [], pods = [] }: Input) => {
-    const { create, remove, removeJob, status, events, requeueAfterMs } = planBroadcastJob({
-      job,
-      nodes,
-      pods,
-      nowMs: RECORDED_AT,
-    });
+    const { create, remove, removeJob, status, events, requeueAfterMs } = planBroadcastJob({ job, nodes, pods, nowMs: RECORDED_AT });
     // A word of the reason is recorded, and what was written follows from the rest.
-    const told = [
-      ...events.map(({ type, reason }) => `${type} ${reason.split(" ")[0]}`),
-      ...create.map(() => "Normal SuccessfulCreate"),
-      ...remove.map(() => "Normal SuccessfulDelete"),
-    ];
+    const told = [...events.map(({ type, reason }) => `${type} ${reason.split(" ")[0]}`), ...create.map(() => "Normal SuccessfulCreate"), ...remove.map(() => "Normal SuccessfulDelete")];
     return {
       createdOnNodes: create,
       deleted: remove.map(({ metadata }) => metadata.name).toSorted(),
@@ -42,7 +33,5 @@ export const broadcastJobCases: Readonly<Record<string, RecordedRun>> = {
 
 /** Why a case differs on purpose. */
 export function whyBroadcastJobDiffers(want: { readonly panic?: unknown } | undefined): string | undefined {
-  return want?.panic === undefined
-    ? undefined
-    : "upstream's count of active pods falls below zero, overflows and ends the process; ours does not";
+  return want?.panic === undefined ? undefined : "upstream's count of active pods falls below zero, overflows and ends the process; ours does not";
 }

@@ -10,12 +10,7 @@ export { plain } from "./plain.ts";
  * One test for a kind: the cases that differ tell more than hundreds of green lines. Outputs are compared without what
  * Go leaves empty. Cases that are meant to differ are named, and must.
  */
-export function checkCases<I, W>(
-  kind: string,
-  cases: readonly RecordedCase<I, W>[],
-  run: (input: I, want: W) => unknown,
-  differing: readonly string[] = [],
-): void {
+export function checkCases<I, W>(kind: string, cases: readonly RecordedCase<I, W>[], run: (input: I, want: W) => unknown, differing: readonly string[] = []): void {
   test(`${kind}, ${cases.length} recorded cases`, () => {
     expect(cases.length).toBeGreaterThan(0);
 

@@ -34,43 +34,23 @@ interface SetInput extends GatedInput {
 
 const nameOf = ({ metadata }: ReadonlyPod): string => metadata.name;
 const noNodes = (): undefined => undefined;
-const diffInput = ({ cloneSet, pods = [], currentRevision, updateRevision, gates }: SetInput) => ({
-  cloneSet: fromAlpha(cloneSet),
-  pods,
-  currentRevision,
-  updateRevision,
-  gates: gatesOf(gates),
-  nowMs: RECORDED_AT,
-});
+const diffInput = ({ cloneSet, pods = [], currentRevision, updateRevision, gates }: SetInput) => ({ cloneSet: fromAlpha(cloneSet), pods, currentRevision, updateRevision, gates: gatesOf(gates), nowMs: RECORDED_AT });
 
 type UpdateInput = SetInput & { revisionImages: Record<string, string> };
 
 function runUpdate(input: UpdateInput): { changed: Record<string, object>; error: string | null; events: string[] } {
   const template = (image = ""): PodTemplate => ({ spec: { containers: [{ name: "main", image }] } });
-  const revisions = Object.entries(input.revisionImages).map(([name, image]): ReadonlyRevision => ({
-    apiVersion: "apps/v1",
-    kind: "ControllerRevision",
-    metadata: { name },
-    data: podTemplateData(template(image)),
-    revision: 1,
-  }));
+  const revisions = Object.entries(input.revisionImages).map(([name, image]): ReadonlyRevision => ({ apiVersion: "apps/v1", kind: "ControllerRevision", metadata: { name }, data: podTemplateData(template(image)), revision: 1 }));
   const plan = planUpdate({ ...diffInput(input), revisions });
   const changed: Record<string, object> = {};
   for (const { pod, after } of plan.refresh) changed[pod.metadata.name] = changesOf(pod, after);
   for (const action of plan.actions) Object.assign(changed, changesOfAction(action, input));
-  return {
-    changed,
-    error: plan.failure ?? null,
-    events: plan.actions.flatMap((action) => eventOf(action, plan.targetRevision)),
-  };
+  return { changed, error: plan.failure ?? null, events: plan.actions.flatMap((action) => eventOf(action, plan.targetRevision)) };
 }
 
 /** By the kind of the case. */
 export const cloneSetCases: Readonly<Record<string, RecordedRun>> = {
-  partition: (
-    { partition, replicas = 1 }: { partition?: IntOrPercent; replicas?: number },
-    want: { kept?: number; error?: string },
-  ) => {
+  partition: ({ partition, replicas = 1 }: { partition?: IntOrPercent; replicas?: number }, want: { kept?: number; error?: string }) => {
     const kept = partitionOf(partition, replicas);
     return kept === undefined ? { error: want.error ?? "unreadable" } : { kept };
   },
@@ -85,24 +65,15 @@ export const cloneSetCases: Readonly<Record<string, RecordedRun>> = {
       scaledDown: strictShare(value, total, "down"),
     };
     // How a failure is worded is the caller's business.
-    return Object.fromEntries(
-      Object.entries(readings).map(([name, reading]) => [
-        name,
-        reading ?? (typeof want[name] === "object" ? want[name] : "unreadable"),
-      ]),
-    );
+    return Object.fromEntries(Object.entries(readings).map(([name, reading]) => [name, reading ?? (typeof want[name] === "object" ? want[name] : "unreadable")]));
   },
 
   diff: (input: SetInput) => {
     const { gates } = input;
     const isNew = (pod: ReadonlyPod): boolean => hasRevision(pod, input.updateRevision);
-    const isPreparing = (pod: ReadonlyPod): boolean =>
-      pod.metadata.labels?.[LIFECYCLE_STATE_LABEL] === "PreparingUpdate";
+    const isPreparing = (pod: ReadonlyPod): boolean => pod.metadata.labels?.[LIFECYCLE_STATE_LABEL] === "PreparingUpdate";
     return {
-      scale: computeDiff(
-        diffInput(input),
-        (pod) => isNew(pod) || (gates?.["PreparingUpdateAsUpdate"] === true && isPreparing(pod)),
-      ),
+      scale: computeDiff(diffInput(input), (pod) => isNew(pod) || (gates?.["PreparingUpdateAsUpdate"] === true && isPreparing(pod))),
       update: computeDiff(diffInput(input), isNew),
     };
   },
@@ -111,17 +82,7 @@ export const cloneSetCases: Readonly<Record<string, RecordedRun>> = {
     const { cloneSet, pods = [], updateRevision, num, numOld = 0, nodes = [] } = input;
     const nodeOf = (name: string): Node | undefined => nodes.find(({ metadata }) => metadata.name === name);
     const isUpdated = (pod: ReadonlyPod): boolean => hasRevision(pod, updateRevision);
-    return {
-      pods: chooseVictims({
-        cloneSet: fromAlpha(cloneSet),
-        pods,
-        isUpdated,
-        total: num,
-        fromOld: numOld,
-        nodeOf,
-        nowMs: RECORDED_AT,
-      }).map(nameOf),
-    };
+    return { pods: chooseVictims({ cloneSet: fromAlpha(cloneSet), pods, isUpdated, total: num, fromOld: numOld, nodeOf, nowMs: RECORDED_AT }).map(nameOf) };
   },
 
   updateOrder: ({ cloneSet, pods = [], indexes = [] }: SetInput & { indexes?: number[] }) => {
@@ -131,50 +92,24 @@ export const cloneSetCases: Readonly<Record<string, RecordedRun>> = {
     return { indexes: order.length > 0 ? order : null };
   },
 
-  status: (
-    input: SetInput & {
-      newStatus: { currentRevision: string; updateRevision: string; collisionCount: number; labelSelector: string };
-    },
-  ) => {
+  status: (input: SetInput & { newStatus: { currentRevision: string; updateRevision: string; collisionCount: number; labelSelector: string } }) => {
     const { pods = [], newStatus } = input;
     const cloneSet = fromAlpha(input.cloneSet);
-    const status = planStatus({
-      cloneSet,
-      pods,
-      revisions: newStatus,
-      labelSelector: newStatus.labelSelector,
-      failures: [],
-      nowMs: RECORDED_AT,
-    });
-    return {
-      status,
-      written: !equalJson(status, cloneSet.status),
-      requeueAfterSeconds: (deadlineInMs(cloneSet, status, RECORDED_AT) ?? 0) / 1000,
-    };
+    const status = planStatus({ cloneSet, pods, revisions: newStatus, labelSelector: newStatus.labelSelector, failures: [], nowMs: RECORDED_AT });
+    return { status, written: !equalJson(status, cloneSet.status), requeueAfterSeconds: (deadlineInMs(cloneSet, status, RECORDED_AT) ?? 0) / 1000 };
   },
 
   scale: (input: SetInput & { pvcs?: PersistentVolumeClaim[] }) => {
     const { pods = [], pvcs = [] } = input;
     const plan = planScale({ ...diffInput(input), nodeOf: noNodes });
-    const ids = chooseInstanceIds(
-      plan.createCurrent + plan.createUpdate,
-      { active: pods, pods, claims: pvcs },
-      createSeededRandom(1),
-    );
+    const ids = chooseInstanceIds(plan.createCurrent + plan.createUpdate, { active: pods, pods, claims: pvcs }, createSeededRandom(1));
     const left = new Set(pvcs.map(instanceIdOf));
     const goes = new Set(plan.remove.map(instanceIdOf));
     return {
       changed: Object.fromEntries(plan.prepare.map(({ pod, after }) => [pod.metadata.name, changesOf(pod, after)])),
-      created: {
-        currentRevision: plan.createCurrent,
-        updateRevision: plan.createUpdate,
-        reusedIDs: ids.filter((id) => left.has(id)).map((id) => `${input.cloneSet.metadata.name}-${id}`),
-      },
+      created: { currentRevision: plan.createCurrent, updateRevision: plan.createUpdate, reusedIDs: ids.filter((id) => left.has(id)).map((id) => `${input.cloneSet.metadata.name}-${id}`) },
       deleted: plan.remove.map(nameOf).toSorted(),
-      deletedPVCs: pvcs
-        .filter((claim) => goes.has(instanceIdOf(claim)))
-        .map(({ metadata }) => metadata.name)
-        .toSorted(),
+      deletedPVCs: pvcs.filter((claim) => goes.has(instanceIdOf(claim))).map(({ metadata }) => metadata.name).toSorted(),
       error: null,
       modified: !changesNothing(plan),
       scaleUpLimitedEvent: plan.limit !== undefined,
@@ -183,38 +118,20 @@ export const cloneSetCases: Readonly<Record<string, RecordedRun>> = {
 
   update: runUpdate,
 
-  newPods: (
-    input: SetInput & { num: number; numOld: number; ids: string[] },
-    want: { pods: Pod[]; pvcs?: PersistentVolumeClaim[] },
-  ) => {
+  newPods: (input: SetInput & { num: number; numOld: number; ids: string[] }, want: { pods: Pod[]; pvcs?: PersistentVolumeClaim[] }) => {
     const cloneSet = { ...fromAlpha(input.cloneSet), apiVersion: "apps.kruise.io/v1alpha1" };
     const ids = input.ids.slice(0, input.num);
     const pods = ids.map((id, index) => {
       const revision = index < input.numOld ? input.currentRevision : input.updateRevision;
-      const pod = makePod(
-        cloneSet,
-        { revision, template: cloneSet.spec.template, id },
-        gatesOf(input.gates),
-        RECORDED_AT,
-      );
+      const pod = makePod(cloneSet, { revision, template: cloneSet.spec.template, id }, gatesOf(input.gates), RECORDED_AT);
       // The recording was made one step earlier, before the lifecycle state is set.
       const { [LIFECYCLE_STATE_LABEL]: _state, ...labels } = pod.metadata.labels ?? {};
       const { [LIFECYCLE_TIMESTAMP_ANNOTATION]: _time, ...annotations } = pod.metadata.annotations ?? {};
       const { apiVersion: _apiVersion, kind: _kind, ...rest } = pod;
       const volumes = pod.spec.volumes?.toSorted((a, b) => (a.name < b.name ? -1 : 1));
-      return {
-        ...rest,
-        metadata: {
-          ...pod.metadata,
-          labels,
-          annotations: Object.keys(annotations).length > 0 ? annotations : undefined,
-        },
-        spec: { ...pod.spec, volumes },
-      };
+      return { ...rest, metadata: { ...pod.metadata, labels, annotations: Object.keys(annotations).length > 0 ? annotations : undefined }, spec: { ...pod.spec, volumes } };
     });
-    const pvcs = ids.flatMap((id) =>
-      [...claimsOfPod(cloneSet, id).values()].map(({ apiVersion: _apiVersion, kind: _kind, ...claim }) => claim),
-    );
+    const pvcs = ids.flatMap((id) => [...claimsOfPod(cloneSet, id).values()].map(({ apiVersion: _apiVersion, kind: _kind, ...claim }) => claim));
     return { ...want, pods, ...(want.pvcs && { pvcs }) };
   },
 };
@@ -226,19 +143,13 @@ export const cloneSetCases: Readonly<Record<string, RecordedRun>> = {
  */
 export function whyCloneSetDiffers(input: UpdateInput & { kind: string }): string | undefined {
   const isOnDelete = input.kind === "update" && input.cloneSet.spec.updateStrategy?.["type"] === "OnDelete";
-  return isOnDelete && Object.keys(runUpdate(input).changed).length > 0
-    ? "with OnDelete pods catch up with themselves, as v1beta1 has it"
-    : undefined;
+  return isOnDelete && Object.keys(runUpdate(input).changed).length > 0 ? "with OnDelete pods catch up with themselves, as v1beta1 has it" : undefined;
 }
 
 function changesOfAction(action: UpdateAction, { gates }: SetInput): Record<string, object> {
-  if (action.do === "prepare")
-    return { [action.step.pod.metadata.name]: changesOf(action.step.pod, action.step.after) };
+  if (action.do === "prepare") return { [action.step.pod.metadata.name]: changesOf(action.step.pod, action.step.after) };
   const { name, labels } = action.pod.metadata;
-  if (action.do === "recreate")
-    return labels?.[SPECIFIED_DELETE_LABEL] === undefined
-      ? { [name]: { [`label ${SPECIFIED_DELETE_LABEL}`]: "true" } }
-      : {};
+  if (action.do === "recreate") return labels?.[SPECIFIED_DELETE_LABEL] === undefined ? { [name]: { [`label ${SPECIFIED_DELETE_LABEL}`]: "true" } } : {};
   const steps = inPlaceSteps(action.spec, { gates: gatesOf(gates), nowMs: RECORDED_AT });
   return { [name]: changesOf(action.pod, steps.start(steps.close(action.pod)).pod) };
 }
@@ -248,7 +159,5 @@ function eventOf(action: UpdateAction, revision: string): string[] {
   const { name } = action.pod.metadata;
   return action.do === "in-place"
     ? [`Normal SuccessfulUpdatePodInPlace successfully update pod ${name} in-place(revision ${revision})`]
-    : [
-        `Normal SuccessfulUpdatePodReCreate successfully patch pod ${name} specified-delete for update(revision ${revision})`,
-      ];
+    : [`Normal SuccessfulUpdatePodReCreate successfully patch pod ${name} specified-delete for update(revision ${revision})`];
 }

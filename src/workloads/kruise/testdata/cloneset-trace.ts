@@ -68,25 +68,13 @@ class Trace {
     const updateRevision = `demo-${this.image.slice(4)}`;
     const currentRevision = this.status?.currentRevision ?? updateRevision;
     const numbers = new Map([...this.pods].map(([number, pod]) => [pod.metadata.name, number]));
-    const numbersOf = (pods: readonly ReadonlyPod[]): number[] =>
-      pods.map(({ metadata }) => numbers.get(metadata.name) ?? -1).toSorted((a, b) => a - b);
-    const input = {
-      cloneSet,
-      pods: [...this.pods.values()],
-      currentRevision,
-      updateRevision,
-      gates: DEFAULT_GATES,
-      nowMs: this.nowMs,
-    };
+    const numbersOf = (pods: readonly ReadonlyPod[]): number[] => pods.map(({ metadata }) => numbers.get(metadata.name) ?? -1).toSorted((a, b) => a - b);
+    const input = { cloneSet, pods: [...this.pods.values()], currentRevision, updateRevision, gates: DEFAULT_GATES, nowMs: this.nowMs };
     const replace = (pod: ReadonlyPod): void => void this.pods.set(numbers.get(pod.metadata.name) ?? -1, pod);
 
     const scale = planScale({ ...input, nodeOf: () => undefined });
-    const revisions = [
-      ...Array<string>(scale.createCurrent).fill(currentRevision),
-      ...Array<string>(scale.createUpdate).fill(updateRevision),
-    ];
-    if (revisions.length > 0)
-      pass["created"] = revisions.map((revision) => ({ pod: this.create(cloneSet, revision), revision }));
+    const revisions = [...Array<string>(scale.createCurrent).fill(currentRevision), ...Array<string>(scale.createUpdate).fill(updateRevision)];
+    if (revisions.length > 0) pass["created"] = revisions.map((revision) => ({ pod: this.create(cloneSet, revision), revision }));
     if (scale.remove.length > 0) {
       pass["deleted"] = numbersOf(scale.remove);
       for (const number of numbersOf(scale.remove)) this.pods.delete(number);
@@ -107,14 +95,7 @@ class Trace {
       if (done["in-place"].length > 0) pass["updatedInPlace"] = numbersOf(done["in-place"]);
       if (done.recreate.length > 0) pass["markedForDelete"] = numbersOf(done.recreate);
     }
-    this.status = planStatus({
-      cloneSet,
-      pods: [...this.pods.values()],
-      revisions: { currentRevision, updateRevision, collisionCount: 0 },
-      labelSelector: "app=demo",
-      failures: [],
-      nowMs: this.nowMs,
-    });
+    this.status = planStatus({ cloneSet, pods: [...this.pods.values()], revisions: { currentRevision, updateRevision, collisionCount: 0 }, labelSelector: "app=demo", failures: [], nowMs: this.nowMs });
     pass["status"] = {
       available: this.status.availableReplicas,
       currentRevision: this.status.currentRevision,
@@ -132,25 +113,14 @@ class Trace {
 
   private create(cloneSet: Parameters<typeof makePod>[0], revision: string): number {
     const number = this.created++;
-    const pod = makePod(
-      cloneSet,
-      { revision, template: this.templateOf(revision), id: String(number) },
-      DEFAULT_GATES,
-      this.nowMs,
-    );
+    const pod = makePod(cloneSet, { revision, template: this.templateOf(revision), id: String(number) }, DEFAULT_GATES, this.nowMs);
     this.pods.set(number, { ...pod, metadata: { ...pod.metadata, creationTimestamp: formatTime(this.nowMs) } });
     return number;
   }
 
   /** Every image has one; the steps go up to a handful. */
   private revisions(): ReadonlyRevision[] {
-    return Array.from({ length: 10 }, (_, index) => `demo-${index}`).map((name) => ({
-      apiVersion: "apps/v1",
-      kind: "ControllerRevision",
-      metadata: { name },
-      data: podTemplateData(this.templateOf(name)),
-      revision: 1,
-    }));
+    return Array.from({ length: 10 }, (_, index) => `demo-${index}`).map((name) => ({ apiVersion: "apps/v1", kind: "ControllerRevision", metadata: { name }, data: podTemplateData(this.templateOf(name)), revision: 1 }));
   }
 
   private templateOf(revision: string): PodTemplate {
@@ -160,9 +130,7 @@ class Trace {
 }
 
 /** What happens in each pass of each step. */
-export function traceCloneSet({ cloneSet, steps }: { cloneSet: AlphaCloneSet; steps: readonly TraceStep[] }): {
-  steps: Pass[][];
-} {
+export function traceCloneSet({ cloneSet, steps }: { cloneSet: AlphaCloneSet; steps: readonly TraceStep[] }): { steps: Pass[][] } {
   const trace = new Trace(cloneSet);
   return { steps: steps.map((step) => trace.runStep(step)) };
 }

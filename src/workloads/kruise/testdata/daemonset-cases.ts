@@ -24,8 +24,7 @@ interface ViewInput {
   updateHash: string;
 }
 
-const viewOf = ({ daemonSet, nodes = [], pods = [], updateHash }: ViewInput): DaemonView =>
-  viewDaemonSet(daemonSet, nodes, pods, updateHash, RECORDED_AT);
+const viewOf = ({ daemonSet, nodes = [], pods = [], updateHash }: ViewInput): DaemonView => viewDaemonSet(daemonSet, nodes, pods, updateHash, RECORDED_AT);
 const nameOf = ({ metadata }: { readonly metadata: { readonly name: string } }): string => metadata.name;
 
 function scopeOf(view: DaemonView): object {
@@ -40,18 +39,9 @@ export function createDaemonSetCases(): Readonly<Record<string, RecordedRun>> {
   // recorded with the pod of the first; only the name of a node was read anew each time.
   let remembered: AdvancedDaemonSet["spec"]["template"] | undefined;
   return {
-    nodesNeedingPods: (
-      {
-        newPods,
-        desired,
-        partition,
-        progressive,
-        nodesNeedingPods = [],
-      }: { newPods: number; desired: number; partition: number; progressive: boolean; nodesNeedingPods?: string[] },
-      want: { nodes: string[] | null },
-    ) => {
+    nodesNeedingPods: ({ newPods, desired, partition, progressive, nodesNeedingPods = [] }: { newPods: number; desired: number; partition: number; progressive: boolean; nodesNeedingPods?: string[] }, want: { nodes: string[] | null }) => {
       const nodes = nodesToFill(nodesNeedingPods, { updated: newPods, desired, partition, isPartitioned: progressive });
-      return { nodes: nodes.length > 0 ? nodes : want.nodes && [] };
+      return { nodes: nodes.length > 0 ? nodes : (want.nodes && []) };
     },
 
     burst: ({ daemonSet }: { daemonSet: AdvancedDaemonSet }) => ({ value: burstOf(daemonSet) }),
@@ -61,32 +51,22 @@ export function createDaemonSetCases(): Readonly<Record<string, RecordedRun>> {
       remembered ??= template;
       const { nodeName } = template.spec ?? {};
       const spec = { containers: [], ...remembered.spec, ...(nodeName !== undefined && { nodeName }) };
-      const { shouldRun, mayStay } = nodeFitness({ ...daemonSet, spec: { ...daemonSet.spec, template: { spec } } })(
-        node,
-      );
+      const { shouldRun, mayStay } = nodeFitness({ ...daemonSet, spec: { ...daemonSet.spec, template: { spec } } })(node);
       return { shouldRun, shouldContinueRunning: mayStay };
     },
 
     updateNodes: (input: ViewInput) => scopeOf(viewOf(input)),
 
-    rollingUpdate: (
-      input: ViewInput & { revisionImages: Record<string, string> },
-      want: Record<"createdOnNodes" | "deleted" | "inPlace", Chosen>,
-    ) => {
+    rollingUpdate: (input: ViewInput & { revisionImages: Record<string, string> }, want: Record<"createdOnNodes" | "deleted" | "inPlace", Chosen>) => {
       const view = viewOf(input);
       const revisions = Object.entries(input.revisionImages).map(([hash, image]) => revision(hash, image));
-      const update =
-        revisions.find(({ metadata }) => metadata.name === `demo-${input.updateHash}`) ??
-        revision(input.updateHash, "");
+      const update = revisions.find(({ metadata }) => metadata.name === `demo-${input.updateHash}`) ?? revision(input.updateHash, "");
       const plan = planUpdate(view, { revisions, update, gates: DEFAULT_GATES });
       return {
         ...scopeOf(view),
         createdOnNodes: asChosen(plan.create, want.createdOnNodes),
         deleted: asChosen(plan.remove.map(nameOf), want.deleted),
-        inPlace: asChosen(
-          plan.inPlace.map(({ pod }) => nameOf(pod)),
-          want.inPlace,
-        ),
+        inPlace: asChosen(plan.inPlace.map(({ pod }) => nameOf(pod)), want.inPlace),
       };
     },
 
@@ -102,9 +82,7 @@ export function createDaemonSetCases(): Readonly<Record<string, RecordedRun>> {
 
     status: (input: ViewInput & { fullPass: boolean }) => {
       const { metadata, status } = input.daemonSet;
-      return {
-        status: planDaemonStatus(viewOf(input), input.fullPass ? metadata.generation : status?.observedGeneration),
-      };
+      return { status: planDaemonStatus(viewOf(input), input.fullPass ? metadata.generation : status?.observedGeneration) };
     },
   };
 }
@@ -121,10 +99,7 @@ interface Chosen {
 
 /** What was recorded, when ours is one of the outcomes that it allows. */
 function asChosen(names: readonly string[], want: Chosen): unknown {
-  const isAllowed =
-    want.always.every((name) => names.includes(name)) &&
-    names.every((name) => want.always.includes(name) || want.chosenFrom.includes(name)) &&
-    (want.count < 0 || names.length === want.count);
+  const isAllowed = want.always.every((name) => names.includes(name)) && names.every((name) => want.always.includes(name) || want.chosenFrom.includes(name)) && (want.count < 0 || names.length === want.count);
   return isAllowed ? want : names;
 }
 

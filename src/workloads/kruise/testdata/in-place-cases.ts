@@ -2,14 +2,7 @@
  * What the in-place update engine and the revisions answer to recorded inputs, in the words of the recordings
  * (`openkruise-inplace.jsonl`). For tests and for `npm run golden` alone.
  */
-import type {
-  AdvancedStatefulSet,
-  CloneSet,
-  KubernetesObject,
-  PersistentVolumeClaim,
-  Pod,
-  PodTemplateSpec,
-} from "../../../api/index.ts";
+import type { AdvancedStatefulSet, CloneSet, KubernetesObject, PersistentVolumeClaim, Pod, PodTemplateSpec } from "../../../api/index.ts";
 import type { JsonObject } from "../../../base/index.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 import { goJson } from "../../../machinery/index.ts";
@@ -44,25 +37,13 @@ function specOf(input: TemplatesInput): UpdateSpec | undefined {
     const owner = { metadata: { name: "demo" }, spec: { template, volumeClaimTemplates } } as unknown as CloneSet;
     return { template, claimsHash: cloneSetRevisions.annotationsOf?.(owner)?.[CLAIM_TEMPLATES_HASH_ANNOTATION] };
   };
-  const options = {
-    gates: gatesOf(input.gates),
-    graceSeconds: input.gracePeriodSeconds,
-    ignoreClaims: input.ignoreVolumeClaimTemplates ?? false,
-  };
-  return planInPlaceUpdate(
-    side(input.oldTemplate, input.oldVolumeClaimTemplates),
-    side(input.newTemplate, input.newVolumeClaimTemplates),
-    "demo-2",
-    options,
-  );
+  const options = { gates: gatesOf(input.gates), graceSeconds: input.gracePeriodSeconds, ignoreClaims: input.ignoreVolumeClaimTemplates ?? false };
+  return planInPlaceUpdate(side(input.oldTemplate, input.oldVolumeClaimTemplates), side(input.newTemplate, input.newVolumeClaimTemplates), "demo-2", options);
 }
 
 const relabel =
   (gates: Record<string, boolean> | undefined) =>
-  (pod: ReadonlyPod): ReadonlyPod => ({
-    ...pod,
-    metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, ...revisionLabels("demo-2", gatesOf(gates)) } },
-  });
+  (pod: ReadonlyPod): ReadonlyPod => ({ ...pod, metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, ...revisionLabels("demo-2", gatesOf(gates)) } } });
 
 const templated: RevisionFormat<KubernetesObject & { spec: { template: PodTemplateSpec } }> = {
   dataOf: ({ spec }) => podTemplateData(spec.template),
@@ -81,17 +62,8 @@ export const inPlaceCases: Readonly<Record<string, RecordedRun>> = {
     const spec = specOf(input);
     if (!spec) return { inPlace: false, delaySeconds: 0, error: null };
     const gates = gatesOf(input.gates);
-    const { pod } = startUpdate(closeGate(input.pod, spec, gates, RECORDED_AT), spec, {
-      gates,
-      relabel: relabel(input.gates),
-      nowMs: RECORDED_AT,
-    });
-    return {
-      inPlace: true,
-      delaySeconds: spec.graceSeconds,
-      error: null,
-      pod: { metadata: pod.metadata, containers: pod.spec.containers, conditions: pod.status?.conditions },
-    };
+    const { pod } = startUpdate(closeGate(input.pod, spec, gates, RECORDED_AT), spec, { gates, relabel: relabel(input.gates), nowMs: RECORDED_AT });
+    return { inPlace: true, delaySeconds: spec.graceSeconds, error: null, pod: { metadata: pod.metadata, containers: pod.spec.containers, conditions: pod.status?.conditions } };
   },
 
   refresh: ({ pod, gates: changed }: GatedInput & { pod: Pod }) => {
@@ -99,12 +71,7 @@ export const inPlaceCases: Readonly<Record<string, RecordedRun>> = {
     const refreshed = refreshPod(pod, { gates, hasRevision, nowMs: RECORDED_AT });
     const changes = changesOf(pod, refreshed.pod);
     // The recording writes an empty map as null.
-    return {
-      changed: Object.keys(changes).length > 0 ? changes : null,
-      delaySeconds: refreshed.delayMs / 1000,
-      error: null,
-      notCompletedReason: whyIncomplete(pod, gates) ?? null,
-    };
+    return { changed: Object.keys(changes).length > 0 ? changes : null, delaySeconds: refreshed.delayMs / 1000, error: null, notCompletedReason: whyIncomplete(pod, gates) ?? null };
   },
 
   imageEqual: ({ a = "", b = "" }: { a?: string; b?: string }, want: { parsedA: { error: string | null } }) => {
@@ -116,31 +83,11 @@ export const inPlaceCases: Readonly<Record<string, RecordedRun>> = {
     };
   },
 
-  revision: (
-    {
-      cloneSet,
-      statefulSet,
-      daemonSet,
-      collisionCount,
-    }: {
-      cloneSet?: CloneSet;
-      statefulSet?: AdvancedStatefulSet;
-      daemonSet?: typeof templated extends RevisionFormat<infer T> ? T : never;
-      collisionCount: number;
-    },
-    want: { hash?: string },
-  ) => {
+  revision: ({ cloneSet, statefulSet, daemonSet, collisionCount }: { cloneSet?: CloneSet; statefulSet?: AdvancedStatefulSet; daemonSet?: typeof templated extends RevisionFormat<infer T> ? T : never; collisionCount: number }, want: { hash?: string }) => {
     // A DaemonSet's hash is over a dump of a Go value; only the data is compared.
     if (daemonSet) return { hash: want.hash, data: goJson(podTemplateData(daemonSet.spec.template)) };
-    const { metadata, data } = cloneSet
-      ? makeRevision(cloneSetRevisions, cloneSet, 1, collisionCount)
-      : makeRevision(templated, statefulSet as never, 1, collisionCount);
-    return {
-      name: metadata.name,
-      labels: metadata.labels,
-      annotations: metadata.annotations ?? {},
-      data: goJson(data as unknown as JsonObject),
-    };
+    const { metadata, data } = cloneSet ? makeRevision(cloneSetRevisions, cloneSet, 1, collisionCount) : makeRevision(templated, statefulSet as never, 1, collisionCount);
+    return { name: metadata.name, labels: metadata.labels, annotations: metadata.annotations ?? {}, data: goJson(data as unknown as JsonObject) };
   },
 
   revisionEqual: ({ a, b = "" }: { a?: string; b?: string }) => {

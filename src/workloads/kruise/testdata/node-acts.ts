@@ -5,17 +5,10 @@ import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 /** The pod runs what its spec says, and is ready when all its gates are open. */
 export function nodeActs(pod: ReadonlyPod, nowMs: number): ReadonlyPod {
   const old = pod.status?.conditions ?? [];
-  const gatesOpen =
-    pod.spec?.readinessGates?.every(({ conditionType }) =>
-      old.some(({ type, status }) => type === conditionType && status === "True"),
-    ) ?? true;
+  const gatesOpen = pod.spec?.readinessGates?.every(({ conditionType }) => old.some(({ type, status }) => type === conditionType && status === "True")) ?? true;
   const next = (type: string, status: string): object => {
     const before = old.find((condition) => condition.type === type);
-    return {
-      type,
-      status,
-      lastTransitionTime: before?.status === status ? before.lastTransitionTime : formatTime(nowMs),
-    };
+    return { type, status, lastTransitionTime: before?.status === status ? before.lastTransitionTime : formatTime(nowMs) };
   };
   return {
     ...pod,
@@ -23,18 +16,8 @@ export function nodeActs(pod: ReadonlyPod, nowMs: number): ReadonlyPod {
     status: {
       ...pod.status,
       phase: "Running",
-      containerStatuses: pod.spec?.containers.map(({ name, image }) => ({
-        name,
-        image,
-        imageID: `id-${image}`,
-        ready: true,
-        restartCount: 0,
-      })),
-      conditions: [
-        ...old.filter(({ type }) => type !== "Ready" && type !== "ContainersReady"),
-        next("ContainersReady", "True"),
-        next("Ready", gatesOpen ? "True" : "False"),
-      ],
+      containerStatuses: pod.spec?.containers.map(({ name, image }) => ({ name, image, imageID: `id-${image}`, ready: true, restartCount: 0 })),
+      conditions: [...old.filter(({ type }) => type !== "Ready" && type !== "ContainersReady"), next("ContainersReady", "True"), next("Ready", gatesOpen ? "True" : "False")],
     },
   } as unknown as ReadonlyPod;
 }

@@ -8,13 +8,7 @@ import { TerminalError } from "../../../base/index.ts";
 import type { JsonObject } from "../../../base/index.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 import { checkBudget, isUnprotected } from "../pod-unavailable-budget/check.ts";
-import {
-  RELATED_BUDGET_ANNOTATION,
-  canResizeInPlace,
-  isConsistent,
-  isServing,
-  mayBecomeUnavailable,
-} from "../pod-unavailable-budget/pod-state.ts";
+import { RELATED_BUDGET_ANNOTATION, canResizeInPlace, isConsistent, isServing, mayBecomeUnavailable } from "../pod-unavailable-budget/pod-state.ts";
 import type { ReadonlyBudget } from "../pod-unavailable-budget/pod-state.ts";
 import { scopeOf } from "../pod-unavailable-budget/scope.ts";
 import type { Workload } from "../pod-unavailable-budget/scope.ts";
@@ -24,16 +18,11 @@ import { RECORDED_AT, gatesOf } from "./read-cases.ts";
 import type { AlphaCloneSet, GatedInput, RecordedRun } from "./read-cases.ts";
 
 /** The recording speaks v1alpha1. */
-const stored = (budget: JsonObject): ReadonlyBudget =>
-  PodUnavailableBudget.versions["v1alpha1"]?.toStorage?.(budget) as unknown as ReadonlyBudget;
+const stored = (budget: JsonObject): ReadonlyBudget => PodUnavailableBudget.versions["v1alpha1"]?.toStorage?.(budget) as unknown as ReadonlyBudget;
 
 /** Go leaves empty maps out. */
 function shownStatus(status: object | undefined): object {
-  return Object.fromEntries(
-    Object.entries(status ?? {}).filter(
-      ([, value]) => typeof value !== "object" || Object.keys(value as object).length > 0,
-    ),
-  );
+  return Object.fromEntries(Object.entries(status ?? {}).filter(([, value]) => typeof value !== "object" || Object.keys(value as object).length > 0));
 }
 
 interface StatusInput {
@@ -43,19 +32,12 @@ interface StatusInput {
 }
 
 function workloadsIn(pods: readonly ReadonlyPod[], cloneSets: readonly AlphaCloneSet[]): Parameters<typeof scopeOf>[1] {
-  const workloadOf = ({ metadata, spec }: AlphaCloneSet): Workload => ({
-    uid: metadata.uid ?? "",
-    replicas: Number(spec["replicas"]),
-    ownerUids: [metadata.uid ?? ""],
-  });
+  const workloadOf = ({ metadata, spec }: AlphaCloneSet): Workload => ({ uid: metadata.uid ?? "", replicas: Number(spec["replicas"]), ownerUids: [metadata.uid ?? ""] });
   return {
     selected: (matches) => pods.filter(matches),
     ownedBy: (uid) => pods.filter((pod) => controllerOf(pod)?.uid === uid),
     workload: (ref) => {
-      const found =
-        ref.kind === "CloneSet" && ref.apiVersion.startsWith("apps.kruise.io/")
-          ? cloneSets.find(({ metadata }) => metadata.name === ref.name)
-          : undefined;
+      const found = ref.kind === "CloneSet" && ref.apiVersion.startsWith("apps.kruise.io/") ? cloneSets.find(({ metadata }) => metadata.name === ref.name) : undefined;
       return found && workloadOf(found);
     },
   };
@@ -68,42 +50,19 @@ export const budgetCases: Readonly<Record<string, RecordedRun>> = {
     try {
       const plan = planBudgetStatus({ budget, ...scope, gates: gatesOf(gates), nowMs: RECORDED_AT });
       const marked = scope.pods.filter(({ metadata }) => !metadata.annotations?.[RELATED_BUDGET_ANNOTATION]);
-      const changed = marked.map((pod) => [
-        pod.metadata.name,
-        changesOf(pod, {
-          ...pod,
-          metadata: {
-            ...pod.metadata,
-            annotations: { ...pod.metadata.annotations, [RELATED_BUDGET_ANNOTATION]: budget.metadata.name },
-          },
-        }),
-      ]);
-      return {
-        changed: Object.fromEntries(changed),
-        status: plan.status,
-        ...(plan.againInMs !== undefined && { recheckAfterSeconds: (plan.againInMs - 1) / 1000 }),
-      };
+      const changed = marked.map((pod) => [pod.metadata.name, changesOf(pod, { ...pod, metadata: { ...pod.metadata, annotations: { ...pod.metadata.annotations, [RELATED_BUDGET_ANNOTATION]: budget.metadata.name } } })]);
+      return { changed: Object.fromEntries(changed), status: plan.status, ...(plan.againInMs !== undefined && { recheckAfterSeconds: (plan.againInMs - 1) / 1000 }) };
     } catch (error) {
-      if (error instanceof TerminalError)
-        return { error: "invalid value for IntOrString: invalid type: string is not a percentage" };
+      if (error instanceof TerminalError) return { error: "invalid value for IntOrString: invalid type: string is not a percentage" };
       throw error;
     }
   },
 
-  check: ({
-    pub,
-    pod,
-    operation,
-    dryRun,
-    gates: changes,
-  }: GatedInput & { pub: JsonObject; pod: ReadonlyPod; operation: PubOperation; dryRun?: boolean }) => {
+  check: ({ pub, pod, operation, dryRun, gates: changes }: GatedInput & { pub: JsonObject; pod: ReadonlyPod; operation: PubOperation; dryRun?: boolean }) => {
     const gates = gatesOf(changes);
     const budget = stored(pub);
     const isItsOwn = pod.metadata.annotations?.[RELATED_BUDGET_ANNOTATION] === budget.metadata.name;
-    const verdict =
-      isUnprotected(pod, gates) || !isItsOwn
-        ? { allowed: true as const }
-        : checkBudget(budget, pod, operation, gates, RECORDED_AT);
+    const verdict = isUnprotected(pod, gates) || !isItsOwn ? { allowed: true as const } : checkBudget(budget, pod, operation, gates, RECORDED_AT);
     const after = verdict.allowed && verdict.status && !dryRun ? verdict.status : budget.status;
     return {
       allowed: verdict.allowed,

@@ -49,12 +49,8 @@ export interface AlphaCloneSet {
 
 export function fromAlpha(alpha: AlphaCloneSet): CloneSet {
   const { type = "ReCreate", ...rollingUpdate } = alpha.spec.updateStrategy ?? {};
-  const updateStrategy =
-    type === "OnDelete"
-      ? { type }
-      : { type: "RollingUpdate", rollingUpdate: { ...rollingUpdate, podUpdatePolicy: type } };
-  const excludePreparingDelete =
-    alpha.metadata.labels?.["apps.kruise.io/cloneset-scaling-exclude-preparing-delete"] === "true";
+  const updateStrategy = type === "OnDelete" ? { type } : { type: "RollingUpdate", rollingUpdate: { ...rollingUpdate, podUpdatePolicy: type } };
+  const excludePreparingDelete = alpha.metadata.labels?.["apps.kruise.io/cloneset-scaling-exclude-preparing-delete"] === "true";
   return {
     ...alpha,
     apiVersion: "apps.kruise.io/v1beta1",

@@ -55,79 +55,37 @@ export const sidecarSetCases: Readonly<Record<string, RecordedRun>> = {
     };
   }),
 
-  hashV1alpha1: orError(({ sidecarSetV1alpha1: { spec } }: { sidecarSetV1alpha1: SidecarSet }) => ({
-    ...sidecarSetHashes(spec),
-    hashedText: sidecarSetHashedText(spec),
-  })),
+  hashV1alpha1: orError(({ sidecarSetV1alpha1: { spec } }: { sidecarSetV1alpha1: SidecarSet }) => ({ ...sidecarSetHashes(spec), hashedText: sidecarSetHashedText(spec) })),
 
-  match: orError(
-    ({ sidecarSet, pod, namespaces }: { sidecarSet: SidecarSet; pod: ReadonlyPod; namespaces?: Namespace[] }) => ({
-      matched: isPodOfSet(pod, sidecarSet, labelsOf(namespaces)),
-    }),
-  ),
+  match: orError(({ sidecarSet, pod, namespaces }: { sidecarSet: SidecarSet; pod: ReadonlyPod; namespaces?: Namespace[] }) => ({ matched: isPodOfSet(pod, sidecarSet, labelsOf(namespaces)) })),
 
-  inject: orError(
-    ({
-      gates,
-      pod,
-      sidecarSets,
-      history = [],
-      namespaces,
-    }: GatedInput & {
-      pod: ReadonlyPod;
-      sidecarSets: SidecarSet[];
-      history?: SidecarSet[];
-      namespaces?: Namespace[];
-    }) => {
-      const revisions = history.map((set, index) => {
-        const revision = makeRevision(sidecarSetRevisions, set, index + 1, 0);
-        return { ...revision, metadata: { ...revision.metadata, name: set.status?.latestRevision ?? "" } };
-      });
+  inject: orError(({ gates, pod, sidecarSets, history = [], namespaces }: GatedInput & { pod: ReadonlyPod; sidecarSets: SidecarSet[]; history?: SidecarSet[]; namespaces?: Namespace[] }) => {
+    const revisions = history.map((set, index) => {
+      const revision = makeRevision(sidecarSetRevisions, set, index + 1, 0);
+      return { ...revision, metadata: { ...revision.metadata, name: set.status?.latestRevision ?? "" } };
+    });
 
-      const injected = injectSidecars({
-        pod,
-        sets: sidecarSets,
-        labelsOf: labelsOf(namespaces),
-        revisions: () => revisions,
-        gates: gatesOf(gates),
-        chance: () => 0.5,
-        nowMs: RECORDED_AT,
-      });
+    const injected = injectSidecars({ pod, sets: sidecarSets, labelsOf: labelsOf(namespaces), revisions: () => revisions, gates: gatesOf(gates), chance: () => 0.5, nowMs: RECORDED_AT });
 
-      return injected === pod ? { skipped: true } : { pod: injected };
-    },
-  ),
+    return injected === pod ? { skipped: true } : { pod: injected };
+  }),
 
-  patchMetadata: orError(
-    ({
-      metadata: { annotations = {} },
-      patches,
-    }: {
-      metadata: { annotations?: Record<string, string> };
-      patches: SidecarSetPatchPodMetadata[];
-    }) => {
-      const patched = patchAnnotations(annotations, patches);
-      return { annotations: patched, skip: patched === annotations };
-    },
-  ),
+  patchMetadata: orError(({ metadata: { annotations = {} }, patches }: { metadata: { annotations?: Record<string, string> }; patches: SidecarSetPatchPodMetadata[] }) => {
+    const patched = patchAnnotations(annotations, patches);
+    return { annotations: patched, skip: patched === annotations };
+  }),
 
-  resourceExpression: orError(
-    ({ expression, variable, isLimit }: { expression: string; variable: string; isLimit: boolean }) => {
-      if (expression === "") return { value: isLimit ? null : "0" };
-      const value = resourceValue(expression, parseQuantity(variable));
-      return typeof value === "string"
-        ? { error: `failed to parse expression ${JSON.stringify(expression)}: ${value}` }
-        : { value: formatQuantity(value) };
-    },
-  ),
+  resourceExpression: orError(({ expression, variable, isLimit }: { expression: string; variable: string; isLimit: boolean }) => {
+    if (expression === "") return { value: isLimit ? null : "0" };
+    const value = resourceValue(expression, parseQuantity(variable));
+    return typeof value === "string" ? { error: `failed to parse expression ${JSON.stringify(expression)}: ${value}` } : { value: formatQuantity(value) };
+  }),
 
   calculator: orError(({ expression }: { expression: string }) => {
     const result = evaluateExpression(expression);
     if ("problem" in result) return { error: result.problem };
     const { value } = result;
-    return typeof value === "number"
-      ? { isQuantity: false, value: String(value) }
-      : { isQuantity: true, value: formatQuantity(value) };
+    return typeof value === "number" ? { isQuantity: false, value: String(value) } : { isQuantity: true, value: formatQuantity(value) };
   }),
 
   selectPods: orError(({ sidecarSet, pods }: { sidecarSet: SidecarSet; pods: ReadonlyPod[] }) => {
@@ -135,27 +93,12 @@ export const sidecarSetCases: Readonly<Record<string, RecordedRun>> = {
     return { upgrade: names(upgrade), notUpgradable: names(notUpgradable) };
   }),
 
-  status: orError(
-    ({
-      sidecarSet,
-      pods = [],
-      latestRevision,
-    }: {
-      sidecarSet: SidecarSet;
-      pods?: ReadonlyPod[];
-      latestRevision: string;
-    }) => ({ status: planSidecarSetStatus(sidecarSet, pods, latestRevision, 0) }),
-  ),
+  status: orError(({ sidecarSet, pods = [], latestRevision }: { sidecarSet: SidecarSet; pods?: ReadonlyPod[]; latestRevision: string }) => ({ status: planSidecarSetStatus(sidecarSet, pods, latestRevision, 0) })),
 
   upgradePod: orError(({ sidecarSet, pod }: { sidecarSet: SidecarSet; pod: ReadonlyPod }) => {
     const shown = ({ metadata, spec }: ReadonlyPod): object => ({ metadata, containers: spec.containers });
     const hotUpgrading = isHotUpgrading(sidecarSet, pod);
     const hotUpgradeReady = isHotUpgradeReady(sidecarSet, pod);
-    return {
-      ...shown(upgradePod(pod, sidecarSet, RECORDED_AT)),
-      hotUpgrading,
-      hotUpgradeReady,
-      ...(hotUpgrading && hotUpgradeReady && { afterFlip: shown(flipPod(pod, sidecarSet, RECORDED_AT)) }),
-    };
+    return { ...shown(upgradePod(pod, sidecarSet, RECORDED_AT)), hotUpgrading, hotUpgradeReady, ...(hotUpgrading && hotUpgradeReady && { afterFlip: shown(flipPod(pod, sidecarSet, RECORDED_AT)) }) };
   }),
 };

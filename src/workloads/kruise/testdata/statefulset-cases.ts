@@ -38,76 +38,34 @@ interface SyncWant {
 }
 
 /** The recording leaves out what is the same everywhere. */
-const typed = (set: AdvancedStatefulSet): AdvancedStatefulSet => ({
-  ...set,
-  apiVersion: "apps.kruise.io/v1beta1",
-  kind: "StatefulSet",
-});
-const revision = (name: string, template: PodTemplate): ReadonlyRevision => ({
-  apiVersion: "apps/v1",
-  kind: "ControllerRevision",
-  metadata: { name },
-  data: podTemplateData(template),
-  revision: 1,
-});
+const typed = (set: AdvancedStatefulSet): AdvancedStatefulSet => ({ ...set, apiVersion: "apps.kruise.io/v1beta1", kind: "StatefulSet" });
+const revision = (name: string, template: PodTemplate): ReadonlyRevision => ({ apiVersion: "apps/v1", kind: "ControllerRevision", metadata: { name }, data: podTemplateData(template), revision: 1 });
 const nameOf = ({ metadata }: { readonly metadata: { readonly name: string } }): string => metadata.name;
 
 /** By the kind of the case. */
 export const statefulSetCases: Readonly<Record<string, RecordedRun>> = {
   range: ({ statefulSet, gates }: SetInput) => {
     const { start, end, reserved } = ordinalsOf(statefulSet, gatesOf(gates));
-    return {
-      start,
-      end,
-      reserved: reserved.flatMap(({ from, to }) => Array.from({ length: to - from + 1 }, (_, index) => from + index)),
-    };
+    return { start, end, reserved: reserved.flatMap(({ from, to }) => Array.from({ length: to - from + 1 }, (_, index) => from + index)) };
   },
 
   podName: ({ pod }: { pod: Pod }) => parsePodName(pod.metadata.name),
 
-  updateOrder: (
-    {
-      rollingUpdate,
-      slots,
-      replicas,
-      updateRevision,
-      gates,
-    }: GatedInput & { rollingUpdate?: RollingUpdate; slots: (Pod | null)[]; replicas: number; updateRevision: string },
-    want: { indexes: number[] | null },
-  ) => {
+  updateOrder: ({ rollingUpdate, slots, replicas, updateRevision, gates }: GatedInput & { rollingUpdate?: RollingUpdate; slots: (Pod | null)[]; replicas: number; updateRevision: string }, want: { indexes: number[] | null }) => {
     const places = slots.flatMap((pod, place) => (pod ? [{ pod, place }] : []));
-    const order = orderForUpdate(rollingUpdate, places, replicas, (pod) =>
-      countsAsUpdated(pod, updateRevision, gatesOf(gates)),
-    ).map(({ place }) => place);
+    const order = orderForUpdate(rollingUpdate, places, replicas, (pod) => countsAsUpdated(pod, updateRevision, gatesOf(gates))).map(({ place }) => place);
     // The recording writes some empty lists as null.
-    return { indexes: order.length > 0 ? order : want.indexes && [] };
+    return { indexes: order.length > 0 ? order : (want.indexes && []) };
   },
 
-  newPod: ({
-    statefulSet,
-    slots,
-    ordinal,
-    currentRevision,
-    updateRevision,
-    gates: changed,
-  }: RevisionsInput & { slots: (Pod | null)[]; ordinal: number }) => {
+  newPod: ({ statefulSet, slots, ordinal, currentRevision, updateRevision, gates: changed }: RevisionsInput & { slots: (Pod | null)[]; ordinal: number }) => {
     const gates = gatesOf(changed);
     const set = typed(statefulSet);
     const { start } = ordinalsOf(set, gates);
     const before = slots.slice(0, ordinal - start).filter(Boolean).length;
-    const old = slots.filter(
-      (pod) => pod && ordinalOf(pod) !== ordinal && !countsAsUpdated(pod, updateRevision, gates),
-    ).length;
+    const old = slots.filter((pod) => pod && ordinalOf(pod) !== ordinal && !countsAsUpdated(pod, updateRevision, gates)).length;
     const template = set.spec.template;
-    const {
-      apiVersion: _apiVersion,
-      kind: _kind,
-      ...pod
-    } = makePod(
-      { set, current: revision(currentRevision, template), update: revision(updateRevision, template), gates },
-      ordinal,
-      { before, old },
-    );
+    const { apiVersion: _apiVersion, kind: _kind, ...pod } = makePod({ set, current: revision(currentRevision, template), update: revision(updateRevision, template), gates }, ordinal, { before, old });
     const claims = [...claimsOf(set, ordinal)].map(([name, { apiVersion: _a, kind: _k, ...claim }]) => [name, claim]);
     return { claims: Object.fromEntries(claims), pod };
   },
@@ -121,24 +79,14 @@ export const statefulSetCases: Readonly<Record<string, RecordedRun>> = {
   pvcRetention: ({ statefulSet, pod, claim, gates }: SetInput & { pod: Pod; claim: PersistentVolumeClaim }) => {
     const isCondemned = !isInRange(ordinalsOf(statefulSet, gatesOf(gates)), ordinalOf(pod));
     const mended = mendedOwners(statefulSet, claim, pod, isCondemned);
-    return {
-      matches: !mended,
-      updated: Boolean(mended),
-      ownerReferences: (mended ?? claim).metadata.ownerReferences ?? null,
-    };
+    return { matches: !mended, updated: Boolean(mended), ownerReferences: (mended ?? claim).metadata.ownerReferences ?? null };
   },
 
   sync: (input: SyncInput, want: SyncWant) => {
     const gates = gatesOf(input.gates);
     const set = typed(input.statefulSet);
-    const revisions = Object.entries(input.revisionImages).map(([name, image]) =>
-      revision(name, {
-        ...set.spec.template,
-        spec: { ...set.spec.template.spec, containers: [{ name: "main", image }] },
-      }),
-    );
-    const named = (name: string): ReadonlyRevision =>
-      revisions.find(({ metadata }) => metadata.name === name) ?? revision(name, set.spec.template);
+    const revisions = Object.entries(input.revisionImages).map(([name, image]) => revision(name, { ...set.spec.template, spec: { ...set.spec.template.spec, containers: [{ name: "main", image }] } }));
+    const named = (name: string): ReadonlyRevision => revisions.find(({ metadata }) => metadata.name === name) ?? revision(name, set.spec.template);
     const plan = planStatefulSet(
       {
         set,
@@ -155,16 +103,7 @@ export const statefulSetCases: Readonly<Record<string, RecordedRun>> = {
     );
     return {
       changed: Object.fromEntries(plan.change.map(({ pod, after }) => [pod.metadata.name, changesOf(pod, after)])),
-      created: Object.fromEntries(
-        plan.create.map((pod) => [
-          pod.metadata.name,
-          {
-            image: pod.spec.containers[0]?.image,
-            revision: pod.metadata.labels?.["controller-revision-hash"],
-            state: pod.metadata.labels?.[LIFECYCLE_STATE_LABEL],
-          },
-        ]),
-      ),
+      created: Object.fromEntries(plan.create.map((pod) => [pod.metadata.name, { image: pod.spec.containers[0]?.image, revision: pod.metadata.labels?.["controller-revision-hash"], state: pod.metadata.labels?.[LIFECYCLE_STATE_LABEL] }])),
       createdPVCs: plan.createClaims.map(({ claim }) => nameOf(claim)).toSorted(),
       deleted: plan.remove.map(nameOf).toSorted(),
       error: errorOf(plan, want),
@@ -183,39 +122,17 @@ function errorOf({ ending }: StatefulPlan, want: SyncWant): string | null {
   return ending.message.includes("neither a number nor a percentage") ? want.error : ending.message;
 }
 
-function eventsOf(
-  { createClaims, create, change, remove, events, ending }: StatefulPlan,
-  { metadata }: AdvancedStatefulSet,
-  updateRevision: string,
-): string[] {
-  const told = (verb: string, reason: string, pod: ReadonlyPod): string =>
-    `Normal ${reason} ${verb} Pod ${pod.metadata.name} in StatefulSet ${metadata.name} successful`;
+function eventsOf({ createClaims, create, change, remove, events, ending }: StatefulPlan, { metadata }: AdvancedStatefulSet, updateRevision: string): string[] {
+  const told = (verb: string, reason: string, pod: ReadonlyPod): string => `Normal ${reason} ${verb} Pod ${pod.metadata.name} in StatefulSet ${metadata.name} successful`;
   const missing = ending?.because === "removed" ? `pods "${ending.pod}" not found` : "";
   return [
-    ...createClaims.map(
-      ({ claim, pod }) =>
-        `Normal SuccessfulCreate create Claim ${claim.metadata.name} Pod ${pod} in StatefulSet ${metadata.name} success`,
-    ),
+    ...createClaims.map(({ claim, pod }) => `Normal SuccessfulCreate create Claim ${claim.metadata.name} Pod ${pod} in StatefulSet ${metadata.name} success`),
     ...create.map((pod) => told("create", "SuccessfulCreate", pod)),
     ...change.filter(({ isMended }) => isMended).map(({ pod }) => told("update", "SuccessfulUpdate", pod)),
-    ...change
-      .filter(({ isUpdatedInPlace }) => isUpdatedInPlace)
-      .map(
-        ({ pod }) =>
-          `Normal SuccessfulUpdatePodInPlace successfully update pod ${pod.metadata.name} in-place(revision ${updateRevision})`,
-      ),
+    ...change.filter(({ isUpdatedInPlace }) => isUpdatedInPlace).map(({ pod }) => `Normal SuccessfulUpdatePodInPlace successfully update pod ${pod.metadata.name} in-place(revision ${updateRevision})`),
     ...remove.map((pod) => told("delete", "SuccessfulDelete", pod)),
     ...events.map(({ type, reason, message }) => `${type} ${reason} ${message}`),
-    ...(ending?.because === "removed" && ending.while === "updating"
-      ? [
-          `Warning FailedUpdatePodInPlace failed to update pod ${ending.pod} in-place(revision ${updateRevision}): ${missing}`,
-        ]
-      : []),
-    ...(ending?.because === "removed" && ending.while === "removing"
-      ? [
-          `Warning FailedDelete delete Pod ${ending.pod} in StatefulSet ${metadata.name} failed error: ${missing}`,
-          `Warning FailedDelete failed to delete pod ${ending.pod}: ${missing}`,
-        ]
-      : []),
+    ...(ending?.because === "removed" && ending.while === "updating" ? [`Warning FailedUpdatePodInPlace failed to update pod ${ending.pod} in-place(revision ${updateRevision}): ${missing}`] : []),
+    ...(ending?.because === "removed" && ending.while === "removing" ? [`Warning FailedDelete delete Pod ${ending.pod} in StatefulSet ${metadata.name} failed error: ${missing}`, `Warning FailedDelete failed to delete pod ${ending.pod}: ${missing}`] : []),
   ];
 }

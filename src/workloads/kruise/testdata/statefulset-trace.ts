@@ -41,10 +41,7 @@ class Trace {
   runStep({ image, replicas, deletePod, passes, ...strategy }: Step): Pass[] {
     if (image !== undefined) this.image = image;
     if (replicas !== undefined) this.set.spec.replicas = replicas;
-    this.set.spec.updateStrategy = {
-      ...this.set.spec.updateStrategy,
-      rollingUpdate: { ...this.set.spec.updateStrategy?.rollingUpdate, ...strategy },
-    };
+    this.set.spec.updateStrategy = { ...this.set.spec.updateStrategy, rollingUpdate: { ...this.set.spec.updateStrategy?.rollingUpdate, ...strategy } };
     if (deletePod !== undefined) this.pods.delete(`demo-${deletePod}`);
 
     const seen: Pass[] = [];
@@ -59,22 +56,11 @@ class Trace {
 
   private runPass(): Pass {
     const updateRevision = this.revision(`demo-${this.image.slice("img:".length)}`);
-    const current =
-      this.status?.currentRevision === undefined ? updateRevision : this.revision(this.status.currentRevision);
+    const current = this.status?.currentRevision === undefined ? updateRevision : this.revision(this.status.currentRevision);
     const set = { ...this.set, ...(this.status && { status: this.status }) };
     const revisions = Array.from({ length: 10 }, (_, index) => this.revision(`demo-${index}`));
     const plan = planStatefulSet(
-      {
-        set,
-        pods: [...this.pods.values()],
-        current,
-        update: updateRevision,
-        revisions,
-        claimNamed: () => undefined,
-        classNamed: () => undefined,
-        gates: DEFAULT_GATES,
-        nowMs: this.nowMs,
-      },
+      { set, pods: [...this.pods.values()], current, update: updateRevision, revisions, claimNamed: () => undefined, classNamed: () => undefined, gates: DEFAULT_GATES, nowMs: this.nowMs },
       { collisionCount: 0, labelSelector: "app=demo" },
     );
 
@@ -88,56 +74,25 @@ class Trace {
     const names = (pods: readonly ReadonlyPod[]): string[] => pods.map(({ metadata }) => metadata.name).toSorted();
     const updated = names(plan.change.filter(({ isUpdatedInPlace }) => isUpdatedInPlace).map(({ pod }) => pod));
     const refreshed = names(plan.change.filter(({ isUpdatedInPlace }) => !isUpdatedInPlace).map(({ pod }) => pod));
-    const {
-      availableReplicas: available,
-      readyReplicas: ready,
-      currentReplicas,
-      updatedReplicas,
-      replicas,
-      currentRevision,
-    } = plan.status;
+    const { availableReplicas: available, readyReplicas: ready, currentReplicas, updatedReplicas, replicas, currentRevision } = plan.status;
     return {
-      ...(plan.create.length > 0 && {
-        created: Object.fromEntries(
-          plan.create.map(({ metadata }) => [metadata.name, metadata.labels?.["controller-revision-hash"]]),
-        ),
-      }),
+      ...(plan.create.length > 0 && { created: Object.fromEntries(plan.create.map(({ metadata }) => [metadata.name, metadata.labels?.["controller-revision-hash"]])) }),
       ...(plan.remove.length > 0 && { deleted: names(plan.remove) }),
       ...(updated.length > 0 && { updatedInPlace: updated }),
       ...(refreshed.length > 0 && { refreshed }),
-      status: {
-        available,
-        current: currentReplicas,
-        currentRevision,
-        ready,
-        replicas,
-        updateRevision: plan.status.updateRevision,
-        updated: updatedReplicas,
-      },
+      status: { available, current: currentReplicas, currentRevision, ready, replicas, updateRevision: plan.status.updateRevision, updated: updatedReplicas },
     };
   }
 
   private revision(name: string): ReadonlyRevision {
     const template = this.set.spec.template;
     const containers = [{ name: "main", image: `img:${name.slice("demo-".length)}` }];
-    return {
-      apiVersion: "apps/v1",
-      kind: "ControllerRevision",
-      metadata: { name },
-      data: podTemplateData({ ...template, spec: { ...template.spec, containers } }),
-      revision: 1,
-    };
+    return { apiVersion: "apps/v1", kind: "ControllerRevision", metadata: { name }, data: podTemplateData({ ...template, spec: { ...template.spec, containers } }), revision: 1 };
   }
 }
 
 /** What happens in each pass of each step. */
-export function traceStatefulSet({
-  statefulSet,
-  steps,
-}: {
-  statefulSet: AdvancedStatefulSet;
-  steps: readonly Step[];
-}): { steps: Pass[][] } {
+export function traceStatefulSet({ statefulSet, steps }: { statefulSet: AdvancedStatefulSet; steps: readonly Step[] }): { steps: Pass[][] } {
   const trace = new Trace(statefulSet);
   return { steps: steps.map((step) => trace.runStep(step)) };
 }

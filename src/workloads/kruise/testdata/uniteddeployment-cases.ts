@@ -30,30 +30,14 @@ interface RecordedSubset extends Partial<SizedSubset>, Partial<Schedulability> {
 
 /** The release speaks v1alpha1; here everything is v1beta1. */
 export function unitedDeploymentFromAlpha(alpha: JsonObject): UnitedDeployment {
-  return required(
-    UnitedDeployment.versions["v1alpha1"]?.toStorage,
-    "a conversion",
-  )({ apiVersion: "apps.kruise.io/v1alpha1", kind: "UnitedDeployment", ...alpha }) as unknown as UnitedDeployment;
+  return required(UnitedDeployment.versions["v1alpha1"]?.toStorage, "a conversion")({ apiVersion: "apps.kruise.io/v1alpha1", kind: "UnitedDeployment", ...alpha }) as unknown as UnitedDeployment;
 }
 
-const viewOf = ({
-  name,
-  specReplicas = 0,
-  replicas = 0,
-  readyReplicas = 0,
-  pods = [],
-  updatedRevision = "",
-}: RecordedSubset): SubsetView => ({ name, specReplicas, replicas, readyReplicas, pods, updatedRevision });
+const viewOf = ({ name, specReplicas = 0, replicas = 0, readyReplicas = 0, pods = [], updatedRevision = "" }: RecordedSubset): SubsetView => ({ name, specReplicas, replicas, readyReplicas, pods, updatedRevision });
 const seconds = (ms = 0): number => ms / 1000;
-const statusBefore = ({ status }: AlphaDeployment): SubsetStatus =>
-  required(status?.subsetStatuses?.[0], "the status of the subset");
+const statusBefore = ({ status }: AlphaDeployment): SubsetStatus => required(status?.subsetStatuses?.[0], "the status of the subset");
 
-function sizedOf({
-  unschedulable = false,
-  markedAsUnschedulable = false,
-  reservedPods = 0,
-  ...subset
-}: RecordedSubset): SizedSubset {
+function sizedOf({ unschedulable = false, markedAsUnschedulable = false, reservedPods = 0, ...subset }: RecordedSubset): SizedSubset {
   return { ...viewOf(subset), schedulability: { ...SCHEDULABLE, unschedulable, markedAsUnschedulable, reservedPods } };
 }
 
@@ -65,43 +49,18 @@ export const unitedDeploymentCases: Readonly<Record<string, RecordedRun>> = {
 
   allocate({ unitedDeployment, existingSubsets }: Input & { existingSubsets?: RecordedSubset[] | null }) {
     const deployment = unitedDeploymentFromAlpha(unitedDeployment);
-    const allocation = allocateReplicas(
-      deployment,
-      new Map((existingSubsets ?? []).map((subset) => [subset.name, sizedOf(subset)])),
-    );
+    const allocation = allocateReplicas(deployment, new Map((existingSubsets ?? []).map((subset) => [subset.name, sizedOf(subset)])));
     if ("problem" in allocation) return { error: allocation.problem };
-    return {
-      replicas: Object.fromEntries(allocation.replicas),
-      partitions: Object.fromEntries(allocatePartitions(deployment, allocation.replicas)),
-    };
+    return { replicas: Object.fromEntries(allocation.replicas), partitions: Object.fromEntries(allocatePartitions(deployment, allocation.replicas)) };
   },
 
   adaptiveStatus({ unitedDeployment, subset }: Input & { subset: RecordedSubset }) {
-    const { schedulability, status, againInMs } = findSchedulability(
-      unitedDeploymentFromAlpha(unitedDeployment),
-      viewOf(subset),
-      statusBefore(unitedDeployment),
-      RECORDED_AT,
-    );
-    return {
-      unschedulable: schedulability.unschedulable,
-      pendingPods: schedulability.pendingPods,
-      conditions: status.conditions ?? null,
-      requeueAfterSeconds: seconds(againInMs),
-    };
+    const { schedulability, status, againInMs } = findSchedulability(unitedDeploymentFromAlpha(unitedDeployment), viewOf(subset), statusBefore(unitedDeployment), RECORDED_AT);
+    return { unschedulable: schedulability.unschedulable, pendingPods: schedulability.pendingPods, conditions: status.conditions ?? null, requeueAfterSeconds: seconds(againInMs) };
   },
 
-  reservedStatus({
-    unitedDeployment,
-    subset,
-    nextSubsetReplicas = 0,
-  }: Input & { subset: RecordedSubset; nextSubsetReplicas?: number }) {
-    const finding = findReserved(
-      unitedDeploymentFromAlpha(unitedDeployment),
-      viewOf(subset),
-      statusBefore(unitedDeployment),
-      RECORDED_AT,
-    );
+  reservedStatus({ unitedDeployment, subset, nextSubsetReplicas = 0 }: Input & { subset: RecordedSubset; nextSubsetReplicas?: number }) {
+    const finding = findReserved(unitedDeploymentFromAlpha(unitedDeployment), viewOf(subset), statusBefore(unitedDeployment), RECORDED_AT);
     const { unschedulable, markedAsUnschedulable, reservedPods, updateTimeoutPods } = finding.schedulability;
     return {
       unschedulable,
@@ -114,46 +73,18 @@ export const unitedDeploymentCases: Readonly<Record<string, RecordedRun>> = {
     };
   },
 
-  subsetWorkload(
-    {
-      unitedDeployment,
-      subsetName: name,
-      revision,
-      replicas = 0,
-      partition = 0,
-    }: Input & { subsetName: string; revision: string; replicas?: number; partition?: number },
-    want: { object?: JsonObject },
-  ) {
+  subsetWorkload({ unitedDeployment, subsetName: name, revision, replicas = 0, partition = 0 }: Input & { subsetName: string; revision: string; replicas?: number; partition?: number }, want: { object?: JsonObject }) {
     const deployment = { ...unitedDeploymentFromAlpha(unitedDeployment), apiVersion: "apps.kruise.io/v1alpha1" };
     const template = required(templateOf(deployment), "a template");
     // Only subsets of the topology are ever asked for.
-    if (!deployment.spec.topology?.subsets?.some((subset) => subset.name === name))
-      return { error: `fail to find subset config ${name}` };
-    const workload = makeSubsetWorkload(deployment, template, {
-      name,
-      revision,
-      replicas,
-      partition,
-    }) as unknown as JsonObject;
-    const recorded =
-      template.kind.type === "CloneSet"
-        ? required(CloneSet.versions["v1alpha1"]?.fromStorage, "a conversion")(workload)
-        : workload;
+    if (!deployment.spec.topology?.subsets?.some((subset) => subset.name === name)) return { error: `fail to find subset config ${name}` };
+    const workload = makeSubsetWorkload(deployment, template, { name, revision, replicas, partition }) as unknown as JsonObject;
+    const recorded = template.kind.type === "CloneSet" ? required(CloneSet.versions["v1alpha1"]?.fromStorage, "a conversion")(workload) : workload;
     // Go writes this struct also when it is empty.
     const always = template.kind.type === "AdvancedStatefulSet" && { volumeClaimUpdateStrategy: {} };
-    return {
-      object: {
-        metadata: recorded["metadata"],
-        spec: { ...withoutEmpty(recorded["spec"] as JsonObject), ...always },
-        status: want.object?.["status"] !== undefined ? want.object["status"] : undefined,
-      },
-    };
+    return { object: { metadata: recorded["metadata"], spec: { ...withoutEmpty(recorded["spec"] as JsonObject), ...always }, ...(want.object?.["status"] !== undefined && { status: want.object["status"] }) } };
   },
 };
 
 /** The recording leaves out structs that are empty. */
-const withoutEmpty = ({ scaleStrategy, strategy, ...spec }: JsonObject): JsonObject => ({
-  ...spec,
-  ...(Object.keys((scaleStrategy ?? {}) as object).length > 0 && { scaleStrategy }),
-  ...(Object.keys((strategy ?? {}) as object).length > 0 && { strategy }),
-});
+const withoutEmpty = ({ scaleStrategy, strategy, ...spec }: JsonObject): JsonObject => ({ ...spec, ...(Object.keys((scaleStrategy ?? {}) as object).length > 0 && { scaleStrategy }), ...(Object.keys((strategy ?? {}) as object).length > 0 && { strategy }) });

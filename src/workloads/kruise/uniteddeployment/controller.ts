@@ -449,7 +449,7 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
       pods: podsOf(kind, cluster, metadata.uid),
       updatedRevision,
       revision: metadata.labels?.[DEPLOYMENT_REVISION_LABEL] ?? "",
-      partition,
+      ...(partition !== undefined && { partition }),
     };
   }
 

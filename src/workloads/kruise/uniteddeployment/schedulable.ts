@@ -91,7 +91,12 @@ export function findSchedulability(
       againInMs = soonest(againInMs, avoidMs);
     }
   }
-  return { schedulability: { ...SCHEDULABLE, unschedulable, pendingPods }, status, againInMs, relabel: [] };
+  return {
+    schedulability: { ...SCHEDULABLE, unschedulable, pendingPods },
+    status,
+    ...(againInMs !== undefined && { againInMs }),
+    relabel: [],
+  };
 }
 
 /** Pods that find no node are kept as reserved: others run in their place until they are ready for long enough. */
@@ -135,7 +140,7 @@ export function findReserved(
   return {
     schedulability: { ...SCHEDULABLE, unschedulable, markedAsUnschedulable, reservedPods, updateTimeoutPods },
     status,
-    againInMs,
+    ...(againInMs !== undefined && { againInMs }),
     relabel,
   };
 }

@@ -262,10 +262,10 @@ function statusOf(
 ): Status {
   const { lastScaleTime } = autoscaler.status ?? {};
   return {
-    lastScaleTime: lastScaleTime || undefined,
-    currentReplicas: currentReplicas > 0 ? currentReplicas : undefined,
+    ...(lastScaleTime && { lastScaleTime }),
+    ...(currentReplicas > 0 && { currentReplicas }),
     desiredReplicas,
-    currentMetrics: metrics && metrics.length > 0 ? metrics : undefined,
+    ...(metrics && metrics.length > 0 && { currentMetrics: metrics }),
     conditions: [...conditions],
   };
 }
@@ -278,6 +278,6 @@ function withCondition(
 ): readonly Condition[] {
   const before = conditions.find((condition) => condition.type === type);
   const lastTransitionTime = before?.status === status ? before.lastTransitionTime : formatTime(nowMs);
-  const next: Condition = { type, status, lastTransitionTime: lastTransitionTime || undefined, reason, message };
+  const next: Condition = { type, status, ...(lastTransitionTime && { lastTransitionTime }), reason, message };
   return before ? conditions.map((condition) => (condition === before ? next : condition)) : [...conditions, next];
 }

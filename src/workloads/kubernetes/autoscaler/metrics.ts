@@ -114,7 +114,15 @@ function byResource(
     // Nothing but these two is measured, there as here.
     return part && (resource === "cpu" ? part.cpu : resource === "memory" ? part.memory * 1000 : undefined);
   };
-  const asked: UsageInput = { resource, container, pods, usageOf, currentReplicas, tolerances, nowMs };
+  const asked: UsageInput = {
+    resource,
+    ...(container !== undefined && { container }),
+    pods,
+    usageOf,
+    currentReplicas,
+    tolerances,
+    nowMs,
+  };
   if (target.averageValue === undefined && target.averageUtilization === undefined)
     return "invalid resource metric source: neither an average utilization target nor an average value (usage) target was set";
   const proposal =
@@ -125,5 +133,8 @@ function byResource(
   const averageValue = formatQuantity(
     quantityOfMilli(BigInt(proposal.average), resource === "memory" ? "BinarySI" : "DecimalSI"),
   );
-  return { replicas: proposal.replicas, current: { averageValue, averageUtilization: proposal.utilization } };
+  return {
+    replicas: proposal.replicas,
+    current: { averageValue, ...(proposal.utilization !== undefined && { averageUtilization: proposal.utilization }) },
+  };
 }

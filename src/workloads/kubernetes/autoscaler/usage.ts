@@ -94,7 +94,11 @@ function propose(
   const measured = measure(used);
   if (typeof measured === "string") return measured;
   const { ratio, average, utilization } = measured;
-  const answer = (replicas: number): Proposal => ({ replicas, average, utilization });
+  const answer = (replicas: number): Proposal => ({
+    replicas,
+    average,
+    ...(utilization !== undefined && { utilization }),
+  });
   const isWithin = (value: number): boolean => 1 - tolerances.down <= value && value <= 1 + tolerances.up;
   const countsStarting = starting.length > 0 && ratio > 1;
   if (!countsStarting && missing.length === 0)

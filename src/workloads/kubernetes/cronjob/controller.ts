@@ -105,7 +105,7 @@ export function createCronJobController(deps: WorkloadDependencies): Controller<
         });
         throw error;
       }
-      const there = await client.get(Job, { cluster, name, namespace: namespace || undefined }, { signal });
+      const there = await client.get(Job, { cluster, name, ...(namespace && { namespace }) }, { signal });
       return controllerOf(there)?.uid === uid ? there : undefined;
     }
   }
@@ -123,7 +123,7 @@ export function createCronJobController(deps: WorkloadDependencies): Controller<
       await unlessChanged(
         client.delete(
           Job,
-          { cluster, name, namespace: namespace || undefined },
+          { cluster, name, ...(namespace && { namespace }) },
           { propagationPolicy: "Background", preconditions: { uid }, signal },
         ),
       );
@@ -138,7 +138,7 @@ export function createCronJobController(deps: WorkloadDependencies): Controller<
     jobsSeen.deleted(owner, {
       apiVersion: "batch/v1",
       kind: "Job",
-      metadata: { name, uid, namespace: namespace || undefined },
+      metadata: { name, uid, ...(namespace && { namespace }) },
     });
     events?.record(cluster, cronJob, { type: "Normal", reason: "SuccessfulDelete", message: `Deleted job ${name}` });
   }

@@ -180,7 +180,7 @@ export function startedStatus(
   const { name, namespace, uid = "", resourceVersion = "" } = metadata;
   const reference: Reference = {
     kind: "Job",
-    namespace: namespace || undefined,
+    ...(namespace && { namespace }),
     name,
     uid,
     apiVersion: "batch/v1",
@@ -201,8 +201,8 @@ function makeJob(cronJob: ReadonlyCronJob, ms: number): DeepReadonly<Job> {
     kind: "Job",
     metadata: {
       name: jobName(metadata.name, ms),
-      namespace: metadata.namespace || undefined,
-      labels: template?.labels ? template.labels : undefined,
+      ...(metadata.namespace && { namespace: metadata.namespace }),
+      ...(template?.labels && { labels: template.labels }),
       annotations: { ...template?.annotations, [SCHEDULED_ANNOTATION]: formatInZone(ms, spec.timeZone) },
       ownerReferences: [controllerReference(cronJob)],
     },

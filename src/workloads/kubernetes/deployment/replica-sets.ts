@@ -91,7 +91,7 @@ export function makeReplicaSet(
     kind: "ReplicaSet",
     metadata: {
       name: `${metadata.name.slice(0, MAX_NAME_LENGTH - hash.length - 1)}-${hash}`,
-      namespace: metadata.namespace || undefined,
+      ...(metadata.namespace && { namespace: metadata.namespace }),
       labels,
       annotations: {
         ...newestAnnotations(deployment, {}, options.revision),
@@ -101,7 +101,7 @@ export function makeReplicaSet(
     },
     spec: {
       replicas: options.replicas,
-      minReadySeconds: spec.minReadySeconds || undefined,
+      ...(spec.minReadySeconds && { minReadySeconds: spec.minReadySeconds }),
       selector: { ...spec.selector, matchLabels: { ...spec.selector.matchLabels, [TEMPLATE_HASH_LABEL]: hash } },
       template: { ...spec.template, metadata: { ...spec.template.metadata, labels } },
     },

@@ -96,7 +96,7 @@ function withFailure(
   if (before?.status === failure.status && before.reason === failure.reason) return conditions;
   return [
     ...conditions.filter((each) => each !== before),
-    { ...failure, lastUpdateTime: failure.lastTransitionTime || undefined },
+    { ...failure, ...(failure.lastTransitionTime && { lastUpdateTime: failure.lastTransitionTime }) },
   ];
 }
 

@@ -73,7 +73,7 @@ export function planBudget(
   return {
     status: {
       observedGeneration,
-      disruptedPods: Object.keys(disruptedPods).length > 0 ? disruptedPods : undefined,
+      ...(Object.keys(disruptedPods).length > 0 && { disruptedPods }),
       disruptionsAllowed,
       currentHealthy,
       desiredHealthy,
@@ -82,7 +82,7 @@ export function planBudget(
     },
     notDeleted,
     // One millisecond more: at the very moment the grant still holds.
-    againInMs: againAtMs !== undefined ? againAtMs - nowMs + 1 : undefined,
+    ...(againAtMs !== undefined && { againInMs: againAtMs - nowMs + 1 }),
   };
 }
 

@@ -54,7 +54,13 @@ export function createEndpointsController(deps: WorkloadDependencies): Controlle
       watch(Pod, (event) => (changesEndpoints(event) ? servicesOf(event) : [])),
       watch(EndpointSlice, ({ cluster, object: { metadata } }) =>
         metadata.labels?.[SERVICE_LABEL]
-          ? [{ cluster, namespace: metadata.namespace || undefined, name: metadata.labels[SERVICE_LABEL] }]
+          ? [
+              {
+                cluster,
+                ...(metadata.namespace && { namespace: metadata.namespace }),
+                name: metadata.labels[SERVICE_LABEL],
+              },
+            ]
           : [],
       ),
       watch(Endpoints, ({ cluster, object }) => [keyOf(cluster, object)]),

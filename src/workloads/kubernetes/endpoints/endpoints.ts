@@ -48,11 +48,11 @@ export function planEndpoints(
     equalJson(wantedAnnotations, before.metadata.annotations ?? {});
   if (isRight) return undefined;
   const metadata = {
-    ...(before?.metadata ?? { name, namespace: namespace || undefined }),
+    ...(before?.metadata ?? { name, ...(namespace && { namespace }) }),
     labels: wantedLabels,
     ...(Object.keys(wantedAnnotations).length > 0 && { annotations: wantedAnnotations }),
   };
-  return { apiVersion: "v1", kind: "Endpoints", metadata, subsets: subsets.length > 0 ? subsets : undefined };
+  return { apiVersion: "v1", kind: "Endpoints", metadata, ...(subsets.length > 0 && { subsets }) };
 }
 
 /** Addresses with the same ports are together; a pod is ready or not, never both. */
@@ -65,9 +65,9 @@ function subsetsOf(service: ReadonlyService, backends: readonly Backend[], publi
     const { nodeName, hostname, targetRef, addresses } = endpoint;
     const address: Address = {
       ip: addresses[0] ?? "",
-      hostname: hostname || undefined,
-      nodeName: nodeName || undefined,
-      targetRef,
+      ...(hostname && { hostname }),
+      ...(nodeName && { nodeName }),
+      ...(targetRef && { targetRef }),
     };
     (publishesAll || isReady(pod) ? group.ready : group.notReady).push(address);
     groups.set(key, group);
@@ -76,12 +76,11 @@ function subsetsOf(service: ReadonlyService, backends: readonly Backend[], publi
   return Array.from(groups.entries())
     .toSorted(([a], [b]) => compareText(a, b))
     .map(([, { ports, ready, notReady }]) => ({
-      addresses: ready.length > 0 ? ready.toSorted(byAddress) : undefined,
-      notReadyAddresses: notReady.length > 0 ? notReady.toSorted(byAddress) : undefined,
-      ports:
-        ports.length > 0
-          ? (ports.map(({ name, ...port }) => ({ name: name || undefined, ...port })) as Subset["ports"] & object)
-          : undefined,
+      ...(ready.length > 0 && { addresses: ready.toSorted(byAddress) }),
+      ...(notReady.length > 0 && { notReadyAddresses: notReady.toSorted(byAddress) }),
+      ...(ports.length > 0 && {
+        ports: ports.map(({ name, ...port }) => ({ ...(name && { name }), ...port })) as Subset["ports"] & object,
+      }),
     }));
 }
 
@@ -101,9 +100,9 @@ function truncated(subsets: Subset[]): { subsets: Subset[]; isTruncated: boolean
   const ready = subsets.map(({ addresses }) => take(addresses));
   const notReady = subsets.map(({ notReadyAddresses }) => take(notReadyAddresses));
   const cut = subsets.map(({ ports }, place) => ({
-    addresses: ready[place]?.length ? ready[place] : undefined,
-    notReadyAddresses: notReady[place]?.length ? notReady[place] : undefined,
-    ports,
+    ...(ready[place]?.length && { addresses: ready[place] }),
+    ...(notReady[place]?.length && { notReadyAddresses: notReady[place] }),
+    ...(ports && { ports }),
   }));
   return { subsets: cut, isTruncated: true };
 }

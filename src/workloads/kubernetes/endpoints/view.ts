@@ -73,11 +73,11 @@ function endpointOf(
     addresses,
     conditions: { ready, serving, terminating },
     // Only a pod that names this Service as its domain has a name in it.
-    hostname: hostname && subdomain === service.metadata.name ? hostname : undefined,
-    targetRef: { kind: "Pod", namespace: namespace || undefined, name, uid: uid || undefined },
-    nodeName: nodeName || undefined,
-    zone: zone || undefined,
-    hints: hints && ready ? hints : undefined,
+    ...(hostname && subdomain === service.metadata.name && { hostname }),
+    targetRef: { kind: "Pod", ...(namespace && { namespace }), name, ...(uid && { uid }) },
+    ...(nodeName && { nodeName }),
+    ...(zone && { zone }),
+    ...(hints && ready && { hints }),
   };
 }
 
@@ -91,7 +91,7 @@ function hintsOf(
   if (!zone || (near !== "PreferClose" && near !== "PreferSameZone" && near !== "PreferSameNode")) return undefined;
   return {
     forZones: [{ name: zone }],
-    forNodes: near === "PreferSameNode" && nodeName ? [{ name: nodeName }] : undefined,
+    ...(near === "PreferSameNode" && nodeName && { forNodes: [{ name: nodeName }] }),
   };
 }
 
@@ -102,7 +102,7 @@ function portsOf({ spec }: ReadonlyService, pod: ReadonlyPod): EndpointPort[] {
     const { name = "", protocol = "TCP", appProtocol } = port;
     return number === undefined
       ? []
-      : [{ name, protocol: protocol as "TCP", port: number, appProtocol: appProtocol || undefined }];
+      : [{ name, protocol: protocol as "TCP", port: number, ...(appProtocol && { appProtocol }) }];
   });
 }
 

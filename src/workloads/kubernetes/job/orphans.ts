@@ -48,7 +48,7 @@ export function createJobOrphanController({ client, informers }: WorkloadDepende
     const owner = controllerOf({ apiVersion: "v1", kind: Pod.kind, metadata });
     if (!owner) return false;
     if (owner.kind !== Job.kind || parseApiVersion(owner.apiVersion).group !== Job.group) return true;
-    const job = jobs.get({ cluster, name: owner.name, namespace: metadata.namespace || undefined });
+    const job = jobs.get({ cluster, name: owner.name, ...(metadata.namespace && { namespace: metadata.namespace }) });
     return job?.metadata.uid === owner.uid && (isManagedElsewhere(job) || !isFinished(job));
   }
 }

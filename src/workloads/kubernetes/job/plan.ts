@@ -48,8 +48,8 @@ export function makeCondition(
     status,
     lastProbeTime: now,
     lastTransitionTime: now,
-    reason: reason || undefined,
-    message: message || undefined,
+    ...(reason && { reason }),
+    ...(message && { message }),
   };
 }
 
@@ -171,7 +171,7 @@ function planPods(
   return {
     create: ready.map((index) => ({ index })),
     remove,
-    backoffMs: later.length > 0 ? Math.min(...later) : undefined,
+    ...(later.length > 0 && { backoffMs: Math.min(...later) }),
   };
 }
 

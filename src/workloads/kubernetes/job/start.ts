@@ -19,7 +19,7 @@ export function planStart(
   const { startTime, ...status }: JobStatus = job.status ?? {};
   const suspended = isSuspended(job);
   const since = startTime ?? (suspended ? undefined : formatTime(nowMs));
-  const running: JobStatus = { ...status, startTime: since };
+  const running: JobStatus = { ...status, ...(since !== undefined && { startTime: since }) };
   const end = plan.end ?? completion(view, active, nowMs);
   if (end) return { status: running, end };
   const known = status.conditions?.find(({ type }) => type === "Suspended");
@@ -32,5 +32,5 @@ export function planStart(
     ? (status.conditions ?? []).map((each) => (each === known ? condition : each))
     : [...(status.conditions ?? []), condition];
   // The time that a Job may be active is counted from when it was resumed.
-  return { status: { ...status, conditions, startTime: !suspended ? formatTime(nowMs) : undefined } };
+  return { status: { ...status, conditions, ...(!suspended && { startTime: formatTime(nowMs) }) } };
 }

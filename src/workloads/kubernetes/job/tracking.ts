@@ -107,7 +107,7 @@ export function planTracking(
       end.message ?? "",
       nowMs,
     );
-  return { status, finalize, final: final && !isFull ? final : undefined };
+  return { status, finalize, ...(final && !isFull && { final }) };
 }
 
 /**
@@ -146,8 +146,8 @@ function indexesOf(
   if (!isIndexed(job)) return {};
   const completedIndexes = formatIndexes(withIndexes(succeededIndexes, newIndexes));
   return {
-    completedIndexes: completedIndexes || undefined,
-    failedIndexes: failedIndexes ? formatIndexes(failedIndexes) : undefined,
+    ...(completedIndexes && { completedIndexes }),
+    ...(failedIndexes && { failedIndexes: formatIndexes(failedIndexes) }),
   };
 }
 
@@ -158,7 +158,7 @@ function uncountedOf({
   succeeded: readonly string[];
   failed: readonly string[];
 }): NonNullable<JobStatus["uncountedTerminatedPods"]> {
-  return { succeeded: succeeded.length > 0 ? succeeded : undefined, failed: failed.length > 0 ? failed : undefined };
+  return { ...(succeeded.length > 0 && { succeeded }), ...(failed.length > 0 && { failed }) };
 }
 
 /** Zeros are left out, as Kubernetes leaves them out. */

@@ -84,11 +84,11 @@ export function planReplicaSetStatus(
   // Zeros are left out, as Kubernetes leaves them out.
   return {
     replicas: active.length,
-    fullyLabeledReplicas: labelled > 0 ? labelled : undefined,
-    readyReplicas: ready > 0 ? ready : undefined,
-    availableReplicas: available > 0 ? available : undefined,
-    terminatingReplicas: terminating,
+    ...(labelled > 0 && { fullyLabeledReplicas: labelled }),
+    ...(ready > 0 && { readyReplicas: ready }),
+    ...(available > 0 && { availableReplicas: available }),
+    ...(terminating !== undefined && { terminatingReplicas: terminating }),
     observedGeneration: metadata.generation ?? 0,
-    conditions: conditions.length > 0 ? conditions : undefined,
+    ...(conditions.length > 0 && { conditions }),
   };
 }

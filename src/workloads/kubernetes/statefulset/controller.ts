@@ -104,7 +104,7 @@ export function createStatefulSetController(deps: WorkloadDependencies): Control
       }
       const nowMs = clock.now();
       const claimNamed = (name: string): ReadonlyClaim | undefined =>
-        claims.get({ cluster: key.cluster, name, namespace: key.namespace || undefined });
+        claims.get({ cluster: key.cluster, name, ...(key.namespace && { namespace: key.namespace }) });
       const plan = planStatefulSet({
         set,
         pods: ours,

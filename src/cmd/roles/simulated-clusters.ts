@@ -2,7 +2,7 @@
  * Which logical clusters are simulated members. Clusters of other profiles are plain API servers: whoever made them
  * brings their controllers.
  */
-import type { ApiServer } from "../apiserver/index.ts";
+import type { ApiServer } from "../../apiserver/index.ts";
 
 /** More than can end while the informers have not yet heard of the first. */
 const MAX_ENDED_CLUSTERS = 1024;
@@ -12,13 +12,12 @@ export interface SimulatedClusters {
   isSimulated(cluster: string): boolean;
   /** Simulated, and there now. */
   isMember(cluster: string): boolean;
+  /** Calls back with clusters that were deleted so long ago that nothing refers to them any more. */
+  onForgotten(listener: (cluster: string) => void): void;
 }
 
-/** `onForgotten` is told of every cluster that ended so long ago that nobody asks for it any more. */
-export function createSimulatedClusters(
-  server: Pick<ApiServer, "profileOf" | "onClusterGone">,
-  onForgotten: (cluster: string) => void,
-): SimulatedClusters {
+export function createSimulatedClusters(server: Pick<ApiServer, "profileOf" | "onClusterGone">): SimulatedClusters {
+  const listeners: ((cluster: string) => void)[] = [];
   const simulated = new Map<string, boolean>();
   // The end of a cluster is told after it came, and its Works outlive it by a little: the last ones stay known.
   const ended = new Set<string>();
@@ -31,7 +30,7 @@ export function createSimulatedClusters(
     // One that was made again under its name is no longer ended.
     if (server.profileOf(oldest) !== undefined) return;
     simulated.delete(oldest);
-    onForgotten(oldest);
+    for (const listener of listeners) listener(oldest);
   });
 
   const isSimulated = (cluster: string): boolean => {
@@ -39,5 +38,9 @@ export function createSimulatedClusters(
     if (profile !== undefined) simulated.set(cluster, profile === "member" || profile === "member-bare");
     return simulated.get(cluster) ?? false;
   };
-  return { isSimulated, isMember: (cluster) => server.profileOf(cluster) !== undefined && isSimulated(cluster) };
+  return {
+    isSimulated,
+    isMember: (cluster) => server.profileOf(cluster) !== undefined && isSimulated(cluster),
+    onForgotten: (listener) => void listeners.push(listener),
+  };
 }

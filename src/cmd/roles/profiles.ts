@@ -24,11 +24,11 @@ import {
   ocmHubKinds,
   ocmMemberKinds,
   systemPriorityClasses,
-} from "../api/index.ts";
-import type { ConnectHandler, Kind, KubernetesObject, Namespace } from "../api/index.ts";
-import { HUB } from "../apiserver/index.ts";
-import type { Profile } from "../apiserver/index.ts";
-import { methodNotAllowed, pathNotFound } from "../machinery/index.ts";
+} from "../../api/index.ts";
+import type { ConnectHandler, Kind, KubernetesObject, Namespace } from "../../api/index.ts";
+import { HUB } from "../../apiserver/index.ts";
+import type { Profile } from "../../apiserver/index.ts";
+import { methodNotAllowed, pathNotFound } from "../../machinery/index.ts";
 import {
   clusterManagerLayer,
   KARMADA_NAMESPACE,
@@ -39,15 +39,15 @@ import {
   metricsKinds,
   nodeLayer,
   standardStorageClass,
-} from "../simulation/index.ts";
-import { explanationKinds } from "../explain/index.ts";
-import { clusterProxyAdministrators } from "../membership/index.ts";
+} from "../../simulation/index.ts";
+import { explanationKinds } from "../../explain/index.ts";
+import { clusterProxyAdministrators } from "../../membership/index.ts";
 import {
   bootstrapAccess,
   defaultServiceAccount,
   rootCertificateConfigMap,
   tokenTrackingConfigMap,
-} from "../system/index.ts";
+} from "../../system/index.ts";
 
 const CLUSTER_NAMESPACES = ["default", "kube-system", "kube-public", "kube-node-lease"];
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Cluster } from "../api/index.ts";
-import { UsageError } from "../base/index.ts";
+import type { Cluster } from "../../api/index.ts";
+import { UsageError } from "../../base/index.ts";
 import { checkPulling } from "./pull-members.ts";
 
 const joined = (name: string, syncMode: "Push" | "Pull"): Cluster => ({

@@ -20,7 +20,8 @@ function setUp(): Setup {
       return () => {};
     },
   };
-  const clusters = createSimulatedClusters(server, (cluster) => forgotten.push(cluster));
+  const clusters = createSimulatedClusters(server);
+  clusters.onForgotten((cluster) => forgotten.push(cluster));
   return {
     clusters,
     profiles,

@@ -2,16 +2,16 @@
  * What `kubectl logs` shows of Open Cluster Management's components: the lines of the controllers in this process that
  * do their work.
  */
-import { OCM_AGENT_NAMESPACE, OCM_HUB_NAMESPACE } from "../api/index.ts";
-import type { Clock } from "../base/index.ts";
+import { OCM_AGENT_NAMESPACE, OCM_HUB_NAMESPACE } from "../../api/index.ts";
+import type { Clock } from "../../base/index.ts";
 import {
   CLUSTER_MANAGER,
   componentsAlone,
   createComponentLogs,
   KLUSTERLET,
   withComponentLogs,
-} from "../simulation/index.ts";
-import type { ComponentLogs, Simulation } from "../simulation/index.ts";
+} from "../../simulation/index.ts";
+import type { ComponentLogs, Simulation } from "../../simulation/index.ts";
 
 /** Controllers that an agent runs on a member; their keys begin with the hub and go on with the member. */
 const OF_AGENTS: ReadonlySet<string> = new Set([

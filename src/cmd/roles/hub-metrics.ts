@@ -1,19 +1,19 @@
 /** What a hub tells Prometheus: joins `monitoring` with the parts of a hub that know what it asks for. */
-import { Cluster } from "../api/index.ts";
-import type { Kind } from "../api/index.ts";
-import type { ApiServer } from "../apiserver/index.ts";
-import type { MetricsText } from "../base/index.ts";
-import type { LaneFigures } from "../delivery/index.ts";
-import type { ConfiguredInterpreter } from "../interpreter/index.ts";
-import { createWorkloadMetrics } from "../monitoring/index.ts";
-import type { Monitored, Monitoring, WorkloadMetrics } from "../monitoring/index.ts";
-import { writeControllerMetrics } from "../runtime/index.ts";
-import type { Informers, Manager } from "../runtime/index.ts";
-import type { Cache } from "../store/index.ts";
+import { Cluster } from "../../api/index.ts";
+import type { Kind } from "../../api/index.ts";
+import type { ApiServer } from "../../apiserver/index.ts";
+import type { MetricsText } from "../../base/index.ts";
+import type { LaneFigures } from "../../delivery/index.ts";
+import { createWorkloadMetrics } from "../../monitoring/index.ts";
+import type { WorkloadMetrics } from "../../monitoring/index.ts";
+import { writeControllerMetrics } from "../../runtime/index.ts";
+import type { Informers, Manager } from "../../runtime/index.ts";
+import type { Cache } from "../../store/index.ts";
+import type { HubControllers } from "./hub-controllers.ts";
 
 export interface HubMetricsOptions {
   hub: string;
-  monitoring: Monitoring;
+  controllers: Pick<HubControllers, "monitoring" | "membership" | "propagation" | "writeInterpreterMetrics">;
   server: Pick<ApiServer, "serves">;
   cache: Pick<Cache, "count" | "revision">;
   /** Size of the store on disk. */
@@ -23,12 +23,8 @@ export interface HubMetricsOptions {
   /** Of the simulated members. */
   memberInformers: Informers;
   isSimulated(cluster: string): boolean;
-  /** Of a member that is seen from here. */
-  informersOf(cluster: string): Informers | undefined;
-  templates: Monitored["templates"];
   managers(): readonly Manager[];
   lanes(): readonly LaneFigures[];
-  interpreter: Pick<ConfiguredInterpreter, "writeMetrics">;
 }
 
 export interface HubMetrics {
@@ -40,18 +36,15 @@ export interface HubMetrics {
 
 export function createHubMetrics({
   hub,
-  monitoring,
+  controllers: { monitoring, membership, propagation, writeInterpreterMetrics },
   server,
   cache,
   storeBytes,
   informers,
   memberInformers,
   isSimulated,
-  informersOf,
-  templates,
   managers,
   lanes,
-  interpreter,
 }: HubMetricsOptions): HubMetrics {
   const clusters = informers.of(Cluster);
 
@@ -69,13 +62,13 @@ export function createHubMetrics({
   return {
     write(text) {
       writeControllerMetrics(text, managers());
-      interpreter.writeMetrics(text);
+      writeInterpreterMetrics(text);
       monitoring.write(text);
     },
     workloads: createWorkloadMetrics({
       members: () => clusters.list({ cluster: hub }).map(({ metadata }) => metadata.name),
       // What a simulated member has is known here also while the way to it is cut.
-      informersOf: (cluster) => (isSimulated(cluster) ? memberInformers : informersOf(cluster)),
+      informersOf: (cluster) => (isSimulated(cluster) ? memberInformers : membership.informersOf(cluster)),
       serves,
     }),
     start(signal) {
@@ -84,7 +77,17 @@ export function createHubMetrics({
         revision: cache.revision,
         bytes: storeBytes ? storeBytes() : undefined,
       });
-      monitoring.follow({ templates, managers, lanes, store, informersOf, serves }, signal);
+      monitoring.follow(
+        {
+          templates: propagation.templates,
+          managers,
+          lanes,
+          store,
+          informersOf: membership.informersOf,
+          serves,
+        },
+        signal,
+      );
     },
   };
 }

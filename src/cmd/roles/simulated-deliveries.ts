@@ -2,12 +2,12 @@
  * How manifests get to simulated members, one delivery for each: over the network for the hub, from within for the
  * agent of members that pull.
  */
-import type { Clock } from "../base/index.ts";
-import { createKindResolver } from "../client/index.ts";
-import type { Client } from "../client/index.ts";
-import { createDelivery, createObserver } from "../delivery/index.ts";
-import type { Delivery } from "../delivery/index.ts";
-import type { Informers } from "../runtime/index.ts";
+import type { Clock } from "../../base/index.ts";
+import { createKindResolver } from "../../client/index.ts";
+import type { Client } from "../../client/index.ts";
+import { createDelivery, createObserver } from "../../delivery/index.ts";
+import type { Delivery } from "../../delivery/index.ts";
+import type { Informers } from "../../runtime/index.ts";
 
 export interface SimulatedDeliveries {
   /** Undefined for a cluster that is no simulated member. */

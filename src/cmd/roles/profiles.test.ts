@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ConnectRequest } from "../api/index.ts";
+import type { ConnectRequest } from "../../api/index.ts";
 import { createProfiles } from "./profiles.ts";
 
 const profiles = createProfiles({

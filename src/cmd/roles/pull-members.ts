@@ -2,16 +2,16 @@
  * Simulated members that pull: one agent in this process serves them all, with the code that serves a real cluster. It
  * is started with the first of them, so that a fleet without any pays nothing.
  */
-import { createAgent } from "../agent/index.ts";
-import type { Agent, AgentMembers, AgentOptions } from "../agent/index.ts";
-import { Cluster, CustomResourceDefinition } from "../api/index.ts";
-import { UsageError } from "../base/index.ts";
-import type { Clock, DeepReadonly, Log, Random } from "../base/index.ts";
-import { didYouMean } from "../cli/index.ts";
-import type { Client } from "../client/index.ts";
-import type { LaneFigures } from "../delivery/index.ts";
-import type { MembershipTimes } from "../membership/index.ts";
-import type { Informers, Manager } from "../runtime/index.ts";
+import { createAgent } from "../../agent/index.ts";
+import type { Agent, AgentMembers, AgentOptions } from "../../agent/index.ts";
+import { Cluster, CustomResourceDefinition } from "../../api/index.ts";
+import { UsageError } from "../../base/index.ts";
+import type { Clock, DeepReadonly, Log, Random } from "../../base/index.ts";
+import { didYouMean } from "../../cli/index.ts";
+import type { Client } from "../../client/index.ts";
+import type { LaneFigures } from "../../delivery/index.ts";
+import type { MembershipTimes } from "../../membership/index.ts";
+import type { Informers, Manager } from "../../runtime/index.ts";
 
 export interface PullMembersOptions {
   hub: string;

@@ -2,15 +2,15 @@
  * What `kubectl logs` shows of Karmada's components on the hub: the lines of the controllers in this process that do
  * their work.
  */
-import type { Clock } from "../base/index.ts";
+import type { Clock } from "../../base/index.ts";
 import {
   componentsAlone,
   createComponentLogs,
   KARMADA_CONTROLLER_MANAGER,
   KARMADA_NAMESPACE,
   KARMADA_SCHEDULER,
-} from "../simulation/index.ts";
-import type { ComponentLogs } from "../simulation/index.ts";
+} from "../../simulation/index.ts";
+import type { ComponentLogs } from "../../simulation/index.ts";
 
 export interface KarmadaLogs extends Pick<ComponentLogs, "keep"> {
   hubRuntime: ReturnType<typeof componentsAlone>;

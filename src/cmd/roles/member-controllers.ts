@@ -2,23 +2,24 @@
  * Everything that makes the simulated members run: nodes and kubelets, workload controllers, OpenKruise, and what they
  * tell.
  */
-import type { ApiServer } from "../apiserver/index.ts";
-import type { Clock, Log, Random } from "../base/index.ts";
-import type { Client } from "../client/index.ts";
-import { createManager, standAside } from "../runtime/index.ts";
-import type { EventRecorders, Manager, SharedInformers } from "../runtime/index.ts";
+import type { ApiServer } from "../../apiserver/index.ts";
+import type { Clock, Log, Random } from "../../base/index.ts";
+import type { Client } from "../../client/index.ts";
+import { createManager, standAside } from "../../runtime/index.ts";
+import type { EventRecorders, Manager, SharedInformers } from "../../runtime/index.ts";
 import {
   createComponentLogs,
   createKruiseInstallController,
   createSimulation,
   KRUISE_MANAGER,
-} from "../simulation/index.ts";
-import type { KubeletTimes, Simulation } from "../simulation/index.ts";
-import { containerHashes, createWorkloadControllerGroups } from "../workloads/index.ts";
-import type { FeatureGates } from "../workloads/index.ts";
+} from "../../simulation/index.ts";
+import type { KubeletTimes, Simulation } from "../../simulation/index.ts";
+import { containerHashes, createWorkloadControllerGroups } from "../../workloads/index.ts";
+import type { FeatureGates } from "../../workloads/index.ts";
 
-export interface MembersOptions {
-  server: ApiServer;
+export interface MemberControllersOptions {
+  /** The logical clusters, of which some are simulated members. */
+  clusters: Pick<ApiServer, "profileOf" | "isManagedElsewhere" | "onServed" | "onClusterGone">;
   client: Client;
   /** Of the simulated members alone; one set serves them all. */
   informers: SharedInformers;
@@ -33,13 +34,13 @@ export interface MembersOptions {
   times?: Partial<KubeletTimes>;
 }
 
-export interface Members {
+export interface MemberControllers {
   manager: Manager;
   simulation: Simulation;
 }
 
-export function createMembers({
-  server,
+export function createMemberControllers({
+  clusters: server,
   client,
   informers,
   clock,
@@ -50,7 +51,7 @@ export function createMembers({
   hasKruise,
   gates,
   times,
-}: MembersOptions): Members {
+}: MemberControllersOptions): MemberControllers {
   const componentLogs = createComponentLogs({
     clock,
     componentOf: (controller) => (kruiseControllers.has(controller) ? KRUISE_MANAGER : undefined),
