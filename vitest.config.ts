@@ -7,8 +7,8 @@ export default defineConfig({
     // Two cores: one process per core keeps the suite fast without starving the worker threads that the store starts.
     maxWorkers: 2,
     projects: [
-      // Tests beside the code keep nothing in modules, so files share them: loading a thousand modules for each file
-      // took longer than the tests.
+      // Unit tests keep no state in modules, so files share them: loading a thousand modules for each file took longer
+      // than the tests.
       { test: { ...shared, name: "unit", include: ["src/**/*.test.ts", "tools/**/*.test.ts"], isolate: false } },
       { test: { ...shared, name: "system", include: ["test/**/*.test.ts"] } },
     ],

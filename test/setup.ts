@@ -1,4 +1,4 @@
-/** Property tests draw the same cases in every run: a failure is a failure of the change, not of the day. */
+/** Property tests use the same seed in every run: a failure is caused by the change, not by chance. */
 import * as fc from "fast-check";
 
 fc.configureGlobal({ seed: 20_241_101 });

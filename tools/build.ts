@@ -1,7 +1,7 @@
 /**
- * `npm run build [-- FOLDER]`: emits JavaScript to `dist/`, which is what the npm package carries. Node runs TypeScript
- * from a checkout but not from `node_modules`. Modules are joined into few files, because finding, reading and linking
- * five hundred of them takes longer than running them; types are for `npm run check` to look at.
+ * `npm run build [-- FOLDER]`: emits JavaScript to `dist/`, which is the content of the npm package. Node runs
+ * TypeScript from a checkout but not from `node_modules`. Modules are bundled into few files, because finding, reading
+ * and linking five hundred of them takes longer than running them; `npm run check` checks the types.
  */
 import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
@@ -12,21 +12,21 @@ const source = join(root, "src");
 const output = resolve(process.argv[2] ?? join(root, "dist"));
 rmSync(output, { recursive: true, force: true });
 
-/** What is started by name: the command, and what runs in threads of their own. */
+/** Entry points that are started by name: the command, and worker threads. */
 const entries = [
   "cmd/main",
   "store/sqlite-worker",
   "store/sqlite-snapshot-worker",
   "interpreter/lua/quarantine-worker",
 ];
-/** What is joined with our own modules, so that an installed package needs no other. */
+/** Bundled with our own modules, so that an installed package needs no other. */
 const joined = ["js-yaml"];
 
 await build({
   configFile: false,
   root,
   logLevel: "warn",
-  // A module that looks for files beside itself still finds them: every output file is one folder below `dist`.
+  // A module that reads files next to itself still finds them: every output file is one directory below `dist`.
   plugins: [
     {
       name: "own-place",
@@ -37,7 +37,7 @@ await build({
         ),
     },
   ],
-  // Joined like our own modules, which leaves out what nobody uses of them.
+  // Bundled like our own modules, which drops unused parts.
   ssr: { noExternal: joined },
   build: {
     ssr: true,
@@ -55,8 +55,8 @@ await build({
     },
   },
 });
-// The engine keeps a source in memory. Node reads one that is ASCII throughout as one byte a character, and any other
-// as two.
+// The engine keeps the source in memory. Node stores a pure ASCII source with one byte per character, and any other
+// with two.
 for (const file of globSync("**/*.js", { cwd: output })) {
   const code = readFileSync(join(output, file), "utf8");
   writeFileSync(
@@ -67,7 +67,7 @@ for (const file of globSync("**/*.js", { cwd: output })) {
 for (const file of globSync("*/*/**/*.js", { cwd: output })) {
   if (readFileSync(join(output, file), "utf8").includes("import.meta.url"))
     throw new Error(
-      `dist/${file} looks for files beside itself from a deeper folder than others; give it an entry one folder below src`,
+      `dist/${file} reads files next to itself from a deeper directory than others; give it an entry one directory below src`,
     );
 }
 for (const name of joined) cpSync(join(root, "node_modules", name, "LICENSE"), join(output, "licenses", `${name}.txt`));

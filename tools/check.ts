@@ -27,7 +27,7 @@ for (const { name, run } of steps) {
 }
 process.exitCode = failed === 0 ? 0 : 1;
 
-/** Runs a tool of ours with this Node; what it printed is the finding when it fails. */
+/** Runs one of our tools with this Node; its output is the finding if it fails. */
 function command(file: string, args: string[]): string[] {
   const { status, stdout, stderr, error } = spawnSync(process.execPath, [file, ...args], { encoding: "utf8" });
   if (error) return [`${file} did not start: ${error.message}`];

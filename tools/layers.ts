@@ -1,7 +1,7 @@
 /**
- * Which folder may import which. `npm run check` reads this table; STYLE's picture of it is in ARCHITECTURE.md.
+ * Which directory may import which. `npm run check` reads this table; ARCHITECTURE.md has a diagram of it.
  *
- * A folder may always import itself. Other folders are imported through their `index.ts`.
+ * A directory may always import itself. Other directories are imported through their `index.ts`.
  */
 const foundation = ["base", "machinery", "api"];
 const upToClient = [...foundation, "client"];
@@ -23,32 +23,33 @@ export const layers: Record<string, readonly string[]> = {
   membership: upToDelivery,
   // Open Cluster Management on the same hub.
   ocm: upToDelivery,
-  // Pull mode on a member: the controllers that a hub runs for members that it reaches, for one member.
+  // Pull mode on a member: the controllers that a hub runs for the members it reaches, for one member.
   agent: [...upToDelivery, "propagation", "membership", "ocm"],
-  // What a hub and its agents tell Prometheus: it looks at the others from outside, and is told by their meters.
+  // The Prometheus metrics of a hub and its agents: reads other components from outside, and receives their
+  // measurements through meters.
   monitoring: [...upToDelivery, "propagation", "ocm"],
-  // Controllers that every cluster has, whoever runs its workloads: service accounts, root certificates, role
+  // Controllers of every cluster, independent of its workload controllers: service accounts, root certificates, role
   // aggregation, quota.
   system: upToRuntime,
   workloads: upToRuntime,
   simulation: upToRuntime,
-  // Why and what if: it reads, and asks the pure planners of the pipeline and of Placements.
+  // Explanations and plans: read-only, with the pure planners of the pipeline and of Placements.
   explain: [...upToDelivery, "propagation", "ocm"],
-  // `flotilla interpret` runs rules without a server, and `flotilla plan` the planners.
+  // `flotilla interpret` runs rules without a server, and `flotilla plan` runs the planners.
   cli: [...upToClient, "interpreter", "explain"],
-  // The only place that wires.
+  // The only directory that wires components.
   cmd: ["*"],
-  // Builders and harnesses for tests; no other folder's code may import it.
+  // Test builders and harnesses; product code may not import it.
   testing: ["*"],
 };
 
 /**
- * Inside `propagation` stages meet in the API objects and never call each other; these few exceptions are pure
+ * Inside `propagation` stages communicate through API objects and never call each other; these few exceptions are pure
  * functions.
  */
 export const stages: Record<string, readonly string[]> = {
   match: [],
-  // How much fits a member is a question of its own, and not a stage.
+  // The capacity estimate of a member is a separate concern, not a stage.
   schedule: ["estimate"],
   override: [],
   dispatch: ["override"],
@@ -58,7 +59,7 @@ export const stages: Record<string, readonly string[]> = {
   namespaces: [],
   dependencies: [],
   eviction: [],
-  // Whether there is a place to go to is asked of the scheduler's own plan.
+  // Uses the scheduler's plan to check whether another cluster is available.
   failover: ["schedule"],
   rebalance: [],
 };

@@ -1,11 +1,11 @@
 /**
- * The protocol of interpreter webhooks: a ResourceInterpreterContext with a request comes in, one with a response goes
- * out. This file knows the envelope; what a kind means is in `workload.ts`.
+ * The interpreter webhook protocol: the request and the response are both a ResourceInterpreterContext. This file
+ * handles the envelope; `workload.ts` implements the interpretation of the kind.
  */
 export const API_VERSION = "config.karmada.io/v1alpha1";
 export const KIND = "ResourceInterpreterContext";
 
-/** What a member says about its copy. */
+/** The status that a member reports for its copy. */
 export interface StatusItem<Status> {
   clusterName: string;
   status?: Status;
@@ -24,13 +24,13 @@ export interface Question<T, Status> {
   object: T;
   /** For Retain: the member's object. */
   observedObject?: T;
-  /** For ReviseReplica: how many it should have. */
+  /** For ReviseReplica: the desired number of replicas. */
   replicas?: number;
-  /** For AggregateStatus: the members that have said something. */
+  /** For AggregateStatus: the members that have reported a status. */
   aggregatedStatus?: StatusItem<Status>[];
 }
 
-/** One operation of a JSON patch (RFC 6902). `add` also replaces what is there. */
+/** One operation of a JSON patch (RFC 6902). `add` also replaces an existing value. */
 export interface PatchOperation {
   op: "add" | "remove" | "replace";
   path: string;
@@ -44,7 +44,7 @@ export interface Answer {
   /** For InterpretComponent. */
   components?: { name: string; replicas: number }[];
   /**
-   * For ReviseReplica, Retain and AggregateStatus: what to change in `object`. Without it the object stays as it is.
+   * For ReviseReplica, Retain and AggregateStatus: the changes to `object`. Without a patch the object stays unchanged.
    */
   patch?: PatchOperation[];
   /** For InterpretStatus. */
@@ -55,7 +55,7 @@ export interface Answer {
   dependencies?: { apiVersion: string; kind: string; namespace?: string; name: string }[];
 }
 
-/** A question that cannot be answered. The code is one of HTTP's, and the hub shows the message to its users. */
+/** A request that cannot be answered. `code` is an HTTP status code; the hub shows the message to its users. */
 export class CannotAnswer extends Error {
   readonly code: number;
   constructor(code: number, message: string) {
@@ -64,12 +64,14 @@ export class CannotAnswer extends Error {
   }
 }
 
-/** The context that answers a request's body. Whatever goes wrong is said in the response, with the request's uid. */
+/**
+ * Returns the response context for a request body. Every failure is returned in the response, with the request's uid.
+ */
 export function respond<T, Status>(body: string, interpret: (question: Question<T, Status>) => Answer): object {
   let uid = "";
   const ask = (): Answer => {
     const request = (JSON.parse(body) as { request?: Question<T, Status> } | null)?.request;
-    if (!request) throw new CannotAnswer(400, `the body has no request; it should be a ${KIND} of ${API_VERSION}`);
+    if (!request) throw new CannotAnswer(400, `the body has no request; expected a ${KIND} of ${API_VERSION}`);
     ({ uid } = request);
     return interpret(request);
   };
@@ -87,7 +89,7 @@ function outcomeOf(ask: () => Answer): object {
         patch.length > 0 && { patchType: "JSONPatch", patch: Buffer.from(JSON.stringify(patch)).toString("base64") }),
     };
   } catch (error) {
-    // A mistake in the rules is told as well: without an answer the hub would only know that none came.
+    // Bugs in the rules are returned as errors too: without a response the hub could only report that none arrived.
     const code = error instanceof CannotAnswer ? error.code : error instanceof SyntaxError ? 400 : 500;
     return { successful: false, status: { code, message: error instanceof Error ? error.message : String(error) } };
   }

@@ -1,5 +1,5 @@
 /**
- * An interpreter webhook: an HTTPS server that tells a hub what a kind means. Node alone runs it, nothing needs to be
+ * An interpreter webhook: an HTTPS server that interprets a kind for a hub. It runs on Node alone; nothing needs to be
  * installed:
  *
  *   node examples/interpreter-webhook/server.ts --port 8445 --pki examples/interpreter-webhook/pki
@@ -14,14 +14,14 @@ import { respond } from "./protocol.ts";
 import { interpretWorkload } from "./workload.ts";
 
 const PATH = "/interpret";
-/** Two objects at most, of 3 MB each at most. */
+/** At most two objects of at most 3 MB each. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
 const { values: flags } = parseArgs({
   options: {
     host: { type: "string", default: "127.0.0.1" },
     port: { type: "string", default: "8445" },
-    // A folder with tls.crt and tls.key, as certificate.sh makes it.
+    // A directory with tls.crt and tls.key, as created by certificate.sh.
     pki: { type: "string", default: join(import.meta.dirname, "pki") },
   },
 });
@@ -38,9 +38,9 @@ const server = https.createServer(
 
 async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
   if (new URL(request.url ?? "/", "https://webhook").pathname !== PATH) return end(response, 404, `ask at ${PATH}`);
-  if (request.method !== "POST") return end(response, 405, "ask with POST");
+  if (request.method !== "POST") return end(response, 405, "use POST");
   const body = await readBody(request);
-  if (body === undefined) return end(response, 413, `more than ${MAX_BODY_BYTES} bytes`);
+  if (body === undefined) return end(response, 413, `the body is larger than ${MAX_BODY_BYTES} bytes`);
   const answer = respond(body, (question: Parameters<typeof interpretWorkload>[0]) => {
     process.stdout.write(`${question.operation}  ${question.namespace ?? ""}/${question.name}\n`);
     return interpretWorkload(question);

@@ -1,6 +1,6 @@
 /**
- * What a Workload means to a fleet: how many replicas it has, how it is divided, which fields its members decide, what
- * its status says and what it needs. Replace this file by one for your kind.
+ * Interprets a Workload: its replicas, how they are divided, which fields members own, its status and its dependencies.
+ * Replace this file with one for your kind.
  */
 import { CannotAnswer } from "./protocol.ts";
 import type { Answer, Question } from "./protocol.ts";
@@ -29,7 +29,7 @@ const rules: Record<string, (asked: Asked) => Answer> = {
 
   ReviseReplica: ({ replicas = 0 }) => ({ patch: [{ op: "add", path: "/spec/replicas", value: replicas }] }),
 
-  // Somebody on the member may pause a Workload; the hub leaves it paused there.
+  // A user on the member may pause a Workload; the hub leaves it paused there.
   Retain({ observedObject }) {
     const paused = observedObject?.spec?.paused;
     return paused === undefined ? {} : { patch: [{ op: "add", path: "/spec/paused", value: paused }] };
@@ -44,7 +44,7 @@ const rules: Record<string, (asked: Asked) => Answer> = {
 
   InterpretHealth: ({ object }) => ({ healthy: (object.status?.readyReplicas ?? 0) === replicasOf(object) }),
 
-  // What its containers read their environment from goes where it goes.
+  // ConfigMaps and Secrets that its containers read their environment from are propagated with it.
   InterpretDependency({ object }) {
     const { namespace = "" } = object.metadata;
     const sources = (object.spec?.template?.spec?.containers ?? []).flatMap(({ envFrom = [] }) => envFrom);
@@ -63,8 +63,9 @@ function replicasOf({ spec }: Workload): number {
 
 export function interpretWorkload(asked: Asked): Answer {
   const rule = Object.hasOwn(rules, asked.operation) ? rules[asked.operation] : undefined;
-  if (!rule) throw new CannotAnswer(400, `this webhook does not know the operation ${JSON.stringify(asked.operation)}`);
+  if (!rule)
+    throw new CannotAnswer(400, `this webhook does not support the operation ${JSON.stringify(asked.operation)}`);
   if (asked.kind.kind !== "Workload")
-    throw new CannotAnswer(400, `this webhook knows Workloads, not a ${asked.kind.kind}`);
+    throw new CannotAnswer(400, `this webhook interprets Workloads, not ${asked.kind.kind}`);
   return rule(asked);
 }

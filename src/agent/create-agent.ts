@@ -1,16 +1,17 @@
 /**
- * An agent: what a hub does for the members that it reaches, done from the members' side for those that it does not
- * reach. The same stages apply Works and ManifestWorks and report them; the same rules say how a member is; and Leases
- * say that somebody is there.
+ * Agent: delivers works and reports status from the member side, for members that the hub cannot reach. It uses the
+ * same stages as the hub to apply Works and ManifestWorks and report them, the same rules for member health, and renews
+ * Leases as a heartbeat.
  *
  * One agent serves one real cluster over a network, or all simulated members that pull in the process of their hub.
  *
- * Reads: of the hub its own works, the objects that stand for its members, and the rules for kinds; of the member what
- * works name, its nodes, pods and claims.
- * Writes: on the hub the status of works and members, and Leases; on the member what works ask for.
+ * Reads: from the hub, its own works, the Cluster and ManagedCluster of its members, and the resource interpreter
+ * rules; from the member, the objects that works name, its nodes, pods and claims.
+ * Writes: on the hub, the status of works and members, and Leases; on the member, the objects of its works.
  *
- * Without its hub it goes on with what it last heard: works are still compared with the member and repaired, and
- * nothing is removed, because removing needs a work that the hub shows as deleted (docs/adr/0019-pull-agents.md).
+ * While the hub is unreachable, the agent continues with the last known works: it still compares them with the member
+ * and repairs drift. It removes nothing, because removal requires a work that the hub reports as deleted
+ * (docs/adr/0019-pull-agents.md).
  */
 import { defined } from "../base/index.ts";
 import { Cluster, ManagedCluster, Work } from "../api/index.ts";
@@ -47,36 +48,38 @@ import { createManagedClusterController } from "./managed-cluster/controller.ts"
 import type { AgentMembers } from "./members.ts";
 import { withoutPatches } from "./without-patches.ts";
 
-/** What an agent may do on its hub: Karmada's part, Open Cluster Management's, or both. */
+/** The APIs an agent may use on its hub: Karmada's, Open Cluster Management's, or both. */
 export interface Faces {
   karmada: boolean;
   ocm: boolean;
 }
 
 export interface AgentOptions {
-  /** What the hub is called in keys. */
+  /** The hub's name in keys. */
   hub: string;
   faces: Faces;
-  /** A client of the hub for one part; its field manager says in an object's metadata who wrote what. */
+  /** Returns a hub client for one part; its field manager identifies the writer in managedFields. */
   clientFor(part: string): Client;
-  /** The one member that it serves, whose part of the hub it reads; unset reads everything. */
+  /** The one member that the agent serves; it reads only that member's objects on the hub. Unset reads everything. */
   only?: string;
   members: AgentMembers;
-  /** By what members know whose ManifestWorks they hold. */
+  /** Identifies, on members, the hub whose ManifestWorks they hold. */
   origin: WorkOrigin;
   /**
-   * Told when the hub has gone back in time: what it answers is older than what it answered before. Somebody restored
-   * it from a copy without telling its clients. Watches that go on from a later time would hear nothing for long, so
-   * that everything is to be read anew.
+   * Called when the hub returns older data than before, which means it was restored from a backup. Watches that resume
+   * from a later resourceVersion would receive nothing for a long time, so everything must be listed again.
    */
   onOlderHub?(): void;
-  /** Told when what stands for the member on the hub goes, or is denied. */
+  /** Called when the Cluster or ManagedCluster of the member is deleted on the hub, or denied. */
   onChangedStanding?(): void;
-  /** How the certificate of this agent is renewed; unset where it has none. */
+  /** Certificate rotation state of this agent; unset if the agent has no certificate. */
   rotation?(): Rotation | undefined;
-  /** How long a member keeps what a ManifestWork brought that the hub does not have any more; unset is for good. */
+  /**
+   * How long a member keeps the objects of a ManifestWork that no longer exists on the hub; unset keeps them
+   * indefinitely.
+   */
   evictionGraceMs?: number;
-  /** Hears how long deliveries take. */
+  /** Receives delivery durations. */
   meter?: ExecutionMeter;
   times?: Partial<MembershipTimes>;
   clock: Clock;
@@ -86,19 +89,19 @@ export interface AgentOptions {
 
 export interface Agent {
   manager: Manager;
-  /** How it stands with members that are busy or away. */
+  /** Queue state of members that are busy or unreachable. */
   lanes(): LaneFigures[];
-  /** What users' scripts and webhooks cost. */
+  /** Cost of user scripts and webhooks. */
   writeMetrics(text: MetricsText): void;
-  /** No write is on its way. */
+  /** True while no write is in flight. */
   isQuiet(): boolean;
-  /** Begins; without a hub it waits for it. Resolves when the controllers work. */
+  /** Starts the agent and waits for the hub if it is unreachable. Resolves when the controllers are running. */
   start(signal: AbortSignal): Promise<void>;
-  /** What it runs on members stays. */
+  /** Stops the agent. Workloads on members keep running. */
   stop(): Promise<void>;
 }
 
-/** A real cluster is asked what it serves this often; one in this process says so itself. */
+/** Interval for querying a real cluster's API discovery; an in-process member reports changes itself. */
 const FACTS_EVERY_MS = 30_000;
 
 interface Part {
@@ -121,7 +124,7 @@ export function createAgent(options: AgentOptions): Agent {
   });
   const clientFor = (part: string): Client => createWriteThroughClient(options.clientFor(part), [informers]);
   const events = createEventRecorders({ client: clientFor("events"), clock, log });
-  // Rules for kinds are Karmada's; the hub tells the owner of a script what became of it.
+  // Resource interpreter rules are Karmada's API; the hub reports the result of a script to its owner.
   const configured = faces.karmada
     ? createConfiguredInterpreter({ hub, informers, clock, random, log, tell: () => {} })
     : undefined;
@@ -204,7 +207,7 @@ export function createAgent(options: AgentOptions): Agent {
   }
 
   function ocmPart(): Part {
-    // In the process of a hub there are members of both ways; Karmada's face says which.
+    // In the hub's process there are push and pull members; the Karmada Cluster specifies which.
     const serves = (name: string): boolean =>
       members.serves(name) &&
       (!faces.karmada || informers.of(Cluster).get({ cluster: hub, name })?.spec.syncMode !== "Push");
@@ -290,7 +293,7 @@ export function createAgent(options: AgentOptions): Agent {
   };
 }
 
-/** Members that serve other kinds than before: works that wait for a kind are tried again at once. */
+/** Members whose served kinds changed: works that wait for a kind are retried at once. */
 function servedBy(members: AgentMembers): Source<string> {
   return {
     start: (enqueue, signal) =>
@@ -299,11 +302,11 @@ function servedBy(members: AgentMembers): Source<string> {
         members.onServed((cluster) => enqueue(cluster)),
         { once: true },
       ),
-    isQuiet: () => true, // Told straight from informers, which answer for themselves.
+    isQuiet: () => true, // Called directly by informers, which report their own pending work.
   };
 }
 
-/** Both faces of a member look at it through one prober, which forgets it with the last of them. */
+/** Both registrations of a member share one prober, which forgets the member when the last registration is removed. */
 function untilGone(prober: Prober, isGone: (cluster: string) => boolean): Prober {
   return {
     ...prober,
@@ -314,8 +317,8 @@ function untilGone(prober: Prober, isGone: (cluster: string) => boolean): Prober
 }
 
 /**
- * A member that leaves keeps what it runs, as one that the hub reaches does; one wrapper each, since the stages tell
- * members apart by it.
+ * A member that leaves keeps its workloads, as a push member does. One wrapper per member, because the stages identify
+ * members by it.
  */
 function createDeliveries(
   of: (cluster: string) => Delivery | undefined,

@@ -18,7 +18,7 @@ function signed(content: string, secret = "0123456789abcdef"): Record<string, st
 }
 const trusting = { token: TOKEN, caHashes: [], trustsAnyAuthority: true };
 
-test("what a hub says of itself is believed when the token signed it", () => {
+test("accepts cluster-info that is signed with the token", () => {
   expect(readClusterInfo(signed(kubeconfig), trusting)).toEqual({ server: "https://hub.example.com:6443", ca: "" });
 });
 
@@ -29,19 +29,19 @@ const refused: Record<string, { data: Record<string, string>; options?: Partial<
     why: /not signed with this token/,
   },
   "not signed for this token": { data: { kubeconfig }, why: /does not know a token abcdef/ },
-  "of another authority": {
+  "of another certificate authority": {
     data: signed(kubeconfig),
     options: { trustsAnyAuthority: false, caHashes: ["sha256:00"] as never[] },
     why: /certificate authority is not the one/,
   },
-  "asked for with something that is no token": {
+  "requested with a malformed token": {
     data: signed(kubeconfig),
     options: { token: "__proto__" },
     why: /has the form/,
   },
 };
 for (const [behaviour, { data, options, why }] of Object.entries(refused)) {
-  test(`what is ${behaviour} is refused`, () => {
+  test(`rejects cluster-info ${behaviour}`, () => {
     expect(() => readClusterInfo(data, { ...trusting, ...options })).toThrow(why);
   });
 }

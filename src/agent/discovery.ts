@@ -1,6 +1,6 @@
 /**
- * Whom to trust, learnt from a hub that nobody trusts yet: its `cluster-info` is signed with the token that the reader
- * has, and its authority has the digest that the reader was told. Pure.
+ * Bootstraps trust in a hub: its `cluster-info` is signed with the token that the reader has, and its certificate
+ * authority has the digest that the reader was given. Pure.
  */
 import { createHmac, hash, timingSafeEqual, X509Certificate } from "node:crypto";
 import { FlotillaError } from "../base/index.ts";
@@ -14,37 +14,40 @@ export interface Discovery {
   ca: string;
 }
 
-/** `data` is that of the ConfigMap. Throws when it is not what the owner of the token wrote. */
+/** `data` is that of the ConfigMap. Throws if the signature does not match the token. */
 export function readClusterInfo(
   data: Readonly<Record<string, string>>,
   { token, caHashes, trustsAnyAuthority }: { token: string; caHashes: readonly string[]; trustsAnyAuthority: boolean },
 ): Discovery {
   const [, id, secret] = TOKEN.exec(token) ?? [];
   if (id === undefined || secret === undefined)
-    throw new FlotillaError("Token", "the token has the form abcdef.0123456789abcdef; 'flotilla token' makes one");
+    throw new FlotillaError(
+      "Token",
+      "the token must have the form abcdef.0123456789abcdef; create one with 'flotilla token'",
+    );
   const text = data["kubeconfig"] ?? "";
   const signature = Object.hasOwn(data, `jws-kubeconfig-${id}`) ? data[`jws-kubeconfig-${id}`] : undefined;
   if (signature === undefined)
     throw new FlotillaError(
       "Token",
-      `the hub does not know a token ${id}; it may have ended, and 'flotilla token' makes another`,
+      `the hub does not recognize token ${id}; it may have expired. Create another with 'flotilla token'`,
     );
   if (!isSigned(text, signature, secret))
     throw new FlotillaError(
       "Token",
-      "what the hub says of itself was not signed with this token; it may be another server than it seems",
+      "the cluster-info of the hub was not signed with this token; the server may not be the hub",
     );
   const { clusters } = parseKubeconfig(text, { source: "cluster-info" });
   const [cluster] = clusters.values();
   const server = cluster?.["server"];
   const encoded = cluster?.["certificate-authority-data"];
   if (typeof server !== "string")
-    throw new FlotillaError("Discovery", "cluster-info of the hub does not say where it is");
+    throw new FlotillaError("Discovery", "the cluster-info of the hub contains no server address");
   const ca = typeof encoded === "string" ? Buffer.from(encoded, "base64").toString("utf8") : "";
   if (!trustsAnyAuthority && !hasDigest(ca, caHashes))
     throw new FlotillaError(
       "Discovery",
-      `the hub's certificate authority is not the one with ${caHashes.join(" or ")}; ask again for the command that joins`,
+      `the hub's certificate authority does not match ${caHashes.join(" or ")}; request a new join command`,
     );
   return { server, ca };
 }
@@ -64,6 +67,6 @@ function hasDigest(ca: string, digests: readonly string[]): boolean {
       `sha256:${hash("sha256", new X509Certificate(ca).publicKey.export({ type: "spki", format: "der" }), "hex")}`,
     );
   } catch {
-    return false; // No certificate at all.
+    return false; // Not a certificate.
   }
 }

@@ -1,4 +1,4 @@
-/** A cluster that registers Karmada's way makes its own Cluster, as Karmada's agent does when it starts. */
+/** A cluster that registers through Karmada's API creates its own Cluster, as Karmada's agent does at startup. */
 import { Cluster } from "../api/index.ts";
 import { find } from "../client/index.ts";
 import type { Client } from "../client/index.ts";
@@ -13,7 +13,7 @@ export interface ClusterDescription {
   zones?: readonly string[];
 }
 
-/** Rejects with `NameTakenError` when the name is another cluster's, or that of one which the hub reaches by itself. */
+/** Rejects with `NameTakenError` when the name belongs to another cluster, or to a push cluster. */
 export async function ensureCluster(
   client: Client,
   hub: string,
@@ -25,8 +25,8 @@ export async function ensureCluster(
   if (present) {
     const { id, syncMode } = present.spec;
     if (id && id !== description.id)
-      throw new NameTakenError(name, `its id is ${id}, and this one's is ${description.id}`);
-    if (syncMode !== "Pull") throw new NameTakenError(name, "the hub reaches it by itself (syncMode: Push)");
+      throw new NameTakenError(name, `its id is ${id}, and the id of this cluster is ${description.id}`);
+    if (syncMode !== "Pull") throw new NameTakenError(name, "it is a push cluster (syncMode: Push)");
     return;
   }
   try {

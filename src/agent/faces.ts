@@ -1,4 +1,4 @@
-/** What an agent may do on its hub, asked of the hub: which of the two projects' works it may read. */
+/** Queries the hub for what an agent may do there: whether it may read Works, ManifestWorks or both. */
 import { executionNamespace, ManifestWork, SelfSubjectAccessReview, Work } from "../api/index.ts";
 import type { Kind } from "../api/index.ts";
 import type { Client } from "../client/index.ts";

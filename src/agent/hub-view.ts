@@ -1,6 +1,6 @@
 /**
- * What an agent reads of its hub: of a few kinds its own part, and nothing of anybody else. It may not read more, and a
- * hub with ten thousand Works for others must cost it nothing.
+ * The part of the hub that an agent reads: a few kinds, and only its own objects. It may not read more, and ten
+ * thousand Works of other clusters must cost it nothing.
  */
 import { Cluster, executionNamespace, Lease, ManagedCluster, ManifestWork, Work } from "../api/index.ts";
 import type { Kind } from "../api/index.ts";
@@ -8,7 +8,7 @@ import type { Client } from "../client/index.ts";
 
 type Part = { namespace: string } | { fieldSelector: string };
 
-/** The same client, whose lists and watches of these kinds are those of one member. */
+/** The same client, with lists and watches of these kinds limited to one member. */
 export function createHubView(client: Client, cluster: string): Client {
   const itself: Part = { fieldSelector: `metadata.name=${cluster}` };
   const parts = new Map<string, Part>([

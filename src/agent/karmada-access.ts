@@ -1,6 +1,5 @@
 /**
- * The rights of an agent that registers Karmada's way, under the names that Karmada's tools give them and look for.
- * Pure.
+ * RBAC of an agent that registers through Karmada's API, under the names that Karmada's tools create and expect. Pure.
  */
 import { executionNamespace } from "../api/index.ts";
 import type { ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding } from "../api/index.ts";

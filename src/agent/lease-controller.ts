@@ -1,9 +1,9 @@
 /**
- * Renews the Lease by which a hub knows that the agent of a member is alive: Karmada's for a Cluster that pulls, Open
- * Cluster Management's for a ManagedCluster.
+ * Renews the Lease that serves as an agent's heartbeat: Karmada's for a pull-mode Cluster, Open Cluster Management's
+ * for a ManagedCluster.
  *
- * Reads: the object that stands for the member.
- * Writes: its Lease; one write each interval, with the version that was answered last.
+ * Reads: the Cluster or ManagedCluster of the member.
+ * Writes: its Lease; one write per interval, with the last returned resourceVersion.
  */
 import { Cluster, CLUSTER_LEASE, Lease, ManagedCluster } from "../api/index.ts";
 import type { Kind, KubernetesObject } from "../api/index.ts";
@@ -20,10 +20,10 @@ interface LeasePlan {
   namespace: string;
   name: string;
   holder: string;
-  /** Unset leaves what the hub wrote. */
+  /** Unset keeps the hub's value. */
   durationSeconds?: number;
   everyMs: number;
-  /** The hub makes the other kind. */
+  /** False for the kind whose Lease the hub creates. */
   isMadeHere: boolean;
 }
 
@@ -31,21 +31,20 @@ export interface LeaseDependencies {
   hub: string;
   client: Client;
   serves(cluster: string): boolean;
-  /** Told the version of every renewal. */
+  /** Called with the resourceVersion of every renewal. */
   onRenewal(resourceVersion: string): void;
   clock: Clock;
   random: Random;
 }
 
-/** Karmada's: 40 s, of which a quarter passes between two renewals. */
+/** Karmada's default: 40 s, with a renewal every quarter of it. */
 const KARMADA_DURATION_SECONDS = 40;
 const KARMADA_EVERY_MS = 10_000;
 const DEFAULT_MANAGED_SECONDS = 60;
-/** Renewals come up to a quarter later by chance, so that a thousand members do not renew in the same moment. */
+/** Renewals are delayed by up to a random quarter, so that a thousand members do not renew at the same moment. */
 const JITTER = 0.25;
 /**
- * Renewals in a row before each of which somebody else had renewed: a hub that was restored or a restarted agent is
- * one, never more.
+ * Consecutive renewals that each found a foreign renewal. A restored hub or a restarted agent causes one, never more.
  */
 const SURELY_CONTESTED = 2;
 const TELL_EVERY_MS = 10 * 60_000;
@@ -67,7 +66,7 @@ export function createClusterLeaseController(deps: LeaseDependencies): Controlle
 
 export function createManagedClusterLeaseController(deps: LeaseDependencies): Controller<ObjectKey> {
   return createLeaseController("managed-cluster-lease", ManagedCluster, deps, ({ metadata: { name }, spec, status }) =>
-    // Before that there is no Lease, and no right to renew it.
+    // Until then there is no Lease, and no permission to renew it.
     isConditionTrue(status?.conditions ?? [], "HubAcceptedManagedCluster")
       ? {
           namespace: name,
@@ -87,17 +86,17 @@ function createLeaseController<T extends KubernetesObject>(
   planOf: (object: DeepReadonly<T>) => LeasePlan | undefined,
 ): Controller<ObjectKey> {
   const renewed = new Map<string, { lease: DeepReadonly<Lease>; atMs: number; dueMs: number }>();
-  /** How often in a row somebody else was faster, and when that was last told. */
+  /** How many times in a row another agent renewed first, and when that was last logged. */
   const contested = new Map<string, { times: number; toldMs: number }>();
 
-  /** Both would apply and report everything, and nobody would know. It is told now and then, as long as it lasts. */
+  /** Two agents would both apply and report everything, unnoticed. The warning repeats while the conflict lasts. */
   function tellContested(name: string, log: Log): void {
     const { times, toldMs } = contested.get(name) ?? { times: 0, toldMs: Number.NEGATIVE_INFINITY };
     const isDue = times + 1 >= SURELY_CONTESTED && clock.now() - toldMs >= TELL_EVERY_MS;
     contested.set(name, { times: times + 1, toldMs: isDue ? clock.now() : toldMs });
     if (isDue)
       log.warn(
-        "another agent serves this cluster too: its Lease on the hub is renewed by two; stop one of them, or start both with --leader-elect",
+        "another agent serves this cluster too: two agents renew its Lease on the hub; stop one of them, or start both with --leader-elect",
         { member: name },
       );
   }
@@ -117,7 +116,7 @@ function createLeaseController<T extends KubernetesObject>(
     };
     if (before) return client.update(Lease, hub, { ...before, spec }, { signal });
     if (!isMadeHere) return undefined;
-    // It goes with what it is about.
+    // The Lease is garbage-collected with its cluster object.
     const ownerReferences = [
       { apiVersion: object.apiVersion, kind: object.kind, name: object.metadata.name, uid: object.metadata.uid ?? "" },
     ];
@@ -142,7 +141,7 @@ function createLeaseController<T extends KubernetesObject>(
       }
       const last = renewed.get(name);
       const nowMs = clock.now();
-      // A clock that was put back must not make it wait for the old time to come again.
+      // A clock that was set back must not delay the renewal until the old time comes again.
       if (last && nowMs >= last.atMs && nowMs < last.dueMs) return { requeueAfterMs: last.dueMs - nowMs };
       const everyMs = plan.everyMs * (plan.isMadeHere ? 1 - JITTER * random.next() : 1 + JITTER * random.next());
       try {
@@ -154,7 +153,7 @@ function createLeaseController<T extends KubernetesObject>(
           onRenewal(lease.metadata.resourceVersion ?? "");
         }
       } catch (error) {
-        // Somebody else changed or took it: the next look asks what is there.
+        // Another client changed or deleted it: the next attempt reads it again.
         if (isConflict(error) && last) tellContested(name, log);
         if (isConflict(error) || isNotFound(error)) renewed.delete(name);
         throw error;

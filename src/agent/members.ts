@@ -1,20 +1,20 @@
-/** The members that an agent serves: one on a real cluster, any number of simulated ones in the hub's process. */
+/** The members that an agent serves: one real cluster, or any number of simulated ones in the hub's process. */
 import type { MemberAccess } from "../membership/index.ts";
 import type { WorkMember } from "../ocm/index.ts";
 import type { Informers } from "../runtime/index.ts";
 
 export interface AgentMembers {
-  /** Whether a cluster that pulls does so through this agent. */
+  /** Whether this agent serves the given pull cluster. */
   serves(cluster: string): boolean;
-  /** The uid of its namespace kube-system, or what else tells it from others. */
+  /** The uid of its kube-system namespace, or another unique id. */
   idOf(cluster: string): string;
   accessTo(cluster: string): MemberAccess;
-  /** How manifests get there; undefined when it is not there. */
+  /** Delivers manifests to the member; undefined when there is no such member. */
   memberFor(cluster: string): WorkMember | undefined;
   /** Their nodes and pods. */
   summary: Informers;
-  /** Their objects as `memberFor` shows them, whole. */
+  /** Their full objects, as `memberFor` returns them. */
   objects: Informers;
-  /** Calls back when one of them may serve other kinds than before, until the returned function is called. */
+  /** Calls back when the kinds that a member serves may have changed, until the returned function is called. */
   onServed(tell: (cluster: string) => void): () => void;
 }

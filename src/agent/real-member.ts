@@ -1,4 +1,4 @@
-/** One real cluster, as an agent reaches it: over its own API server, from inside or with a kubeconfig. */
+/** One real cluster, reached through its own API server, in-cluster or with a kubeconfig. */
 import type { Clock, Log, Random } from "../base/index.ts";
 import type { Transport } from "../client/index.ts";
 import { createMemberParts } from "../membership/index.ts";
@@ -7,7 +7,7 @@ import type { AgentMembers } from "./members.ts";
 
 export interface RealMemberOptions {
   cluster: string;
-  /** The uid of its namespace kube-system. */
+  /** The uid of its kube-system namespace. */
   id: string;
   transport: Transport;
   clock: Clock;
@@ -15,7 +15,7 @@ export interface RealMemberOptions {
   log: Log;
 }
 
-/** Ends with `close`; the transport is its owner's. */
+/** Released by `close`; the caller owns the transport. */
 export function createRealMember({
   cluster,
   id,

@@ -1,6 +1,6 @@
 /**
- * The life of an agent on one cluster: it finds out what it may do on its hub, does that, and looks now and then
- * whether it may do more. A hub that does not answer is waited for; what was heard from it before goes on.
+ * The main loop of an agent on one cluster: determines what it may do on its hub, does that, and periodically checks
+ * for new permissions. It waits for an unreachable hub and continues with the last known works.
  */
 import { FlotillaError, sleep } from "../base/index.ts";
 import type { Clock, Log, Random } from "../base/index.ts";
@@ -17,25 +17,25 @@ import type { Standing } from "./managed-cluster/introduce.ts";
 export interface RunAgentOptions extends Omit<AgentOptions, "faces" | "only" | "onOlderHub" | "onChangedStanding"> {
   cluster: string;
   /**
-   * Asks, with the identity of the beginning, how the hub knows the cluster; `introduces` tells a hub that does not
-   * know it. Unset for who registered Karmada's way.
+   * Queries, with the bootstrap identity, how the hub knows the cluster; `introduces` registers it with a hub that does
+   * not know it. Unset for clusters registered through Karmada's API.
    */
   standing?(introduces: boolean, signal: AbortSignal): Promise<Standing>;
-  /** Set for who registered Karmada's way, and makes its own Cluster. */
+  /** Set for clusters registered through Karmada's API, which create their own Cluster. */
   description?: ClusterDescription;
-  /** Told when it begins to serve. */
+  /** Called when the agent starts to serve. */
   onServing?(faces: Faces, agent: Agent): void;
 }
 
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 60_000;
-/** New rights come once, when the cluster is accepted; after that asking is worth little. */
+/** New permissions come once, when the cluster is accepted; after that, frequent checks gain little. */
 const FIRST_LOOK_MS = 1_000;
 const LAST_LOOK_MS = 10 * 60_000;
-/** Rights that are gone are looked at once more, because a hub that just started may not know them yet. */
+/** Lost permissions are checked once more, because a hub that just started may not have loaded them yet. */
 const SURE_AFTER_MS = 5_000;
 
-/** Resolves when `signal` is aborted. Rejects when the name of the cluster is another's. */
+/** Resolves when `signal` is aborted. Rejects when the name belongs to another cluster. */
 export async function runAgent(
   { cluster, description, standing, onServing = () => {}, ...options }: RunAgentOptions,
   signal: AbortSignal,
@@ -45,7 +45,7 @@ export async function runAgent(
   const waiting = { clock, random, log, signal };
   const who: Who = { client, hub, cluster, description, standing };
   try {
-    let faces = await insist("finding out what this agent may do on its hub", () => rights(who, true, signal), {
+    let faces = await insist("determining the permissions of this agent on its hub", () => rights(who, true, signal), {
       ...waiting,
       lastRetryMs: LAST_RETRY_MS,
     });
@@ -57,7 +57,9 @@ export async function runAgent(
         faces,
         only: cluster,
         onOlderHub() {
-          log.warn("the hub is older than it was: it seems to have been restored from a copy; reading everything anew");
+          log.warn(
+            "the hub returned older data than before; it appears to have been restored from a backup. Listing everything again",
+          );
           older.resolve(faces);
         },
         onChangedStanding: alarm.ring,
@@ -71,7 +73,7 @@ export async function runAgent(
         const started = agent.start(ended.signal).catch((error: unknown) => {
           if (!ended.signal.aborted) throw error;
         });
-        // One that began well has nothing more to say; one that did not ends everything.
+        // Never resolves after a successful start; a failed start ends everything.
         const failed = started.then(() => new Promise<never>(() => {}));
         next = await Promise.race([untilOther(who, faces, alarm, waiting), older.promise, failed]);
         stop();
@@ -80,10 +82,10 @@ export async function runAgent(
       } finally {
         await agent.stop();
       }
-      // Whoever let it go does not want it back by itself; whoever starts it again does.
+      // A cluster that was removed on the hub does not register again by itself, only when the agent is restarted.
       faces =
         next === "none"
-          ? await insist("being let in again", () => rights(who, false, signal), {
+          ? await insist("registering again", () => rights(who, false, signal), {
               ...waiting,
               lastRetryMs: LAST_LOOK_MS,
             })
@@ -103,8 +105,8 @@ interface Who {
 }
 
 /**
- * Rejects while there are none, with what somebody can do about it. `introduces` makes the cluster known to a hub that
- * does not know it.
+ * Rejects while there are no permissions, with instructions for the administrator. `introduces` registers the cluster
+ * with a hub that does not know it.
  */
 async function rights(
   { client, hub, cluster, description, standing }: Who,
@@ -119,7 +121,7 @@ async function rights(
   throw new FlotillaError("NotAccepted", whyNot(cluster, standing && (await orRefused(standing(introduces, signal)))));
 }
 
-/** The identity of the beginning is a token that ends. */
+/** The bootstrap token expires. */
 async function orRefused(standing: Promise<Standing>): Promise<Standing | "refused"> {
   try {
     return await standing;
@@ -131,14 +133,14 @@ async function orRefused(standing: Promise<Standing>): Promise<Standing | "refus
 
 function whyNot(cluster: string, standing: Standing | "refused" | undefined): string {
   if (standing === "refused")
-    return `the hub does not let this agent see works for ${cluster}, nor know the token of the bootstrap kubeconfig with which it could ask why; 'flotilla accept ${cluster}' on the hub lets it in, and where nobody knows it there, 'flotilla token --bootstrap-kubeconfig FILE' makes another token`;
+    return `the hub does not allow this agent to read works for ${cluster}, and does not recognize the token in the bootstrap kubeconfig, so the reason is unknown; run 'flotilla accept ${cluster}' on the hub, or, if the cluster is not registered there, create another token with 'flotilla token --bootstrap-kubeconfig FILE'`;
   if (standing === undefined)
-    return `the hub does not let this agent see works for ${cluster}: it was not registered, or has left; 'flotilla register' registers it again`;
+    return `the hub does not allow this agent to read works for ${cluster}: the cluster was not registered, or was removed; register it again with 'flotilla register'`;
   if (standing === "unknown")
-    return `the hub does not know ${cluster} any more: somebody let it go; what runs here stays. Start this agent again to ask anew`;
+    return `cluster ${cluster} was removed from the hub; its workloads keep running. Restart this agent to register again`;
   if (standing === "made")
-    return `the hub did not know ${cluster} any more and was asked again; 'flotilla accept ${cluster}' on the hub lets it in`;
-  return `the hub does not let this agent see works for ${cluster}; 'flotilla accept ${cluster}' on the hub does`;
+    return `cluster ${cluster} was no longer known to the hub and was registered again; run 'flotilla accept ${cluster}' on the hub`;
+  return `the hub does not allow this agent to read works for ${cluster}; run 'flotilla accept ${cluster}' on the hub`;
 }
 
 interface Waiting {
@@ -148,10 +150,7 @@ interface Waiting {
   signal: AbortSignal;
 }
 
-/**
- * Resolves when the agent may do something else than before, or nothing at all. A hub that does not answer changes
- * nothing.
- */
+/** Resolves when the agent's permissions change, or are all revoked. An unreachable hub changes nothing. */
 async function untilOther(
   { client, hub, cluster }: Who,
   before: Faces,
@@ -166,20 +165,20 @@ async function untilOther(
       const now = await readFaces(client, hub, cluster, signal);
       if (!now.karmada && !now.ocm && isNone) return "none";
       isNone = !now.karmada && !now.ocm;
-      // Less than before is for the hub to enforce: what runs is not given up because of one answer.
+      // Reduced permissions are left for the hub to enforce: one answer does not stop running controllers.
       if ((now.karmada && !before.karmada) || (now.ocm && !before.ocm))
         return { karmada: now.karmada || before.karmada, ocm: now.ocm || before.ocm };
     } catch (error) {
       if (signal.aborted) throw error;
-      log.debug("the hub did not say what this agent may do", { error });
+      log.debug("permissions of this agent could not be read", { error });
     }
   }
 }
 
 interface Alarm {
-  /** Ends the sleep that is under way, or the next one. */
+  /** Ends the current sleep, or the next one. */
   ring(): void;
-  /** Resolves with whether it was ended by `ring`. */
+  /** Resolves with true if `ring` ended it. */
   sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<boolean>;
 }
 
@@ -210,7 +209,7 @@ async function insist<T>(
       return await work();
     } catch (error) {
       if (signal.aborted || error instanceof NameTakenError) throw error;
-      log.warn(`${doing} failed, trying again`, { error });
+      log.warn(`${doing} failed, retrying`, { error });
       await sleep(clock, waitMs * (0.75 + random.next() / 2), signal);
     }
   }

@@ -1,7 +1,7 @@
 /**
- * Karmada lets its agents update their Works and not patch them, and a hub that grants more would break with its tools.
- * Finalizers are taken off by a patch everywhere else; for Works it becomes an update of the version that the patch
- * names.
+ * Karmada grants its agents update on Works, not patch, and a hub that grants more would be incompatible with Karmada's
+ * tools. Finalizers are removed by a patch everywhere else; for Works, that patch becomes an update with the
+ * resourceVersion that the patch names.
  */
 import { Work } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -21,7 +21,7 @@ export function withoutPatches(client: Client, works: Lister<Work>): Client {
         return client.patch(kind, key, patch, options);
       const { metadata } = patch as { metadata: { resourceVersion: string | null; finalizers: string[] | null } };
       const seen = works.get(key);
-      // Another version under the number of this one would undo what others wrote.
+      // Sending another version under this resourceVersion would overwrite the changes of other writers.
       const work: DeepReadonly<Work> =
         seen?.metadata.resourceVersion === metadata.resourceVersion
           ? seen
@@ -34,7 +34,7 @@ export function withoutPatches(client: Client, works: Lister<Work>): Client {
           finalizers: metadata.finalizers ?? [],
         },
       };
-      // The kind that was asked for is Work.
+      // The requested kind is Work.
       return (await client.update(Work, key.cluster, changed, options)) as never;
     },
   };

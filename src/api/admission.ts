@@ -1,8 +1,8 @@
 /**
- * Admission in process: pure functions that complete or refuse what is written.
+ * In-process admission: pure functions that mutate or reject written objects.
  *
  * The embedded API server calls them directly; on a real cluster the same functions are served as webhooks. `mutate`
- * runs before defaulting, `validate` after it. Neither keeps or changes what it is handed.
+ * runs before defaulting, `validate` after it. Neither retains nor modifies its arguments.
  */
 import type { DeepReadonly, JsonObject } from "../base/index.ts";
 import type { FieldError } from "../machinery/index.ts";
@@ -12,7 +12,8 @@ import type { KubernetesObject } from "./meta.ts";
 export type Operation = "CREATE" | "UPDATE" | "DELETE";
 
 /**
- * The other objects of the cluster that a request is for, in their storage version. Parsed once and shared: read-only.
+ * Reads the other objects of the cluster the request is for, in their storage version. Objects are parsed once and
+ * shared: read-only.
  */
 export interface ClusterReader {
   get(
@@ -22,21 +23,21 @@ export interface ClusterReader {
     name: string,
   ): DeepReadonly<JsonObject> | undefined;
   /**
-   * False when the object is not there or has this text nowhere. For what is rarely true of an object that may have to
-   * be parsed to be read.
+   * Returns false when the object does not exist or does not contain the text. Avoids parsing the object when a match
+   * is rare.
    */
   mentions(group: string, resource: string, namespace: string | undefined, name: string, text: string): boolean;
   list(group: string, resource: string, namespace?: string): DeepReadonly<JsonObject>[];
-  /** The same without what the cluster's profile brought: cheap where that is all there is. */
+  /** The same without the objects of the cluster's profile: cheap when there are no others. */
   written(group: string, resource: string, namespace?: string): DeepReadonly<JsonObject>[];
 }
 
-/** What an admission may write before an object is stored. */
+/** Writes that an admission may make before an object is stored. */
 export interface ClusterWriter {
   /**
-   * Changes the status of an object that exists, with nobody in between: `change` is given what is stored and answers
-   * the new status, or undefined to leave it. What it throws is passed on; it may be called again when another process
-   * wrote in between.
+   * Changes the status of an existing object atomically: `change` receives the stored object and returns the new
+   * status, or undefined to leave it unchanged. Errors it throws propagate. It may be called again when another process
+   * wrote concurrently.
    */
   changeStatus(
     group: string,
@@ -47,9 +48,7 @@ export interface ClusterWriter {
   ): Promise<void>;
 }
 
-/**
- * Something that somebody wants to do, as roles speak of it. Nothing need be stored of it: `managedclusters/accept`.
- */
+/** An access check in terms of RBAC rules. The resource need not be stored: `managedclusters/accept`. */
 export interface AccessQuestion {
   verb: string;
   group: string;
@@ -69,43 +68,43 @@ export interface Review<T> {
   user: { name: string; uid?: string; groups: readonly string[]; extra?: Readonly<Record<string, readonly string[]>> };
   /** Set when the caller is one of the controllers that belong to the server, in this process or another. */
   byController?: true;
-  /** The object as it is to be stored; what is being deleted, for DELETE. */
+  /** The object to be stored; for DELETE, the object being deleted. */
   object: DeepReadonly<T>;
-  /** What is stored now; absent for CREATE. */
+  /** The stored object; absent for CREATE. */
   oldObject?: DeepReadonly<T>;
   /**
-   * The old object again, when it passed these admissions in this process. `object` shares what it repeats of it, so a
-   * part that is the very same in both needs no second look.
+   * The old object, when it passed these admissions in this process. `object` shares unchanged parts with it, so a part
+   * that is identical in both need not be checked again.
    */
   settled?: DeepReadonly<T>;
   /**
-   * For CREATE: another object of the same controller that passed these admissions. `object` shares with it whatever is
-   * equal.
+   * For CREATE: another object of the same controller that passed these admissions. `object` shares equal parts with
+   * it.
    */
   sibling?: DeepReadonly<T>;
   dryRun: boolean;
-  /** An id for what is being created, from the server's source of chance; two calls give two ids. */
+  /** Returns an id for the object being created, from the server's random source; each call returns a new id. */
   newUid(): string;
   /** The server's time. */
   nowMs(): number;
-  /** Whether roles of this cluster allow something to whoever makes the request. */
+  /** Whether the cluster's roles allow the action to the requesting user. */
   allows(question: AccessQuestion): boolean;
-  /** Adds a `Warning:` header to the answer. */
+  /** Adds a `Warning:` header to the response. */
   warn(message: string): void;
   /**
-   * The rest of the cluster as it is now, for rules that depend on it: sidecars to inject, budgets, what must not be
-   * deleted.
+   * The rest of the cluster in its current state, for rules that depend on it: sidecars to inject, budgets, deletion
+   * protection.
    */
   read: ClusterReader;
 }
 
-/** The webhook that has a rule upstream. */
+/** The upstream webhook that enforces a rule. */
 export interface Webhook {
   /** `vcloneset.kb.io` */
   name: string;
-  /** What upstream answers an object with mistakes, which is not always 422. */
+  /** The status code that upstream returns for an invalid object; not always 422. */
   code(operation: Operation): number;
-  /** The reason that it gives with the code; some give none. */
+  /** The reason returned with the code; some webhooks return none. */
   reason?: string;
 }
 
@@ -113,31 +112,31 @@ export interface Admission<T extends KubernetesObject> {
   for: Kind<T>;
   on: readonly Operation[];
   /**
-   * Set when what `validate` finds is told as this webhook's denial. Such rules are asked last, and the first that
-   * finds something ends it.
+   * Set when errors of `validate` are reported as a denial by this webhook. Such rules run last, and the first one with
+   * errors ends validation.
    */
   webhook?: Webhook;
   /**
-   * For kinds that people also write in another form than the defined one: what was sent, in the defined form. Asked
-   * before anything else reads it, of what is applied too, and of a refused object once more; nothing is known of its
-   * types yet. Throws an ApiError to refuse.
+   * For kinds that clients also write in a form other than the declared one: converts the sent object to the declared
+   * form. Called before any other code reads it, also for applied objects, and once more for a rejected object; its
+   * types are not checked yet. Throws an ApiError to reject.
    */
   canonical?(
     sent: DeepReadonly<JsonObject>,
     told: { stored?: DeepReadonly<JsonObject>; warn(message: string): void },
   ): DeepReadonly<JsonObject>;
   mutate?(review: Review<T>): DeepReadonly<T>;
-  /** The object as the server keeps it. Field managers are recorded before, so what this sets or drops is nobody's. */
+  /**
+   * Returns the object as the server stores it. Field managers are recorded before this, so fields set or dropped here
+   * have no owner.
+   */
   prepare?(review: Review<T>): DeepReadonly<T>;
   validate?(review: Review<T>): FieldError[];
-  /**
-   * What a client should be told of an object that is otherwise right; asked on every write, also of what did not
-   * change.
-   */
+  /** Warnings for a valid object; called on every write, also for unchanged fields. */
   warnings?(review: Review<T>): readonly string[];
   /**
-   * The last word before the object is stored or deleted; not asked in a dry run. Throws an ApiError to refuse. What it
-   * takes (a budget) is given back by calling what it returns, when the write fails after all.
+   * The last check before the object is stored or deleted; not called in a dry run. Throws an ApiError to reject.
+   * Returns a function that releases the reservation (a budget) when the write fails afterwards.
    */
   reserve?(review: Review<T>, write: ClusterWriter): Promise<(() => Promise<void>) | undefined>;
 }

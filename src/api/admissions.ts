@@ -125,7 +125,9 @@ const admissions: readonly AnyAdmission[] = [
   ...ocmAdmissions,
 ];
 
-/** With the feature gates that OpenKruise's webhooks are to have, and what administrators allow taint policies. */
+/**
+ * Takes the feature gates for OpenKruise's webhooks and the taint effects that administrators allow in taint policies.
+ */
 export const createBuiltInAdmissions = (
   gates?: KruiseGates,
   taintPolicies?: ClusterTaintPolicyOptions,

@@ -8,7 +8,7 @@ const deployment = (spec: object, rest: object = {}): KubernetesObject =>
 const specOf = (object: KubernetesObject): unknown =>
   (canonicalObject("apps-v1", "Deployment", deepFreeze(object)) as { spec?: unknown }).spec;
 
-test("leaves out zeros of fields that are not pointers and keeps those of pointers", () => {
+test("omits zeros of fields that are not pointers and keeps those of pointers", () => {
   const spec = specOf(
     deployment({
       replicas: 0,
@@ -27,7 +27,7 @@ test("leaves out zeros of fields that are not pointers and keeps those of pointe
   });
 });
 
-test("leaves out nulls, empty lists and empty maps", () => {
+test("omits nulls, empty lists and empty maps", () => {
   const object = {
     apiVersion: "v1",
     kind: "ConfigMap",
@@ -43,7 +43,7 @@ test("leaves out nulls, empty lists and empty maps", () => {
   });
 });
 
-test("writes structs that are empty and counts that are zero in the status", () => {
+test("writes empty structs, and zero counts in the status", () => {
   const object = {
     apiVersion: "apps/v1",
     kind: "ReplicaSet",
@@ -57,7 +57,7 @@ test("writes structs that are empty and counts that are zero in the status", () 
   });
 });
 
-test("gives quantities and times their one form", () => {
+test("normalizes quantities and times", () => {
   const pod = {
     apiVersion: "v1",
     kind: "Pod",
@@ -71,7 +71,7 @@ test("gives quantities and times their one form", () => {
   });
 });
 
-test("returns an object that has the form already as it is", () => {
+test("returns the same object when it is already canonical", () => {
   const object = canonicalObject(
     "apps-v1",
     "Deployment",
@@ -81,18 +81,18 @@ test("returns an object that has the form already as it is", () => {
   expect(canonicalObject("apps-v1", "Deployment", object)).toBe(object);
 });
 
-test("leaves a required field that is missing to validation", () => {
+test("leaves a missing required field to validation", () => {
   expect(specOf(deployment({ template: { spec: { containers: [{ name: "" }] } } }))).toEqual({
     strategy: {},
     template: { metadata: {}, spec: { containers: [{ resources: {} }] } },
   });
 });
 
-test("keeps fields that it does not know", () => {
+test("keeps unknown fields", () => {
   expect(specOf(deployment({ someday: { x: null } }))).toMatchObject({ someday: { x: null } });
 });
 
-test("keeps a hostile key an ordinary key", () => {
+test("treats a __proto__ key as an ordinary key", () => {
   const object = JSON.parse(
     '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"spec":{"containers":[],"overhead":{"__proto__":"1000m"}}}',
   ) as KubernetesObject;
@@ -104,35 +104,35 @@ test("keeps a hostile key an ordinary key", () => {
 });
 
 const wrongTypes: Record<string, [spec: object, message: string]> = {
-  "refuses a text where a number belongs": [
+  "rejects a string where a number belongs": [
     { replicas: "3" },
     "json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32",
   ],
-  "refuses a fraction where a whole number belongs": [
+  "rejects a fraction where an integer belongs": [
     { replicas: 1.5 },
     "json: cannot unmarshal number 1.5 into Go struct field DeploymentSpec.spec.replicas of type int32",
   ],
-  "refuses an object where a list belongs": [
+  "rejects an object where a list belongs": [
     { template: { spec: { containers: {} } } },
     "json: cannot unmarshal object into Go struct field PodSpec.spec.template.spec.containers of type []v1.Container",
   ],
-  "refuses what is no quantity": [
+  "rejects an invalid quantity": [
     { template: { spec: { containers: [{ resources: { limits: { cpu: "1x" } } }] } } },
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
   ],
-  "refuses a number that is too large": [
+  "rejects a number that is too large": [
     { replicas: 2 ** 31 },
     "json: cannot unmarshal number 2147483648 into Go struct field DeploymentSpec.spec.replicas of type int32",
   ],
-  "refuses a suffix that means nothing": [
+  "rejects an unknown quantity suffix": [
     { template: { spec: { containers: [{ resources: { limits: { cpu: "1Kk" } } }] } } },
     "unable to parse quantity's suffix",
   ],
-  "refuses an item of a map that is no text": [
+  "rejects a map value that is not a string": [
     { template: { metadata: { labels: { a: 5 } } } },
     "json: cannot unmarshal number into Go struct field ObjectMeta.spec.template.metadata.labels of type string",
   ],
-  "refuses a time that is none": [
+  "rejects an invalid time": [
     { template: { metadata: { creationTimestamp: "yesterday" } } },
     'parsing time "yesterday" as "2006-01-02T15:04:05Z07:00": cannot parse "yesterday" as "2006"',
   ],
@@ -145,7 +145,7 @@ for (const [behaviour, [spec, message]] of Object.entries(wrongTypes)) {
   });
 }
 
-test("does not repeat a secret that is not base64", () => {
+test("does not repeat a secret value that is not base64", () => {
   const secret = {
     apiVersion: "v1",
     kind: "Secret",
@@ -156,7 +156,7 @@ test("does not repeat a secret that is not base64", () => {
   expect(() => canonicalObject("core-v1", "Secret", secret)).toThrow(/: illegal base64 data at input byte 7$/);
 });
 
-test("leaves out a map that holds nothing but nulls, and is content with what it made", () => {
+test("omits a map that holds only nulls, and its output is already canonical", () => {
   const secret = {
     apiVersion: "v1",
     kind: "Secret",

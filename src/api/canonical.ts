@@ -1,10 +1,10 @@
 /**
- * Brings an object of a built-in kind into the form in which a Kubernetes API server stores and shows it.
+ * Converts an object of a built-in kind to the form in which a Kubernetes API server stores and returns it.
  *
- * There every object passes through a Go struct: nulls and empty optional fields vanish, structs are written even when
- * they are empty (`resources: {}`), quantities and times have one form, and a value of the wrong type is refused at
- * once. Controllers compare what they read with what they want, so a server that keeps `minReadySeconds: 0` or `1000m`
- * makes them write for ever. The fact tables say which field does what.
+ * In Kubernetes every object passes through a Go struct: nulls and empty optional fields are dropped, structs are
+ * written even when they are empty (`resources: {}`), quantities and times are normalized, and a value of the wrong
+ * type is rejected at once. Controllers compare what they read with the desired state, so a server that keeps
+ * `minReadySeconds: 0` or `1000m` makes them write forever. The fact tables define the behaviour of each field.
  */
 import { isObject, setOwn, type DeepReadonly, type Json, type JsonObject } from "../base/index.ts";
 import {
@@ -20,9 +20,9 @@ import { structOf, type FactField, type FactStruct, type FactType, type Leaf } f
 import { parseApiVersion, type KubernetesObject } from "./meta.ts";
 
 /**
- * Returns the object itself when it already has the form. Fields that the kind does not have are left alone. Throws 400
- * for a value of the wrong type, so what follows can rely on the types of known fields. Parts that are the very same in
- * `settled`, which has the form, are not looked at again.
+ * Returns the object itself when it is already canonical. Fields that the kind does not have are left unchanged. Throws
+ * 400 for a value of the wrong type, so callers can rely on the types of known fields. Parts that are identical in
+ * `settled`, which is canonical, are not checked again.
  */
 export function canonicalObject<T extends KubernetesObject>(
   table: string,
@@ -47,7 +47,7 @@ export function canonicalPart(
 }
 
 /**
- * The same for whoever words the refusal: a webhook is told what is wrong with a value of the wrong type, and denies it
+ * The same for callers that word the rejection themselves: a webhook receives the decoding error and denies the request
  * in its own name.
  */
 export function decodedPart(
@@ -65,8 +65,8 @@ export function decodedPart(
 }
 
 /**
- * The metadata of an object as its kind reads it, before the server puts its own in the place of some of it. Throws 400
- * for a value of the wrong type.
+ * Decodes the metadata of an object as its kind does, before the server replaces some of its fields. Throws 400 for a
+ * value of the wrong type.
  */
 export function checkMetadata(
   metadata: Json,
@@ -75,7 +75,7 @@ export function checkMetadata(
   explained(kind, apiVersion, () => canonicalStruct(metadataHolder(kind), { metadata }, "inside", undefined));
 }
 
-/** A struct of the kind's name that has metadata and nothing else. */
+/** A struct with the kind's name that has only metadata. */
 function metadataHolder(name: string): FactStruct {
   const field: FactField = {
     name: "metadata",
@@ -87,13 +87,13 @@ function metadataHolder(name: string): FactStruct {
   return { table: "meta-v1", name, fields: [field], flat: new Map([["metadata", field]]), schema: {} };
 }
 
-/** Go's decoder says which struct the field is in and how one gets there: `PodSpec.spec.containers`. */
+/** Go's decoder reports the struct the field is in and the path to it: `PodSpec.spec.containers`. */
 class WrongTypeError extends Error {
-  /** The struct that holds the value; empty until the first struct on the way out. */
+  /** The struct that holds the value; empty until the first struct while unwinding. */
   struct = "";
-  /** Names of fields from the outermost struct on. */
+  /** Field names, starting at the outermost struct. */
   readonly path: string[] = [];
-  /** The type that Go has for the value; unset when a type with its own reader refused it. */
+  /** The Go type of the value; unset when a type with a custom decoder rejected it. */
   readonly type: string | undefined;
 
   constructor(message: string, type?: string) {
@@ -118,8 +118,8 @@ function explained(kind: string, apiVersion: string, work: () => JsonObject): Js
 }
 
 /**
- * Where required fields that are missing get their zero: on top and in the status. Elsewhere their absence is an error
- * to report.
+ * Where missing required fields get their zero value: at the root and in the status. Elsewhere their absence is an
+ * error to report.
  */
 type Place = "root" | "status" | "inside";
 
@@ -191,7 +191,7 @@ function canonicalMap(of: FactType, map: JsonObject, place: Place, settled: Json
   for (const key of Object.keys(map)) {
     const before = map[key] ?? null;
     const after = canonicalItem(of, before, place, settled === undefined ? undefined : partOf(settled, key));
-    // A null that has no zero to stand for is nothing: pruning would take it out, and leave an empty map behind.
+    // A null without a zero value counts as absent: pruning would remove it and leave an empty map behind.
     if (after === before && after !== null) continue;
     if (result === map) result = { ...map };
     if (after === null) Reflect.deleteProperty(result, key);
@@ -202,7 +202,7 @@ function canonicalMap(of: FactType, map: JsonObject, place: Place, settled: Json
 
 function canonicalItem(of: FactType, value: Json, place: Place, settled: Json | undefined): Json {
   if (value !== null) return value === settled ? value : canonicalValue(of, value, place, settled);
-  // Inside lists and maps null stands for the zero of their items.
+  // Inside lists and maps, null is the zero value of the item.
   return of.shape === "struct" ? canonicalStruct(of.struct, {}, place, undefined) : zeroOf(of);
 }
 
@@ -231,8 +231,8 @@ function goType(type: FactType): string {
 }
 
 /**
- * Where the text stops being base64. What should be base64 is often a secret that somebody forgot to encode, so it is
- * not repeated.
+ * Reports the position where the text stops being base64. The text is often a secret that a user forgot to encode, so
+ * it is not repeated.
  */
 function refuseBase64(value: string): never {
   const plain = value.replaceAll(/[\r\n]/g, "");
@@ -276,7 +276,7 @@ function isInt32(value: Json): boolean {
   return Number.isInteger(value) && (value as number) <= MAX_INT32 && (value as number) >= MIN_INT32;
 }
 
-/** Nearly every quantity that is written already has its one form. */
+/** Matches the canonical form, which nearly all written quantities already have. */
 const USUAL_QUANTITY = /^[1-9]\d{0,2}(?:[munkMGTPE]|[KMGTPE]i)?$/;
 
 function canonicalQuantity(value: Json): string {
@@ -287,7 +287,7 @@ function canonicalQuantity(value: Json): string {
   return formatQuantity(quantity);
 }
 
-/** Times in their one form, with digits where a real time has them. */
+/** Matches times in canonical form with valid digits. */
 const USUAL_TIME = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/;
 const USUAL_MICRO_TIME = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{6}Z$/;
 
@@ -296,26 +296,29 @@ function canonicalTime(value: Json, micro: boolean): string {
   const problem = timeProblem(value, micro);
   if (problem !== undefined) throw new WrongTypeError(problem);
   const time = new Date(Date.parse(value.replace(",", "."))).toISOString();
-  // JavaScript knows milliseconds; the rest is taken from the text.
+  // JavaScript dates have milliseconds; the remaining digits are taken from the text.
   return micro ? `${time.slice(0, 20)}${/[.,](\d{6})/.exec(value)?.[1] ?? "000000"}Z` : `${time.slice(0, 19)}Z`;
 }
 
-/** What `omitempty` leaves out. A pointer tells zero from absent; a required text that is empty counts as missing. */
+/**
+ * The fields that `omitempty` omits. A pointer distinguishes zero from absent; an empty required string counts as
+ * missing.
+ */
 function isOmitted({ type, always, optional }: FactField, value: Json, place: Place): boolean {
   if (type.pointer || type.shape === "struct") return false;
   if (always) return value === "" && !optional && place === "inside" && type.shape === "leaf" && type.leaf === "string";
-  // A value of any type is a struct to Go.
+  // In Go a value of any type is a struct.
   if (type.shape === "leaf") return type.leaf !== "Json" && (value === "" || value === 0 || value === false);
   return Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0;
 }
 
-/** Required texts that may well be empty. */
+/** Required strings that may be empty. */
 const OPEN_TEXTS = new Set(["HTTPHeader.value", "Sysctl.value", "ResourceHealth.resourceID", "TokenRequest.audience"]);
 const isOpenText = (struct: FactStruct, field: FactField): boolean => OPEN_TEXTS.has(`${struct.name}.${field.name}`);
 
 const alwaysFields = new WeakMap<FactStruct, FactField[]>();
 
-/** Fields that Go writes whatever their value: structs, and scalars without `omitempty`. */
+/** Fields that Go writes regardless of their value: structs, and scalars without `omitempty`. */
 function alwaysWritten(struct: FactStruct): FactField[] {
   let fields = alwaysFields.get(struct);
   if (!fields) {
@@ -327,7 +330,7 @@ function alwaysWritten(struct: FactStruct): FactField[] {
   return fields;
 }
 
-/** Null where Go's zero is null in JSON too: times, lists and maps. */
+/** Null where Go's zero value is null in JSON too: times, lists and maps. */
 function zeroOf(type: FactType): Json {
   if (type.shape !== "leaf") return null;
   if (type.leaf === "string") return "";

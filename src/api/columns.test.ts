@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { age, selectorCell } from "./columns.ts";
 
-test("says when an age is not known", () => {
+test("prints <unknown> for an unknown age", () => {
   expect(age(undefined, 0)).toBe("<unknown>");
   expect(age("yesterday", 0)).toBe("<invalid>");
 });
 
-test("writes a selector in the order of its keys", () => {
+test("prints a selector sorted by key", () => {
   const text = selectorCell({
     matchLabels: { b: "2", a: "1" },
     matchExpressions: [

@@ -1,8 +1,8 @@
 /**
- * What built-in kinds print: cells that several kinds share, and ages as people read them.
+ * Printer columns of built-in kinds: cells that several kinds share, and human-readable ages.
  *
- * A built-in kind lists every column, its name included. A custom kind lists what its definition adds; the server puts
- * the name in front, and the age behind when nothing is listed.
+ * A built-in kind lists every column, including its name. A custom kind lists the columns its CRD adds; the server
+ * prepends the name, and appends the age when no column is listed.
  */
 import type { DeepReadonly } from "../base/index.ts";
 import { formatAge, formatLabelSelector } from "../machinery/index.ts";
@@ -27,7 +27,7 @@ export function column<T extends KubernetesObject>(
 
 export const nameColumn: Column = column("Name", ({ metadata }) => metadata.name, { format: "name" });
 export const ageColumn: Column = column("Age", ({ metadata }, nowMs) => age(metadata.creationTimestamp, nowMs));
-/** What kinds without columns of their own show besides the name. */
+/** The column that kinds without columns of their own show besides the name. */
 export const createdColumn: Column = column("Created At", ({ metadata }) => metadata.creationTimestamp ?? "", {
   type: "date",
 });
@@ -40,18 +40,18 @@ export function age(timestamp: string | undefined, nowMs: number): string {
   return Number.isNaN(then) ? "<invalid>" : formatAge(nowMs - then);
 }
 
-/** A label selector in the form in which it is typed on a command line. */
+/** A label selector in command-line syntax. */
 export function selectorCell(selector: DeepReadonly<LabelSelector> | undefined): string {
   return (selector && formatLabelSelector(selector)) || "<none>";
 }
 
-/** Labels as they are typed on a command line, sorted by key. */
+/** Labels in command-line syntax, sorted by key. */
 export function labelsCell(labels: Readonly<Record<string, string>> | undefined): string {
   const pairs = Object.entries(labels ?? {}).map(([key, value]) => `${key}=${value}`);
   return pairs.sort().join(",") || "<none>";
 }
 
-/** Container names and images of a pod template, which workloads show in wide tables. */
+/** Container names and images of a pod template, which workloads show in wide output. */
 export function templateColumns<T extends KubernetesObject>(
   containersOf: (object: DeepReadonly<T>) => readonly { readonly name: string; readonly image?: string }[],
 ): Column[] {

@@ -1,4 +1,4 @@
-/** Conditions of the common form, as kinds check them that take them from others. */
+/** Validates conditions of the common form, for kinds that receive them from clients. */
 import { labelKeyProblems, type FieldError } from "../machinery/index.ts";
 import type { Condition } from "./facts/meta-v1.ts";
 import { checkText, missing, notOneOf, tooLong, twice, wrong } from "./field-errors.ts";
@@ -11,7 +11,7 @@ const REASON = /^[A-Za-z](?:[A-Za-z0-9_,:]*[A-Za-z0-9_])?$/;
 const REASON_RULE =
   "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for validation is '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?')";
 
-/** One of each type, each complete. */
+/** Each type at most once, and each condition complete. */
 export function checkConditions(at: string, conditions: readonly Sent<Condition>[]): FieldError[] {
   const seen = new Set<string>();
   return conditions.flatMap((condition, index) => {

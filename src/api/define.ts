@@ -1,4 +1,4 @@
-/** How the kinds of this folder are put together from their facts. */
+/** Builds the kinds of this folder from the fact tables. */
 import { required, type DeepReadonly } from "../base/index.ts";
 import type { FieldError } from "../machinery/index.ts";
 import type { Admission, Review } from "./admission.ts";
@@ -15,7 +15,7 @@ type Names = Pick<Kind, "group" | "kind" | "plural" | "scope"> &
     >
   >;
 
-/** A kind of Kubernetes itself, served in one version. Its schema is read from the table `facts` on first use. */
+/** A built-in Kubernetes kind, served in one version. Its schema is read from the table `facts` on first use. */
 export function builtInKind<T extends KubernetesObject>(
   names: Names & { version: string; facts: string; columns: Column[]; deprecationWarning?: string },
 ): Kind<T> {
@@ -34,7 +34,7 @@ export function builtInKind<T extends KubernetesObject>(
   };
 }
 
-/** A version whose schema is read when somebody asks for it. */
+/** A version whose schema is read on first use. */
 export function lazyVersion(
   columns: Column[],
   schema: () => KindVersion["schema"],
@@ -56,7 +56,7 @@ type CustomNames = Names & {
   columns: Column[];
 };
 
-/** A kind of another project that a CustomResourceDefinition declares, served in its storage version. */
+/** A custom kind of another project, served in its storage version. */
 export function customKind<T extends KubernetesObject>(names: CustomNames): Kind<T> {
   const { facts, columns, storageVersion, ...rest } = names;
   return {
@@ -69,12 +69,12 @@ export function customKind<T extends KubernetesObject>(names: CustomNames): Kind
   };
 }
 
-/** The age, as definitions declare it. */
+/** The age column, as CRDs declare it. */
 export const AGE: Column = { name: "AGE", type: "date", jsonPath: ".metadata.creationTimestamp" };
 
 /**
- * The admission that every built-in kind has: the canonical form, then the kind's own defaults, then its rules. A
- * status update carries the spec that is stored, so only the form is seen to.
+ * The admission of every built-in kind: canonical form, then the kind's defaults, then its validation. A status update
+ * carries the stored spec, so only the form is checked.
  */
 export function builtInAdmission<T extends KubernetesObject>(
   kind: Kind<T>,
@@ -84,9 +84,9 @@ export function builtInAdmission<T extends KubernetesObject>(
     complete?(object: DeepReadonly<T>, review: Review<T>): DeepReadonly<T>;
     prepare?(object: DeepReadonly<T>, review: Review<T>): DeepReadonly<T>;
     validate?(review: Review<T>): FieldError[];
-    /** Defaults of what an update of the status subresource sends. */
+    /** Defaults for an update of the status subresource. */
     completeStatus?(object: DeepReadonly<T>, review: Review<T>): DeepReadonly<T>;
-    /** What an update of the status subresource must obey; the spec is the stored one then. */
+    /** Validates an update of the status subresource; the spec is the stored one. */
     validateStatus?(review: Review<T>): FieldError[];
     warnings?(review: Review<T>): readonly string[];
   } = {},
@@ -118,7 +118,7 @@ export function builtInAdmission<T extends KubernetesObject>(
   };
 }
 
-/** Rules look at names, labels, annotations and what lies outside of metadata; names never change. */
+/** Validation reads names, labels, annotations and everything outside metadata; names are immutable. */
 function needsRules<T extends KubernetesObject>({ subresource, settled }: Review<T>, object: DeepReadonly<T>): boolean {
   if (subresource === "status") return false;
   if (!settled) return true;

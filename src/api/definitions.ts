@@ -1,7 +1,6 @@
 /**
- * Kinds and CustomResourceDefinitions say the same thing in two forms. `customResourceDefinitionOf` is for profiles,
- * which show our custom kinds as definitions; `kindOfCustomResourceDefinition` is for definitions that somebody else
- * wrote.
+ * Converts between kinds and CustomResourceDefinitions. `customResourceDefinitionOf` is for profiles, which serve our
+ * custom kinds as CRDs; `kindOfCustomResourceDefinition` is for CRDs that clients create.
  */
 import { InvariantError, copy, type DeepReadonly, type JsonObject } from "../base/index.ts";
 import type { Schema } from "../machinery/index.ts";
@@ -10,12 +9,12 @@ import type { CustomResourceDefinitionVersion } from "./facts/apiextensions-v1.t
 import type { Column, Kind, KindVersion } from "./kind.ts";
 import type { KubernetesObject } from "./meta.ts";
 
-/** OpenKruise's own definitions carry no label of this kind; ours do, so that a policy can select them all. */
+/** OpenKruise's own CRDs have no label of this kind; ours do, so that a policy can select them all. */
 const KRUISE_LABELS = { "kruise.io/schema-gen": "true" };
 
 /**
- * The definition of a custom kind, without status. Columns that code computes have no path and are left out. The
- * schemas are those of the kind, not copies: read them only.
+ * The CRD of a custom kind, without status. Computed columns have no path and are omitted. The schemas are shared with
+ * the kind: read-only.
  */
 export function customResourceDefinitionOf(kind: Kind): CustomResourceDefinition {
   if (kind.builtIn) throw new InvariantError(`${kind.kind} is built in and has no CustomResourceDefinition`);
@@ -38,7 +37,7 @@ export function customResourceDefinitionOf(kind: Kind): CustomResourceDefinition
       versions: Object.entries(kind.versions).map(([name, version]) =>
         definitionVersion(kind, name, version, name === storageVersion),
       ),
-      // Versions of our kinds are converted by code, so no webhook is named.
+      // Versions of our kinds are converted in process, so no webhook is set.
       conversion: { strategy: "None" },
     },
   };
@@ -70,7 +69,7 @@ function definitionVersion(
   };
 }
 
-/** The kind that a definition declares. Conversion between its versions changes nothing but `apiVersion`. */
+/** The kind that a CRD declares. Conversion between its versions changes only `apiVersion`. */
 export function kindOfCustomResourceDefinition(
   definition: DeepReadonly<CustomResourceDefinition>,
 ): Kind<KubernetesObject & JsonObject> {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { definitionSchema, kindSchema, structOf } from "./facts.ts";
 
-test("says how a list merges and what a patch goes by", () => {
+test("lists have a merge type and a patch merge key", () => {
   const containers = kindSchema("core-v1", "Pod").properties?.["spec"]?.properties?.["containers"];
 
   expect(containers).toMatchObject({
@@ -13,13 +13,13 @@ test("says how a list merges and what a patch goes by", () => {
   });
 });
 
-test("states defaults and enumerations where upstream does", () => {
+test("fields have upstream's defaults and enumerations", () => {
   const port = structOf("core-v1", "ContainerPort").schema.properties?.["protocol"];
 
   expect(port).toEqual({ type: "string", default: "TCP", enum: ["TCP", "UDP", "SCTP"] });
 });
 
-test("requires what is neither optional nor left out when empty", () => {
+test("fields that are neither optional nor omitempty are required", () => {
   expect(kindSchema("apps-v1", "Deployment").properties?.["spec"]?.required).toEqual(["selector", "template"]);
 });
 
@@ -30,14 +30,14 @@ test("flattens embedded structs as JSON does", () => {
   expect(volume.fields.map(({ name }) => name)).toEqual(["name", ""]);
 });
 
-test("says of a type that has one owner so wherever it is used", () => {
+test("an atomic type is atomic wherever it is used", () => {
   const secrets = kindSchema("core-v1", "Pod").properties?.["spec"]?.properties?.["imagePullSecrets"];
 
   expect(secrets?.items).toMatchObject({ "x-kubernetes-map-type": "atomic" });
   expect(structOf("core-v1", "LocalObjectReference").flat.has("")).toBe(false);
 });
 
-test("gives a type that contains itself as a cycle of one object", () => {
+test("a recursive type is a cycle of one object", () => {
   const { schema } = structOf("apiextensions-v1", "JSONSchemaProps");
 
   expect(schema.properties?.["properties"]?.additionalProperties).toBe(schema);
@@ -50,12 +50,12 @@ test("reads a table once", () => {
   );
 });
 
-test("drops descriptions but not fields of that name", () => {
+test("drops descriptions but keeps fields named description", () => {
   const texts = JSON.stringify(definitionSchema("resourcebindings.work.karmada.io", "v1alpha2"));
 
   expect(texts).not.toContain('"description":"');
 });
 
-test("names what a table does not have", () => {
+test("errors name the missing type of a table", () => {
   expect(() => structOf("core-v1", "Teapot")).toThrow("the type core-v1.Teapot in the fact tables is missing");
 });

@@ -1,4 +1,4 @@
-/** Field errors in the words of Kubernetes, and the checks that many kinds share. */
+/** Field errors with the messages of Kubernetes, and checks that many kinds share. */
 import { equalJson, type DeepReadonly } from "../base/index.ts";
 import {
   labelKeyProblems,
@@ -51,7 +51,7 @@ export const tooMany = (field: string, count: number, limit: number): FieldError
   field,
   message: `Too many: ${count}: must have at most ${limit} items`,
 });
-/** A feature of upstream that Flotilla would accept and ignore if it did not say so. */
+/** Rejects an upstream feature that Flotilla would otherwise accept and ignore. */
 export const notSupportedYet = (field: string): FieldError => forbiddenField(field, "not supported by Flotilla yet");
 
 export function checkNotNegative(field: string, value: number | undefined): FieldError[] {
@@ -80,7 +80,7 @@ export function checkIntOrPercent(field: string, value: number | string | undefi
     : [];
 }
 
-/** One error for each problem that a rule of names finds. */
+/** One error for each problem that `problemsOf` returns. */
 export function checkText(field: string, value: string, problemsOf: (text: string) => readonly string[]): FieldError[] {
   return problemsOf(value).map((problem) => wrong(field, value, problem));
 }
@@ -92,7 +92,7 @@ export function checkLabels(field: string, labels: Readonly<Record<string, strin
   ]);
 }
 
-/** `lenientValues` is for what was stored with values that are no labels. */
+/** `lenientValues` accepts stored selectors with values that are not valid label values. */
 export function checkSelector(
   field: string,
   selector: DeepReadonly<LabelSelector> | undefined,
@@ -117,7 +117,7 @@ export function checkSelector(
   return errors;
 }
 
-/** The rules that tie a workload's selector to the labels of the pods that it makes. */
+/** The rules that tie a workload's selector to the labels of its pods. */
 export function checkWorkloadSelector(
   selector: DeepReadonly<LabelSelector> | undefined,
   templateLabels: Readonly<Record<string, string>> | undefined,

@@ -1,14 +1,14 @@
 /**
- * Defaulting of shared objects: what is complete is returned as it is, what lacks something is copied once.
+ * Defaulting of shared objects: a complete object is returned unchanged, an incomplete one is copied once.
  *
- * Defaults come before the schema is checked, so a value may be of any type. Whatever is not an object or list as
- * expected passes through untouched, and validation refuses it.
+ * Defaulting runs before schema validation, so a value may have any type. Values of an unexpected type are passed
+ * through unchanged, and validation rejects them.
  */
 import { isObject, type DeepReadonly } from "../base/index.ts";
 
 type Read<T> = DeepReadonly<T>;
 
-/** The object with defaults for fields that it does not have. */
+/** Returns the object with defaults for absent fields. */
 export function fill<T extends object>(object: T, defaults: Partial<T>): T {
   if (!isObject(object)) return object;
   let result: T = object;
@@ -20,7 +20,7 @@ export function fill<T extends object>(object: T, defaults: Partial<T>): T {
   return result;
 }
 
-/** The object with one field changed by a function; absent fields stay absent. */
+/** Returns the object with one field changed by a function; absent fields stay absent. */
 export function change<T extends object, K extends keyof T>(
   object: T,
   key: K,
@@ -32,7 +32,7 @@ export function change<T extends object, K extends keyof T>(
   return after === before ? object : { ...object, [key]: after };
 }
 
-/** The list with every item changed; the same list when none was. */
+/** Returns the list with every item changed; the same list when no item changed. */
 export function changeItems<T>(list: readonly Read<T>[], edit: (item: Read<T>) => Read<T>): readonly Read<T>[] {
   if (!Array.isArray(list)) return list;
   let result: Read<T>[] | undefined;

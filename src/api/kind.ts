@@ -1,16 +1,16 @@
 /**
- * A kind is declared once: what it is called, in which versions it is served, its schema, columns and subresources. The
- * API server serves it, the client addresses it and the controllers are typed by it.
+ * A kind is declared once: its names, served versions, schema, columns and subresources. The API server serves it, the
+ * client addresses it, and controllers use its type.
  *
  * Upstream kinds take names, schemas and defaults from the fact tables in `facts/`; a kind's file adds what a table
- * cannot say. A kind that is only known by its name (a manifest for a real member) is made by `dynamicKind`.
+ * cannot express. `dynamicKind` creates a kind of which only the name is known (a manifest for a real member).
  */
 import type { Duplex } from "node:stream";
 import type { DeepReadonly, JsonObject } from "../base/index.ts";
 import type { Schema } from "../machinery/index.ts";
 import type { KubernetesObject } from "./meta.ts";
 
-/** What `kubectl get` prints. A column reads a path or computes from the object. */
+/** A column of `kubectl get`. It reads a path or computes a value from the object. */
 export interface Column {
   name: string;
   type: "string" | "integer" | "number" | "boolean" | "date";
@@ -18,7 +18,7 @@ export interface Column {
   description?: string;
   /** 0 is always shown, 1 only with `-o wide`. */
   priority?: number;
-  /** As in a CustomResourceDefinition: `.spec.replicas`. */
+  /** As in a CRD: `.spec.replicas`. */
   jsonPath?: string;
   /** For built-in kinds, whose columns are computed. `nowMs` is for ages. */
   value?(object: DeepReadonly<JsonObject>, nowMs: number): string | number | boolean | null;
@@ -39,14 +39,14 @@ export interface ConnectRequest {
   method: string;
   /** What follows the subresource in the path, without a leading slash. */
   path: string;
-  /** The same as it came, still percent-encoded: for whoever passes it on. */
+  /** The same as received, still percent-encoded: for forwarding. */
   rawPath: string;
   query: URLSearchParams;
-  /** Lower-case names, without credentials and without what is about the connection to us: they may be passed on. */
+  /** Lower-case names, without credentials and hop-by-hop headers: safe to forward. */
   headers: Readonly<Record<string, string | undefined>>;
-  /** Whose request it is, and may be: the server has asked its roles. */
+  /** The authenticated user, already authorized by the server. */
   user: { name: string; uid?: string; groups: readonly string[]; extra?: Readonly<Record<string, readonly string[]>> };
-  /** The protocol that the connection is to be given to, when the peer asks for one and that is possible. */
+  /** The protocol to upgrade to, when the client requests one and the connection allows it. */
   upgrade?: string;
   body?: Uint8Array;
 }
@@ -55,15 +55,15 @@ export interface ConnectResponse {
   headers: Record<string, string | string[]>;
   body: Uint8Array | AsyncIterable<Uint8Array>;
   /**
-   * Comes with status 101: takes over the connection when its head is sent. Returns what to call when the peer goes
-   * away.
+   * Used with status 101: takes over the connection after the response head is sent. Returns a function to call when
+   * the client disconnects.
    */
   upgrade?(socket: Duplex, head: Buffer): () => void;
 }
 
 /**
- * A subresource that is sent an object of another kind, which is acted upon and never stored: `pods/eviction` takes an
- * Eviction. What it does is code of the API server; this says what goes in and out, for decoding and discovery.
+ * A subresource that receives an object of another kind, which is executed and never stored: `pods/eviction` takes an
+ * Eviction. The API server implements it; this declares input and output, for decoding and discovery.
  */
 export interface ActionShape {
   group: string;
@@ -72,59 +72,59 @@ export interface ActionShape {
 }
 
 /**
- * A subresource through which one part of a spec is written, as `pods/resize` writes what containers may use. It is
- * read and written like the object itself; what lies outside of the part stays as it is stored. The kind's rules see
- * which one it was.
+ * A subresource that writes one part of a spec, as `pods/resize` writes container resources. It is read and written
+ * like the object itself; fields outside the part keep their stored values. The kind's validation receives the
+ * subresource name.
  */
 export interface SpecPart {
-  /** Unset is the spec. */
+  /** Unset means the spec. */
   of?: "spec" | "status";
-  /** The spec that is stored, with the part of it that was sent. Pure. */
+  /** The stored spec with the sent part. Pure. */
   take(sent: DeepReadonly<JsonObject>, stored: DeepReadonly<JsonObject>): DeepReadonly<JsonObject>;
 }
 
-/** The same for a part of the status that has writers of its own: who approves a certificate does not sign it. */
+/** The same for a part of the status that has separate writers: the approver of a certificate does not sign it. */
 export type StatusPart = SpecPart & { of: "status" };
 
-/** What the API server does differently for a kind. Everything is off unless stated. */
+/** Deviations of a kind from the API server's default behaviour. All are off unless set. */
 export interface KindTraits {
-  /** What `metadata.name` may be; unset is `subdomain`. */
+  /** The format of `metadata.name`; unset is `subdomain`. */
   names?: "subdomain" | "label" | "label-1035" | "path" | "address";
   /**
-   * How the kind's own rules look at metadata when it is updated, beside the server's: as an update, as a new object,
-   * or both. Clients see every finding as often as it was made. Unset is `{ update: true }`.
+   * How the kind's own validation checks metadata on update, besides the server's: as an update, as a new object, or
+   * both. Clients receive an error once per check. Unset is `{ update: true }`.
    */
   metadataChecks?: { update?: true; create?: true };
-  /** Finalizers need not be qualified by a domain; of most kinds they must be. */
+  /** Finalizers need not be qualified by a domain; for most kinds they must be. */
   plainFinalizers?: true;
-  /** A PUT of an object that is not there creates it. */
+  /** A PUT of an object that does not exist creates it. */
   createOnUpdate?: true;
-  /** A PUT must name the resourceVersion that it replaces. Custom kinds always insist. */
+  /** A PUT must name the resourceVersion that it replaces. Custom kinds always require it. */
   requiresVersion?: true;
-  /** A deletion that is done at once answers with what was deleted, not with a Status. */
+  /** A deletion that completes immediately returns the deleted object, not a Status. */
   deletionAnswersObject?: true;
-  /** Dependents stay when a deletion does not say what becomes of them. */
+  /** Dependents are orphaned when a deletion sets no propagation policy. */
   orphansDependents?: true;
-  /** A new object may come with a status, though that has a subresource of its own. */
+  /** A new object may have a status, although the status is a subresource. */
   statusOnCreate?: true;
-  /** Writers of the status change nothing of metadata. Of most kinds they may. */
+  /** A status update does not change metadata. For most kinds it may. */
   statusKeepsMetadata?: true;
-  /** The spec is given once. Updates leave it as it is, and nobody owns it. */
+  /** The spec is immutable. Updates ignore it, and it has no field owner. */
   fixedSpec?: true;
-  /** A new object has no generation yet; its first change makes it 1. */
+  /** A new object has no generation; its first change sets it to 1. */
   lateGeneration?: true;
-  /** Labels are part of what the object wants: a change of them makes a new generation. */
+  /** Labels are part of the desired state: changing them increases the generation. */
   labelsCountAsSpec?: true;
-  /** What may be selected by besides name and namespace: the field's text, as clients compare it. */
+  /** Field selectors besides name and namespace: returns the field's text, as clients compare it. */
   selectableFields?: Readonly<Record<string, (object: DeepReadonly<JsonObject>) => string>>;
 }
 
 /**
- * Objects that code makes up whenever somebody reads them, such as the usage of nodes and pods; nobody can write them,
- * and nothing is stored.
+ * Synthesized objects, computed on each read, such as the usage of nodes and pods; they cannot be written and are not
+ * stored.
  */
 export interface ObjectSource {
-  /** A promise for what takes more than looking it up. */
+  /** A promise when computing the object is asynchronous. */
   get(
     cluster: string,
     namespace: string | undefined,
@@ -133,8 +133,8 @@ export interface ObjectSource {
   /** In key order: by namespace, then by name. */
   list(cluster: string, namespace: string | undefined): JsonObject[];
   /**
-   * The stored object that this one tells about. Whoever gets this must be allowed to get that too. Only for kinds
-   * whose only verb is `get`.
+   * The stored object that this one describes. A reader of this object must also be allowed to get that one. Only for
+   * kinds whose only verb is `get`.
    */
   about?(object: DeepReadonly<JsonObject>): { apiVersion: string; kind: string; namespace?: string; name: string };
 }
@@ -143,16 +143,14 @@ export interface KindVersion {
   schema: Schema;
   columns: Column[];
   /**
-   * Set when this version is not the storage version. Pure; what the storage version cannot hold is lost, and the file
-   * says so.
+   * Set when this version is not the storage version. Pure; fields that the storage version lacks are lost, and the
+   * file documents them.
    */
   toStorage?(object: JsonObject): JsonObject;
   fromStorage?(object: JsonObject): JsonObject;
   /** The version is served with this Warning header. */
   deprecationWarning?: string;
-  /**
-   * Status and scale of this version, where a definition gives its versions different ones. Unset: those of the kind.
-   */
+  /** Status and scale of this version, where a CRD declares them per version. Unset: those of the kind. */
   subresources?: { readonly status?: true; readonly scale?: ScalePaths };
 }
 
@@ -164,11 +162,11 @@ export interface Kind<T extends KubernetesObject = KubernetesObject> {
   readonly shortNames?: readonly string[];
   readonly categories?: readonly string[];
   readonly scope: "Namespaced" | "Cluster";
-  /** The version that is stored, and the one in which a client of this kind speaks. */
+  /** The version that is stored, and that a client of this kind uses. */
   readonly storageVersion: string;
   /**
-   * Another kind whose objects these are: what is written to one shows in both. Every version then converts to that
-   * kind's storage version.
+   * Another kind that stores the objects: a write to one is visible in both. Every version then converts to that kind's
+   * storage version.
    */
   readonly storedAs?: Kind;
   /** Served versions, the preferred one first. Schemas load on first use. */
@@ -180,20 +178,20 @@ export interface Kind<T extends KubernetesObject = KubernetesObject> {
     readonly actions?: Readonly<Record<string, ActionShape>>;
     readonly parts?: Readonly<Record<string, SpecPart>>;
   };
-  /** Set for a kind whose objects are made up; its verbs are `get` and `list`. */
+  /** Set for a kind with synthesized objects; its verbs are `get` and `list`. */
   readonly source?: ObjectSource;
-  /** Unset: everything. `["create"]` is a review, which is answered and never stored. */
+  /** Unset: all verbs. `["create"]` is a review, which is answered and never stored. */
   readonly verbs?: readonly string[];
   readonly traits?: KindTraits;
-  /** Built-in kinds are part of Kubernetes; the others show up as CustomResourceDefinitions. */
+  /** Built-in kinds are part of Kubernetes; the others are served as CRDs. */
   readonly builtIn: boolean;
   /** Objects that have a spec count its changes in `metadata.generation`. */
   readonly hasGeneration: boolean;
-  /** Never set: carries the type, so that `client.get(Work, …)` answers a Work. */
+  /** Never set: carries the type, so that `client.get(Work, …)` returns a Work. */
   readonly type?: T;
 }
 
-/** The kind as a client needs it when nothing but its name is known. */
+/** A kind for clients that only know its name. */
 export function dynamicKind(names: {
   group: string;
   version: string;
@@ -215,7 +213,7 @@ export function dynamicKind(names: {
   };
 }
 
-/** A kind spoken in another of its served versions. */
+/** The kind in another of its served versions. */
 export function inVersion<T extends KubernetesObject>(kind: Kind, version: string): Kind<T> {
   return { ...kind, storageVersion: version } as Kind<T>;
 }

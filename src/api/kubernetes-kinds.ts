@@ -1,4 +1,4 @@
-/** The kinds of Kubernetes that every logical cluster serves, in the order of their groups in discovery. */
+/** The Kubernetes kinds that every logical cluster serves, in the order of their groups in discovery. */
 import { CustomResourceDefinition } from "./apiextensions/custom-resource-definition.ts";
 import { ControllerRevision } from "./apps/controller-revision.ts";
 import { DaemonSet } from "./apps/daemon-set.ts";

@@ -1,4 +1,4 @@
-/** What every Kubernetes object carries, and how an object is named. */
+/** The metadata of every Kubernetes object, and helpers for names and owners. */
 import type { DeepReadonly, Json } from "../base/index.ts";
 
 export interface OwnerReference {
@@ -37,7 +37,7 @@ export interface ObjectMeta {
   managedFields?: ManagedFieldsEntry[];
 }
 
-/** Any Kubernetes object. Kinds that we work with have their own, narrower type. */
+/** Any Kubernetes object. Kinds that Flotilla uses have narrower types. */
 export interface KubernetesObject {
   apiVersion: string;
   kind: string;
@@ -66,13 +66,13 @@ export function gvkOf({ apiVersion, kind }: { readonly apiVersion: string; reado
   return { ...parseApiVersion(apiVersion), kind };
 }
 
-/** A controller's claim on an object it made. */
+/** The owner reference of a controller on an object it created. */
 export function controllerReference(owner: DeepReadonly<KubernetesObject>): OwnerReference {
   const { apiVersion, kind, metadata } = owner;
   return { apiVersion, kind, name: metadata.name, uid: metadata.uid ?? "", controller: true, blockOwnerDeletion: true };
 }
 
-/** The owner reference that says which controller is responsible, if any. */
+/** The owner reference of the managing controller, if any. */
 export function controllerOf(object: DeepReadonly<KubernetesObject>): DeepReadonly<OwnerReference> | undefined {
   return object.metadata.ownerReferences?.find(({ controller }) => controller);
 }

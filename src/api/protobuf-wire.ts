@@ -1,7 +1,7 @@
 /** The protobuf wire format: tags, varints, lengths. Every read is checked against the end of the bytes. */
 import { badRequest } from "../machinery/index.ts";
 
-/** How deep messages may nest. JSON schemas are the deepest thing that anyone sends. */
+/** The maximum nesting of messages. JSON schemas are the deepest messages clients send. */
 export const MAX_DEPTH = 100;
 
 const VARINT = 0;
@@ -13,7 +13,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 const truncated = (): Error => badRequest("the protobuf body ends too early");
 
 export class WireReader {
-  /** Of the tag that `next` read last. */
+  /** The field number of the last tag that `next` read. */
   field = 0;
   #wire = 0;
   #position = 0;
@@ -48,7 +48,7 @@ export class WireReader {
     for (let index = 0; index < 10; index++) {
       const byte = this.#bytes[this.#position++];
       if (byte === undefined) throw truncated();
-      // A negative number has ten bytes; read those exactly.
+      // A negative number has ten bytes and is read exactly.
       if (index === 7) return this.#long(this.#position - 8);
       low += (byte & 0x7f) * shift;
       shift *= 128;
@@ -85,7 +85,7 @@ export class WireReader {
 
   bytes(): Uint8Array {
     if (this.#wire !== DELIMITED)
-      throw badRequest(`the protobuf body holds a number in field ${this.field}, where a text or message belongs`);
+      throw badRequest(`the protobuf body holds a number in field ${this.field}, where a string or message belongs`);
     return this.#take(this.#unsigned());
   }
 
@@ -95,12 +95,12 @@ export class WireReader {
       return utf8.decode(bytes);
     } catch (error) {
       throw badRequest(
-        `the protobuf body holds a text that is not UTF-8: ${error instanceof Error ? error.message : String(error)}`,
+        `the protobuf body holds a string that is not UTF-8: ${error instanceof Error ? error.message : String(error)}`,
       );
     }
   }
 
-  /** Passes over a field that nobody asked for. */
+  /** Skips a field that is not needed. */
   skip(): void {
     if (this.#wire === VARINT) this.varint();
     else if (this.#wire === FIXED64) this.#take(8);

@@ -41,7 +41,7 @@ test("reads quantities and maps", () => {
   });
 });
 
-test("reads lists inside of maps, which are messages of their own", () => {
+test("reads lists inside maps, which are nested messages", () => {
   const bytes = (field: number, content: readonly number[]): number[] => [field * 8 + 2, content.length, ...content];
   const text = (field: number, value: string): number[] => bytes(field, [...Buffer.from(value)]);
   const extra = bytes(6, [...text(1, "team"), ...bytes(2, [...text(1, "a"), ...text(1, "b")])]);
@@ -52,7 +52,7 @@ test("reads lists inside of maps, which are messages of their own", () => {
   ).toMatchObject({ spec: { extra: { team: ["a", "b"], none: [] } } });
 });
 
-test("reads numbers and texts where either may stand", () => {
+test("reads numbers and strings in int-or-string fields", () => {
   expect(decode(bodies.service)).toMatchObject({ spec: { ports: [{ targetPort: 8080 }, { targetPort: "https" }] } });
 });
 
@@ -73,30 +73,30 @@ const envelope = (apiVersion: string, kind: string, raw: number[] = []): string 
 };
 
 const broken: Record<string, [body: string, code: number, message: string]> = {
-  "refuses a body without the prefix": [
+  "rejects a body without the prefix": [
     Buffer.from("{}").toString("base64"),
     400,
     "does not begin with the protobuf prefix",
   ],
-  "refuses a body that is only the prefix": [Buffer.from("k8s\0").toString("base64"), 400, "is empty"],
-  "refuses a length beyond the end": [envelope("v1", "ConfigMap", [0x0a, 0x7f, 0x00]), 400, "ends too early"],
-  "refuses a number where a message belongs": [
+  "rejects a body that is only the prefix": [Buffer.from("k8s\0").toString("base64"), 400, "is empty"],
+  "rejects a length beyond the end": [envelope("v1", "ConfigMap", [0x0a, 0x7f, 0x00]), 400, "ends too early"],
+  "rejects a number where a message belongs": [
     envelope("v1", "ConfigMap", [0x08, 0x01]),
     400,
     "where a text or message belongs",
   ],
-  "refuses a text that is not UTF-8": [envelope("v1", "ConfigMap", [0x0a, 0x03, 0x0a, 0x01, 0xff]), 400, "not UTF-8"],
-  "refuses a number without end": [
+  "rejects a string that is not UTF-8": [envelope("v1", "ConfigMap", [0x0a, 0x03, 0x0a, 0x01, 0xff]), 400, "not UTF-8"],
+  "rejects an unterminated varint": [
     envelope("v1", "ConfigMap", [0x0a, ...Array<number>(12).fill(0xff)]),
     400,
     "too long",
   ],
-  "refuses a kind that it has no table for": [
+  "rejects a kind without a fact table": [
     envelope("example.com/v1", "Teapot"),
     415,
     "Flotilla does not read Teapot.example.com in protobuf",
   ],
-  "refuses a kind named like a property of every object": [envelope("__proto__", "toString"), 415, "in protobuf"],
+  "rejects a kind named like an Object.prototype property": [envelope("__proto__", "toString"), 415, "in protobuf"],
 };
 for (const [behaviour, [body, code, message]] of Object.entries(broken)) {
   test(behaviour, () => {
@@ -109,7 +109,7 @@ for (const [behaviour, [body, code, message]] of Object.entries(broken)) {
   });
 }
 
-test("keeps a hostile key an ordinary key", () => {
+test("treats a __proto__ key as an ordinary key", () => {
   const key = [...Buffer.from("__proto__")];
   const entry = [0x0a, key.length, ...key, 0x12, 0x01, 0x78];
 
@@ -118,7 +118,7 @@ test("keeps a hostile key an ordinary key", () => {
   expect(Object.entries(data)).toEqual([["__proto__", "x"]]);
 });
 
-test("passes over fields that it does not know", () => {
+test("skips unknown fields", () => {
   expect(decode(envelope("v1", "ConfigMap", [0xf8, 0x07, 0x01, 0xf2, 0x07, 0x01, 0x00, 0x20, 0x01]))).toEqual({
     apiVersion: "v1",
     kind: "ConfigMap",

@@ -1,10 +1,10 @@
 /**
- * Reads protobuf request bodies: four bytes of magic, then `runtime.Unknown` with the kind and the object's bytes.
- * kubectl and client-go programs write built-in kinds this way by default.
+ * Decodes protobuf request bodies: four bytes of magic, then `runtime.Unknown` with the kind and the object's bytes.
+ * kubectl and client-go programs send built-in kinds in protobuf by default.
  *
- * The wire says less than JSON: Go writes every field that is not a pointer, so a zero there means "not set" and is
- * dropped, while the zero of a pointer (`replicas: 0`) was meant. The fact tables tell which is which. Bytes come from
- * peers: everything is bounded, and whatever is wrong is a 400.
+ * Protobuf is less explicit than JSON: Go writes every field that is not a pointer, so a zero there means "not set" and
+ * is dropped, while the zero of a pointer (`replicas: 0`) is significant. The fact tables define which fields are
+ * pointers. Bytes are untrusted: all reads are bounded, and errors return 400.
  */
 import { setOwn, type Json, type JsonObject } from "../base/index.ts";
 import { badRequest, unsupportedMediaType } from "../machinery/index.ts";
@@ -14,7 +14,7 @@ import { MAX_DEPTH, WireReader } from "./protobuf-wire.ts";
 
 const MAGIC = [0x6b, 0x38, 0x73, 0x00];
 
-/** apiVersion → table and the kinds that it holds. */
+/** apiVersion → table and its kinds. */
 const KINDS: Readonly<Record<string, { table: string; kinds: readonly string[] }>> = {
   v1: {
     table: "core-v1",
@@ -64,10 +64,7 @@ const KINDS: Readonly<Record<string, { table: string; kinds: readonly string[] }
   "apiextensions.k8s.io/v1": { table: "apiextensions-v1", kinds: ["CustomResourceDefinition"] },
 };
 
-/**
- * The object in a request body, as JSON would have it. Throws 400 when the bytes are broken, 415 for a kind that has no
- * table.
- */
+/** The object in a request body, in JSON form. Throws 400 for malformed bytes, 415 for a kind without a fact table. */
 export function decodeProtobuf(body: Uint8Array): JsonObject {
   if (!MAGIC.every((byte, index) => body[index] === byte)) {
     throw badRequest(
@@ -81,13 +78,13 @@ export function decodeProtobuf(body: Uint8Array): JsonObject {
 }
 
 function typeOf(apiVersion: string, kind: string): FactStruct {
-  // Every group has its own DeleteOptions, and they are all the same.
+  // Every group has its own DeleteOptions, and they are all identical.
   if (kind === "DeleteOptions") return structOf("meta-v1", "DeleteOptions");
   const group = Object.hasOwn(KINDS, apiVersion) ? KINDS[apiVersion] : undefined;
   if (!group?.kinds.includes(kind)) {
     const { group: name } = parseApiVersion(apiVersion);
     throw unsupportedMediaType(
-      `Flotilla does not read ${kind}${name ? `.${name}` : ""} in protobuf; send application/json`,
+      `Flotilla does not support ${kind}${name ? `.${name}` : ""} in protobuf; send application/json`,
     );
   }
   return structOf(group.table, kind);
@@ -132,7 +129,7 @@ function readStruct(reader: WireReader, struct: FactStruct, depth: number, into:
   const fields = fieldsByNumber(struct);
   while (reader.next()) {
     const field = fields.get(reader.field);
-    // A newer client may know more fields than we do.
+    // A newer client may send fields unknown to this version.
     if (!field) reader.skip();
     else if (field.name === "" && field.type.shape === "struct")
       readStruct(new WireReader(reader.bytes()), field.type.struct, depth + 1, into);
@@ -156,7 +153,7 @@ function readField(reader: WireReader, { name, type, always }: FactField, depth:
   if (value !== undefined && (type.pointer || !isUnset(type, value, always))) into[name] = value;
 }
 
-/** What a field that is not a pointer holds when nobody set it. */
+/** Whether a field that is not a pointer has its zero value. */
 function isUnset(type: FactType, value: Json, always: boolean): boolean {
   if (type.shape === "struct") return Object.keys(value as JsonObject).length === 0;
   return !always && (value === "" || value === 0 || value === false);
@@ -189,7 +186,7 @@ function readEntry(reader: WireReader, of: FactType, depth: number, into: JsonOb
   setOwn(into, key, value ?? (of.shape === "struct" ? {} : of.shape === "list" ? [] : ""));
 }
 
-/** A map cannot hold lists in protobuf, so each is wrapped in a message: what a user's `extra` says. */
+/** A protobuf map cannot hold lists, so each list is wrapped in a message: a user's `extra`. */
 function readListMessage(reader: WireReader, of: FactType, depth: number): Json[] {
   const list: Json[] = [];
   while (reader.next()) {
@@ -199,11 +196,11 @@ function readListMessage(reader: WireReader, of: FactType, depth: number): Json[
   return list;
 }
 
-/** Undefined stands for null. */
+/** Undefined means null. */
 function readValue(reader: WireReader, type: FactType, depth: number): Json | undefined {
   if (type.shape === "struct") return readStruct(new WireReader(reader.bytes()), type.struct, depth + 1);
   if (type.shape === "leaf") return readLeaf(reader, type.leaf, depth);
-  throw badRequest("the protobuf body holds a list or map where none can be");
+  throw badRequest("the protobuf body holds an unexpected list or map");
 }
 
 function readLeaf(reader: WireReader, leaf: Leaf, depth: number): Json | undefined {
@@ -246,7 +243,7 @@ function readLeaf(reader: WireReader, leaf: Leaf, depth: number): Json | undefin
     case "SchemaOrBool":
       return readSchemaOr(reader.bytes(), depth, 2, 1, "flag");
     default:
-      throw badRequest(`the protobuf body holds a ${leaf}, which no kind here has`);
+      throw badRequest(`the protobuf body holds a ${leaf}, which no supported kind has`);
   }
 }
 
@@ -265,7 +262,7 @@ function readFields(
   return values;
 }
 
-/** A schema, or something simpler in its place. */
+/** A schema, or a simpler value in its place. */
 function readSchemaOr(
   bytes: Uint8Array,
   depth: number,
@@ -308,7 +305,7 @@ function parseJson(text: string): Json {
     return JSON.parse(text) as Json;
   } catch (error) {
     throw badRequest(
-      `the protobuf body holds raw JSON that cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+      `the protobuf body holds invalid raw JSON: ${error instanceof Error ? error.message : String(error)}`,
     );
   }
 }

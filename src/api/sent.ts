@@ -1,6 +1,6 @@
 /**
- * A value as a client may have sent it: its fields have the right types, because decoding saw to that, but what is
- * required may be missing. Rules take this type, so that none of them trips over what it is there to report.
+ * A value as a client may have sent it: its fields have the right types, because decoding checked them, but required
+ * fields may be missing. Rules take this type, so that they do not crash on the fields they are to report.
  */
 export type Sent<T> = T extends readonly (infer E)[]
   ? readonly Sent<E>[]

@@ -1,14 +1,11 @@
-/**
- * What the API server does to an object of a kind, for the tests of kinds: complete it, prepare it, and say what is
- * wrong.
- */
+/** Runs the API server's admission steps for the tests of kinds: default, prepare, validate. */
 import { deepFreeze, type DeepReadonly } from "../base/index.ts";
 import type { AnyAdmission, ClusterReader, Review } from "./admission.ts";
 import type { KubernetesObject } from "./meta.ts";
 
 export const UID = "abcde000-0000-4000-8000-000000000000";
 
-/** A cluster in which nothing else is. */
+/** An empty cluster. */
 export const emptyCluster: ClusterReader = {
   get: () => undefined,
   mentions: () => false,
@@ -18,13 +15,13 @@ export const emptyCluster: ClusterReader = {
 
 interface Reviewed<T> {
   object: T;
-  /** `field: message` of everything that is wrong. */
+  /** `field: message` of all errors. */
   problems: string[];
-  /** What a client is told of an object that is right. */
+  /** Warnings for a valid object. */
   warnings: string[];
 }
 
-/** What an admission is asked of one write. With an old object, which is what is stored, it is an update. */
+/** The review of one write. With an old object, the stored one, it is an update. */
 export function makeReview<T>(object: DeepReadonly<T>, oldObject?: DeepReadonly<T>, subresource?: string): Review<T> {
   return {
     operation: oldObject ? "UPDATE" : "CREATE",
@@ -43,7 +40,7 @@ export function makeReview<T>(object: DeepReadonly<T>, oldObject?: DeepReadonly<
   };
 }
 
-/** One write, from what a client sent to what would be stored. */
+/** One write, from the sent object to the one to be stored. */
 export function review<T extends KubernetesObject>(
   admissions: readonly AnyAdmission[],
   given: T,

@@ -1,12 +1,13 @@
 /**
- * Rules for where a webhook is reached: by a URL or as a Service. Definitions and Karmada's interpreters share them.
+ * Validates the client configuration of a webhook: a URL or a Service. CRDs and Karmada's interpreter webhooks share
+ * it.
  */
 import type { DeepReadonly } from "../base/index.ts";
 import { dnsSubdomainProblems, type FieldError } from "../machinery/index.ts";
 import { missing, wrong } from "./field-errors.ts";
 import type { ServiceReference, WebhookClientConfig } from "./facts/admissionregistration-v1.ts";
 
-/** `checkService` is for those who tell the fields of a Service in words of their own. */
+/** `checkService` replaces the default messages for the fields of a Service. */
 export function checkWebhookClient(
   field: string,
   { url, service }: DeepReadonly<WebhookClientConfig>,
@@ -24,7 +25,7 @@ const URL_FORM = "; desired format: https://host[/path]";
 function checkWebhookUrl(field: string, text: string): FieldError[] {
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(text)?.[1]?.toLowerCase() ?? "";
   const errors = scheme === "https" ? [] : [wrong(field, scheme, `'https' is the only allowed URL scheme${URL_FORM}`)];
-  // Browsers read a host into `https:shop` as well; whoever writes this forgot something.
+  // The WHATWG parser accepts a host in `https:shop`; the author probably forgot the slashes.
   if (!/^[^/?#]*:\/\/[^/?#]/.test(text)) return [...errors, wrong(field, "", `host must be specified${URL_FORM}`)];
   if (!URL.canParse(text))
     return [missing(field, `url must be a valid URL: ${JSON.stringify(text)} cannot be parsed${URL_FORM}`)];

@@ -1,7 +1,6 @@
 /**
- * Requests that are answered by code instead of storage: reviews (`POST subjectaccessreviews`) and subresources that
- * take an object of another kind (`POST pods/a/eviction`). Each action is one file in `actions/`; kinds declare its
- * shape.
+ * Requests that code handles instead of storage: reviews (`POST subjectaccessreviews`) and subresources that accept an
+ * object of another kind (`POST pods/a/eviction`). Each action is one file in `actions/`; kinds declare its shape.
  */
 import type { RequestContext } from "./context.ts";
 import type { Answer, Input, OperationDependencies } from "./operations.ts";
@@ -11,11 +10,9 @@ export interface Action {
   group: string;
   /** The plural of the resource. */
   resource: string;
-  /** Unset for a review: the resource itself is the action. */
+  /** Unset for a review, where the resource itself is the action. */
   subresource?: string;
-  /**
-   * What is sent to it, where that is another kind than the resource; for messages about bodies that cannot be read.
-   */
+  /** The kind of the request body when it differs from the resource; used in errors about invalid bodies. */
   sends?: ServedVersion;
   run(deps: OperationDependencies, context: RequestContext, input: Input): Promise<Answer>;
 }
@@ -29,7 +26,7 @@ export function createActions(actions: readonly Action[]): Actions {
   const byKey = new Map(actions.map((action) => [keyOf(action.group, action.resource, action.subresource), action]));
   return {
     of({ resource: { kind, name } }, subresource) {
-      // Only what the kind declares: a custom resource may have any name.
+      // Only when the kind declares it: a custom resource may have any name.
       if (
         !kind.builtIn ||
         (subresource === undefined

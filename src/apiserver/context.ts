@@ -1,4 +1,4 @@
-/** What every operation on a resource needs to know, whichever way the request came. */
+/** The context that every operation on a resource needs, however the request arrived. */
 import { ApiError } from "../machinery/index.ts";
 import type { FieldError } from "../machinery/index.ts";
 import type { LogicalCluster } from "./clusters/clusters.ts";
@@ -16,12 +16,12 @@ export interface RequestContext {
   readonly userAgent: string;
   /** The caller is one of the controllers that belong to this server, in this process or another (`IsController`). */
   readonly byController: boolean;
-  /** Adds a `Warning:` header to the answer. */
+  /** Adds a `Warning:` header to the response. */
   readonly warn: (message: string) => void;
   readonly signal: AbortSignal;
 }
 
-/** 500 without a reason, as the real server answers a few mistakes of clients. */
+/** 500 without a reason, as kube-apiserver returns for some client errors. */
 export function plainError(message: string): ApiError {
   return new ApiError({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 500 });
 }

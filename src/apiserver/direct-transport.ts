@@ -1,7 +1,6 @@
 /**
- * The transport for controllers in the same process: the same operations, without bytes in between. What it hands out
- * is the object that all readers share; what it is handed is copied, except for parts that are those of the stored
- * object anyway.
+ * The transport for controllers in the same process: the same operations without serialization. It returns the object
+ * that all readers share. It copies the objects it receives, except for parts that are identical to the stored object.
  */
 import { deepFreeze, isObject } from "../base/index.ts";
 import type { Json, JsonObject } from "../base/index.ts";
@@ -31,11 +30,11 @@ import type { Notice } from "./watch/watch.ts";
 export interface DirectTransportOptions {
   deps: OperationDependencies;
   user: UserInfo;
-  /** Answers what is not an operation on a resource: discovery, proxies. */
+  /** Handles requests that are not operations on a resource: discovery, proxies. */
   handle: (request: ApiRequest) => Promise<ApiResponse>;
-  /** For tests: a reader that changes what it shares fails. */
+  /** For tests: freezes shared objects, so that a reader that modifies one fails. */
   freeze: boolean;
-  /** Told by each watch how many events it holds that nobody has taken yet. */
+  /** Called by each watch with the change of its number of undelivered events. */
   track: (change: number) => void;
   /** Shared by all transports of a server. */
   lists: ListTurns;
@@ -151,7 +150,7 @@ export function createDirectTransport({ deps, user, handle, freeze, track, lists
     },
 
     async close() {
-      // Watches end with their own signals; nothing else is held.
+      // Watches end with their own signals; there are no other resources to release.
     },
   };
 }
@@ -169,7 +168,7 @@ const NO_QUERY = new URLSearchParams();
 const NEVER = new AbortController().signal;
 
 /**
- * A client sends the same query with all of its writes; making its parameters each time took as long as finding the
+ * A client sends the same query with all of its writes; building the parameters each time took as long as finding the
  * object.
  */
 const parameters = new WeakMap<Readonly<Record<string, string>>, URLSearchParams>();
@@ -187,18 +186,18 @@ function inputOf(
 ): Input {
   return {
     object() {
-      if (!isObject(body)) throw badRequest("the request has no object");
+      if (!isObject(body)) throw badRequest("the request body must be an object");
       const stored = verb === "update" ? storedObject(deps, context) : undefined;
       return { object: copySharing(body, stored) as JsonObject, duplicates: [], sharesWith: stored };
     },
-    // A patch is read, never kept or changed.
+    // A patch is read, never stored or modified.
     value: () => body as Json | undefined,
     patch: () => ({ value: body as Json, duplicates: [] }),
     patchType: () => patchType ?? "merge",
   };
 }
 
-/** What an update is about to replace, if it is there. */
+/** The object that an update is about to replace, if it exists. */
 function storedObject(
   { store }: OperationDependencies,
   { cluster, served, namespace, name = "" }: RequestContext,
@@ -239,14 +238,14 @@ function initialEnd({ group, version }: ResourcePath, revision: number): Transpo
   };
 }
 
-/** The body of an answer in pieces, however the server holds it. */
+/** The body of a response in chunks, however the server holds it. */
 export async function* bodyOf(body: ApiResponse["body"], signal: AbortSignal): AsyncGenerator<Uint8Array> {
   if (body instanceof Uint8Array) yield body;
   else if (Array.isArray(body)) yield* body as readonly Uint8Array[];
   else yield* streamed(body as ByteStream, signal);
 }
 
-/** A byte stream read at the pace of the reader. */
+/** A byte stream with backpressure from the reader. */
 async function* streamed(stream: ByteStream, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let ended = false;

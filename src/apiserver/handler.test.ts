@@ -7,8 +7,8 @@ import { textOf } from "./request/text.ts";
 
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
-describe("every answer", () => {
-  test("has a type, a cache rule and an audit id, which is the client's if it sent one", async () => {
+describe("every response", () => {
+  test("has a content type, a cache rule and an audit id, which is the client's if it sent one", async () => {
     const { request } = await createTestServer();
 
     const own = await request("GET", "/version");
@@ -27,24 +27,24 @@ describe("every answer", () => {
       path: "/api/v1/nopes",
       want: [404, "the server could not find the requested resource"],
     },
-    "to an unknown group is plain text": { path: "/apis/nope.example.com/v1", want: [404, "404 page not found\n"] },
+    "to an unknown API group is plain text": { path: "/apis/nope.example.com/v1", want: [404, "404 page not found\n"] },
     "to an unknown path is plain text": { path: "/nope", want: [404, "404 page not found\n"] },
-    "to a method that the path does not take is 405": {
+    "to an unsupported method is 405": {
       method: "POST",
       path: "/api/v1/namespaces/default/configmaps/m",
       want: [405, "does not allow this method"],
     },
-    "to a subresource that is not there is 404": {
+    "to a missing subresource is 404": {
       method: "POST",
       path: "/api/v1/namespaces/default/configmaps/m/status",
       want: [404, "could not find"],
     },
-    "to a subresource named like a property of objects is 404": {
+    "to a subresource named like an Object.prototype property is 404": {
       path: "/api/v1/namespaces/default/pods/p/constructor",
       want: [404, "could not find"],
     },
-    "to an object at the scope of the cluster is 404": { path: "/api/v1/configmaps/m", want: [404, "could not find"] },
-    "to a bad timeout is 400": { path: "/api/v1/configmaps?timeout=x", want: [400, "invalid timeout"] },
+    "to a namespaced object at cluster scope is 404": { path: "/api/v1/configmaps/m", want: [404, "could not find"] },
+    "to an invalid timeout is 400": { path: "/api/v1/configmaps?timeout=x", want: [400, "invalid timeout"] },
   };
   for (const [behaviour, { method = "GET", path, want }] of Object.entries(failures)) {
     test(behaviour, async () => {
@@ -57,7 +57,7 @@ describe("every answer", () => {
     });
   }
 
-  test("to a write that the disk does not take says what to do, and reads go on", async () => {
+  test("to a write on a full disk explains what to do, and reads continue", async () => {
     const memory = createMemoryEngine();
     let isFull = false;
     const { request } = await createTestServer({
@@ -76,7 +76,7 @@ describe("every answer", () => {
       body: {
         kind: "Status",
         message:
-          "Internal error occurred: the disk of this server takes no writes; free some space there, and try again",
+          "Internal error occurred: the disk of this server rejects writes; free some space there, and try again",
       },
     });
     expect(read.status).toBe(200);
@@ -96,7 +96,7 @@ describe("every answer", () => {
 describe("a user who is not an administrator", () => {
   const user = { name: "ann", groups: ["system:authenticated"] };
 
-  test("may look at discovery and nothing else, and is told so in the known words", async () => {
+  test("may read discovery and nothing else, with Kubernetes' error message", async () => {
     const withRoles = {
       ...PROFILE,
       builtIns: [...PROFILE.builtIns, ClusterRole, ClusterRoleBinding, Role, RoleBinding],
@@ -140,7 +140,7 @@ describe("discovery", () => {
     });
   });
 
-  test("comes as one document with an ETag, until a definition changes it", async () => {
+  test("is aggregated in one document with an ETag, until a CRD changes it", async () => {
     const { request } = await createTestServer();
 
     const first = await request("GET", "/apis", undefined, { accept: `${AGGREGATED},application/json` });
@@ -164,7 +164,7 @@ describe("discovery", () => {
 });
 
 describe("OpenAPI", () => {
-  test("points to a document for each version, which may be kept for ever", async () => {
+  test("links to a document for each version, which may be cached forever", async () => {
     const { request } = await createTestServer();
 
     const index = await request("GET", "/openapi/v3");
@@ -176,7 +176,7 @@ describe("OpenAPI", () => {
     expect([stale.status, stale.headers.location]).toEqual([301, serverRelativeURL]);
   });
 
-  test("says that fields are validated here, and resolves every reference", async () => {
+  test("declares server-side field validation, and resolves every reference", async () => {
     const { request } = await createTestServer();
 
     const { body, text } = await request("GET", "/openapi/v3/apis/apps/v1");
@@ -199,7 +199,7 @@ describe("OpenAPI", () => {
     });
   });
 
-  test("turns types that contain themselves into references", async () => {
+  test("turns recursive types into references", async () => {
     const { request } = await createTestServer();
 
     const { status, text } = await request("GET", "/openapi/v3/apis/apiextensions.k8s.io/v1");

@@ -1,6 +1,5 @@
 /**
- * The edge of the API server: a request comes in, is routed, authorised and answered. Whatever goes wrong becomes a
- * Status here.
+ * The entry point of the API server: routes, authorizes and handles each request. Every failure becomes a Status here.
  */
 import { randomUuid } from "../base/index.ts";
 import type { Log, MetricsText } from "../base/index.ts";
@@ -50,21 +49,21 @@ export interface HandlerOptions {
   log: Log;
   version: VersionInfo;
   decodeProtobuf?: ProtobufDecoder;
-  /** Aborted when the server stops: requests that come later are sent elsewhere. */
+  /** Aborted when the server stops: later requests are rejected so that clients reconnect elsewhere. */
   stopping: AbortSignal;
   health: HealthState;
   metrics: ServerMetrics;
-  /** The figures of the controllers in this process. */
+  /** Writes the metrics of the controllers in this process. */
   writeControllerMetrics?(text: MetricsText): void;
-  /** Figures of what runs on the members. */
+  /** Metrics of the workloads on members. */
   workloads?: WorkloadMetrics;
-  /** What runs the containers of the clusters, where something does. */
+  /** The container runtimes of the clusters, if any. */
   connect?: ConnectBackend;
 }
 
 export function createHandler(options: HandlerOptions): (request: ApiRequest) => Promise<ApiResponse> {
   const { deps, log, metrics } = options;
-  // Audit ids need to be unique, not secret: one random part for the server and a counter are cheaper than chance per
+  // Audit ids must be unique, not secret: one random prefix per server and a counter are cheaper than a random id per
   // request.
   const auditPrefix = randomUuid(deps.random).slice(0, 24);
   let requests = 0;
@@ -100,15 +99,15 @@ export function createHandler(options: HandlerOptions): (request: ApiRequest) =>
 function failureResponse(error: unknown, { headers, method, path }: ApiRequest, log: Log): ApiResponse {
   if (error instanceof PageNotFound) return textResponse(404, "404 page not found\n");
   if (error instanceof ApiError) return statusResponse(error, failureFormat(headers.accept));
-  // Told once by whoever owns the store: a full disk refuses every write.
+  // The owner of the store logs this once: a full disk rejects every write.
   if (error instanceof StoreWriteError)
     return statusResponse(
-      internalError("the disk of this server takes no writes; free some space there, and try again"),
+      internalError("the disk of this server rejects writes; free some space there, and try again"),
       failureFormat(headers.accept),
     );
   log.error("request failed", { method, path, error });
-  // What went wrong inside is for the log, not for the peer.
-  return statusResponse(internalError("the server could not handle the request; its log says why"));
+  // Internal errors are logged, not sent to the client.
+  return statusResponse(internalError("the server could not handle the request; see its log for the reason"));
 }
 
 function answer(
@@ -120,11 +119,11 @@ function answer(
   const { deps, stopping } = options;
   const { cluster: clusterName, path } = splitCluster(request.path);
   const route = routeOf(path);
-  // Whoever asks how the server is gets an answer to the end.
+  // Health endpoints respond until the end.
   if (stopping.aborted && route.type !== "health") throw unavailable("the server is stopping");
   if (route.type === "resource") return answerResource(options, request, clusterName, route, seen, warn);
 
-  // Answered at once, so only a timeout that cannot be read matters.
+  // The response is immediate, so the timeout only has to be valid.
   timeoutMsOf(request.query, longest(request.method));
   const access = { cluster: clusterName, verb: request.method.toLowerCase(), path };
   authorize(deps, { ...access, user: actingUser(deps.authorizer, request, access) });
@@ -172,7 +171,7 @@ async function answerResource(
   const representation = representationOf(headers, query, hasTable(context));
   if (verb === "watch") return watchResponse(options, context, route, representation, seen);
   const timeoutMs = timeoutMsOf(query, longest(request.method));
-  // Awaited only when somebody is behind, so that a write costs no extra turn otherwise.
+  // Awaited only when a watcher is lagging, so that a write costs no extra turn otherwise.
   const room = isRead(verb) || isUrgent(deps, context) ? undefined : deps.pressure.room(clusterName, request.signal);
   if (room) await room;
   const tableOptions = {
@@ -193,7 +192,7 @@ async function answerResource(
   );
 }
 
-/** Names that would mean something else in a path. */
+/** Names that would have another meaning in a path. */
 function checkName(name: string): void {
   if (name === "." || name === "..")
     throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: may not be '${name}'`);
@@ -212,7 +211,10 @@ const METRIC_VERBS: Readonly<Record<Verb, string>> = {
   connect: "CONNECT",
 };
 
-/** What the request is counted as; only names of what is served, so that nobody can make up series. */
+/**
+ * Labels for the request metrics. Only names of served resources are used, so that clients cannot create arbitrary
+ * series.
+ */
 function observe(
   seen: ObservedRequest,
   { cluster, served, namespace, name, subresource = "", query }: RequestContext,
@@ -229,7 +231,7 @@ function observe(
   seen.dryRun = verb !== "get" && verb !== "list" && verb !== "watch" && query.has("dryRun");
 }
 
-/** Reviews and actions answer with what was sent to them, which has no columns. */
+/** Reviews and actions return the sent object, which has no columns. */
 function hasTable({ served: { resource }, subresource }: RequestContext): boolean {
   const { verbs, subresources } = resource.kind;
   if (subresource === undefined) return verbs === undefined || verbs.includes("get");
@@ -238,15 +240,12 @@ function hasTable({ served: { resource }, subresource }: RequestContext): boolea
 
 const isRead = (verb: Verb): boolean => verb === "get" || verb === "list";
 
-/**
- * Leaders renew their leases and gatekeepers ask their questions in time, whoever else is slow; nobody watches the
- * answers of reviews.
- */
+/** Lease renewals and reviews are not delayed by slow watchers; reviews have no watchers. */
 function isUrgent({ actions }: OperationDependencies, { served, subresource }: RequestContext): boolean {
   return served.resource.name.group === "coordination.k8s.io" || actions.of(served, subresource) !== undefined;
 }
 
-/** A method that the path does not take: 405, unless there is nothing there at all. */
+/** An unsupported method: 405, unless the path does not exist at all. */
 function refuseMethod(deps: OperationDependencies, clusterName: string, route: ResourceRoute): never {
   findResource(findCluster(deps, clusterName), route, "get");
   throw methodNotAllowed();
@@ -320,7 +319,7 @@ async function connect(
 }
 
 /**
- * What follows the subresource, as it came: `/apis/<group>/<version>/<resource>/<name>/<subresource>/…`, with a
+ * The unmodified path after the subresource: `/apis/<group>/<version>/<resource>/<name>/<subresource>/…`, with a
  * namespace before the resource.
  */
 function rawRestOf(path: string, { group, namespace }: ResourceRoute): string {
@@ -337,7 +336,7 @@ function watchResponse(
 ): ApiResponse {
   const { cluster, served, signal } = context;
   const query = listQuery(context.query, true);
-  // The old prefix names one object in the path.
+  // The legacy watch prefix names one object in the path.
   const fieldSelector =
     route.name === undefined
       ? query.fieldSelector

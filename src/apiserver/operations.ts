@@ -1,6 +1,5 @@
 /**
- * One verb on one resource: from a checked request to an answer that is not yet bytes. Both transports come through
- * here.
+ * One verb on one resource: from a checked request to a result that is not yet serialized. Both transports use this.
  */
 import type { ConnectHandler } from "../api/index.ts";
 import type { Json, JsonObject } from "../base/index.ts";
@@ -54,7 +53,7 @@ export type Answer =
   | { type: "list"; result: ListResult; served: ServedVersion }
   | { type: "object"; object: JsonObject; code: 200 | 201 };
 
-/** The body of a request, decoded when the operation asks for it. */
+/** The body of a request, decoded when the operation reads it. */
 export interface Input {
   object(): DecodedObject;
   value(): Json | undefined;
@@ -62,7 +61,7 @@ export interface Input {
   patchType(): PatchType;
 }
 
-/** The server has no such page: answered in plain text, as the real one does for groups it does not know. */
+/** An unknown path: answered in plain text, as kube-apiserver does for unknown groups. */
 export class PageNotFound extends ApiError {
   constructor() {
     super(pathNotFound().status);
@@ -92,10 +91,10 @@ export function findResource(
     if (verb !== "list" && verb !== "watch") throw methodNotAllowed();
   }
   if (subresource === undefined) {
-    // A review has no objects, so there is nothing under a name.
+    // A review has no stored objects, so paths with a name do not exist.
     if (kind.verbs && name !== undefined && !kind.verbs.includes("get")) throw pathNotFound();
     if (kind.verbs && !kind.verbs.includes(verb)) throw methodNotAllowed();
-    // Too much would go at once.
+    // Namespaces cannot be deleted as a collection: too much would be deleted at once.
     if (verb === "deletecollection" && isNamespaceKind(served.resource)) throw methodNotAllowed();
     return served;
   }
@@ -111,7 +110,7 @@ export function findResource(
   throw kind.builtIn ? pathNotFound() : notFound(served.resource.name, name ?? "");
 }
 
-/** The code behind a subresource that is not stored. The name comes from a path, so only own properties count. */
+/** The handler of a connect subresource. The name comes from a path, so only own properties count. */
 export function connectHandler({ resource }: ServedVersion, subresource: string): ConnectHandler | undefined {
   const { connect } = resource.kind.subresources;
   return connect && Object.hasOwn(connect, subresource) ? connect[subresource] : undefined;
@@ -123,7 +122,7 @@ function checkSubresource(served: ServedVersion, verb: Verb, verbs: readonly Ver
   return served;
 }
 
-/** The cluster that a request is about. */
+/** The cluster that a request is for. */
 export function findCluster({ clusters }: Pick<OperationDependencies, "clusters">, name: string): LogicalCluster {
   const cluster = clusters.get(name);
   if (!cluster) throw clusterNotFound(name);
@@ -144,7 +143,7 @@ export function operate(
   const work = perform(deps, context, verb, input);
   if (verb !== "create" && verb !== "update") return work;
   return work.catch((error: unknown) => {
-    // What a definition does not know is told of a body that is refused for other reasons, too.
+    // Unknown fields are also reported for a body that is rejected for other reasons.
     if (!(error instanceof ApiError)) throw error;
     tellUnknown(deps, context, input.object(), verb);
     throw explainUnreadable(context, error);
@@ -185,7 +184,7 @@ async function perform(
     case "delete": {
       const options = deletionOptions(context, input.value());
       const { entry, gone } = await deleteObject(deps, context, options);
-      // Who speaks the old option is told in the old way that dependents go first.
+      // A client that uses the deprecated orphanDependents option receives 202 when dependents are deleted first.
       if (!gone) return { type: "entry", entry, served, code: options.orphanDependents === false ? 202 : 200 };
       if (answersWithObject(served.resource)) return { type: "entry", entry, served, code: 200 };
       return {
@@ -224,7 +223,7 @@ async function operateScale(
   };
 }
 
-/** The metadata of a list answer. */
+/** The metadata of a list response. */
 export function listMetadata(
   { revision, continueToken, remaining }: ListResult,
   { resource }: ServedVersion,
@@ -232,7 +231,7 @@ export function listMetadata(
 ): JsonObject {
   return {
     resourceVersion: String(revision),
-    // Lists of custom resources say so when there is nothing more; those of Kubernetes' own kinds leave it out.
+    // Lists of custom resources contain an empty continue token on the last page; those of built-in kinds omit it.
     ...(continueToken !== undefined
       ? { continue: continueToken }
       : !resource.kind.builtIn && !isTable && { continue: "" }),

@@ -11,7 +11,7 @@ const pod: JsonObject = {
 const debug = { spec: { ephemeralContainers: [{ name: "debug", image: "busybox" }] } };
 const resize = { spec: { containers: [{ name: "c", resources: { requests: { cpu: "2" } } }] } };
 
-test("AG-5 a part is written through its subresource: a new generation, and a manager of its own", async () => {
+test("writing a part through its subresource increases the generation and records its own field manager", async () => {
   const { request } = await createTestServer();
   await request("POST", PODS, pod);
 
@@ -34,7 +34,7 @@ test("AG-5 a part is written through its subresource: a new generation, and a ma
   });
 });
 
-test("AG-5 what lies outside of the part stays, also in metadata and status", async () => {
+test("the subresource keeps everything outside its part, including metadata and status", async () => {
   const { request } = await createTestServer();
   await request("POST", PODS, pod);
 
@@ -53,7 +53,7 @@ test("AG-5 what lies outside of the part stays, also in metadata and status", as
   });
 });
 
-test("AG-5 a PUT of the whole object writes the part alone", async () => {
+test("a PUT of the whole object to the subresource writes only the part", async () => {
   const { request } = await createTestServer();
   await request("POST", PODS, pod);
 
@@ -71,7 +71,7 @@ test("AG-5 a PUT of the whole object writes the part alone", async () => {
   });
 });
 
-test("AG-5 a write that changes nothing of the part writes nothing", async () => {
+test("writing an unchanged part stores nothing", async () => {
   const { request } = await createTestServer();
   await request("POST", PODS, pod);
   const before = await request("PATCH", `${PODS}/a/resize`, resize, STRATEGIC);
@@ -81,7 +81,7 @@ test("AG-5 a write that changes nothing of the part writes nothing", async () =>
   expect(body).toEqual(before.body);
 });
 
-test("AG-5 a field that nobody knows is refused, inside the part or not", async () => {
+test("an unknown field is rejected, inside or outside the part", async () => {
   const { request } = await createTestServer();
   await request("POST", PODS, pod);
 
@@ -95,7 +95,7 @@ test("AG-5 a field that nobody knows is refused, inside the part or not", async 
   expect(status).toBe(422);
 });
 
-test("AG-5 a part is read and written, and neither created nor deleted", async () => {
+test("a part supports get and update, but not create and delete", async () => {
   const { request } = await createTestServer();
   await request("POST", PODS, pod);
 
@@ -110,7 +110,7 @@ test("AG-5 a part is read and written, and neither created nor deleted", async (
   expect([statuses, missing.status, unknown.status]).toEqual([[200, 405, 405], 404, 404]);
 });
 
-test("AG-5 discovery lists the parts", async () => {
+test("discovery lists the part subresources", async () => {
   const { request } = await createTestServer();
 
   const { body } = await request("GET", "/api/v1");

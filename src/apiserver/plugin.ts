@@ -1,6 +1,6 @@
 /**
- * Admission that looks at other objects of the same cluster: quota, limits, priorities, service accounts. Admissions of
- * `api` belong to one kind; a plugin is the server's own and sees the request. Each is one file in `plugins/`.
+ * Admission that reads other objects of the same cluster: quota, limits, priorities, service accounts. Admissions of
+ * `api` belong to one kind; a plugin belongs to the server and sees the request. Each is one file in `plugins/`.
  */
 import type { ClusterReader, ClusterWriter, Operation } from "../api/index.ts";
 import type { DeepReadonly, JsonObject } from "../base/index.ts";
@@ -16,7 +16,7 @@ export interface PluginRequest {
   readonly read: ClusterReader;
 }
 
-/** An object of a kind of Kubernetes is written itself, not one of its subresources; or the one that is named. */
+/** Whether a built-in object itself is written, or the named subresource. */
 export function writesKind(
   { served: { resource }, subresource }: RequestContext,
   group: string,
@@ -28,18 +28,18 @@ export function writesKind(
 
 export interface Plugin {
   name: string;
-  /** Cheap: asked for every write. */
+  /** Cheap: called for every write. */
   concerns(context: RequestContext, operation: Operation): boolean;
   /**
-   * The object as it is to go on. Runs after decoding, defaulting and the recording of field managers: what it sets is
-   * nobody's.
+   * Returns the object to continue with. Runs after decoding, defaulting and field management: the fields it sets have
+   * no field manager.
    */
   mutate?(request: PluginRequest): DeepReadonly<JsonObject>;
-  /** Throws an ApiError to refuse. Runs when everything else is right with the object. */
+  /** Throws an ApiError to reject the request. Runs when the object is otherwise valid. */
   validate?(request: PluginRequest): void;
   /**
-   * The last word before the object is stored; not asked in a dry run. What it takes (quota) is given back by calling
-   * what it returns, when storing fails after all.
+   * The last step before the object is stored; skipped in a dry run. Returns a function that releases what was reserved
+   * (quota) when storing fails.
    */
   reserve?(request: PluginRequest, write: ClusterWriter): Promise<(() => Promise<void>) | undefined>;
 }

@@ -3,13 +3,13 @@ import { formatTime } from "../base/index.ts";
 import { graceSecondsOf } from "./pods.ts";
 
 const cases: Record<string, { spec?: object; status?: object; asked?: number; want: number }> = {
-  "a pod that says nothing has half a minute": { want: 30 },
-  "a pod has the time that it asks for": { spec: { terminationGracePeriodSeconds: 5 }, want: 5 },
-  "whoever deletes it knows better": { spec: { terminationGracePeriodSeconds: 5 }, asked: 0, want: 0 },
-  "a negative time is a second": { spec: { terminationGracePeriodSeconds: -7 }, want: 1 },
-  "a time without end ends": { spec: { terminationGracePeriodSeconds: 2 ** 53 }, want: 2_147_483_647 },
-  "a pod without a node goes at once": { spec: { nodeName: "" }, want: 0 },
-  "a pod that has ended goes at once": { status: { phase: "Failed" }, want: 0 },
+  "the grace period defaults to 30 seconds": { want: 30 },
+  "terminationGracePeriodSeconds sets the grace period": { spec: { terminationGracePeriodSeconds: 5 }, want: 5 },
+  "an explicit gracePeriodSeconds wins": { spec: { terminationGracePeriodSeconds: 5 }, asked: 0, want: 0 },
+  "a negative grace period becomes one second": { spec: { terminationGracePeriodSeconds: -7 }, want: 1 },
+  "caps an infinite grace period": { spec: { terminationGracePeriodSeconds: 2 ** 53 }, want: 2_147_483_647 },
+  "an unscheduled pod has no grace period": { spec: { nodeName: "" }, want: 0 },
+  "a finished pod has no grace period": { status: { phase: "Failed" }, want: 0 },
 };
 for (const [behaviour, { spec, status = {}, asked, want }] of Object.entries(cases)) {
   // oxlint-disable-next-line vitest/valid-title -- The name of the case is the title.

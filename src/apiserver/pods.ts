@@ -1,4 +1,4 @@
-/** Pods: how long they may take to stop, and what plugins ask of a write to know that it is one of a pod. */
+/** Pods: the deletion grace period, and the check for plugins whether a write concerns a pod. */
 import { isObject } from "../base/index.ts";
 import type { JsonObject } from "../base/index.ts";
 import type { RequestContext } from "./context.ts";
@@ -6,13 +6,14 @@ import { writesKind } from "./plugin.ts";
 
 const DEFAULT_GRACE_SECONDS = 30;
 /**
- * The largest int32, 68 years. Much more leads to a time that cannot be written, and the pod could never be deleted.
+ * The largest int32, 68 years. A larger value could lead to a time that cannot be formatted, and the pod could never be
+ * deleted.
  */
 const MAX_GRACE_SECONDS = 2 ** 31 - 1;
 
 /**
- * How long a deleted pod waits for its kubelet. Nobody runs a pod that is not scheduled or has ended, so it goes at
- * once.
+ * How long a deleted pod waits for its kubelet. No kubelet runs a pod that is unscheduled or finished, so it is deleted
+ * immediately.
  */
 export function graceSecondsOf(pod: JsonObject, asked: number | undefined): number {
   const spec = isObject(pod.spec) ? pod.spec : {};
@@ -27,7 +28,7 @@ export function graceSecondsOf(pod: JsonObject, asked: number | undefined): numb
   return grace < 0 ? 1 : Math.min(grace, MAX_GRACE_SECONDS);
 }
 
-/** A pod itself is written, not one of its subresources; or the one that is named. */
+/** Whether a pod itself is written, or the named subresource. */
 export function writesPod(context: RequestContext, part?: "resize" | "ephemeralcontainers"): boolean {
   return writesKind(context, "", "Pod", part);
 }

@@ -1,7 +1,6 @@
 /**
- * The API server without a transport: requests in, answers out. It owns the logical clusters, what they serve, and the
- * work that goes on by itself (garbage collection, emptying namespaces). The store below it belongs to whoever opened
- * it.
+ * The API server without a transport. It owns the logical clusters, their resources, and the server's background work
+ * (garbage collection, emptying namespaces). The caller owns the store.
  */
 import type { AnyAdmission } from "../api/index.ts";
 import { FlotillaError } from "../base/index.ts";
@@ -66,62 +65,61 @@ export interface ApiServerOptions {
   admissions: readonly AnyAdmission[];
   profiles: Readonly<Record<string, Profile>>;
   /**
-   * Who issues tokens of service accounts, and the PEM of the key that signs them; unset makes a key that lives as long
-   * as the process.
+   * The issuer of service account tokens, and the PEM of the signing key; unset creates a key that is valid until the
+   * process exits.
    */
   serviceAccounts?: { issuer?: string; signingKey?: () => Promise<string> };
   /** Group of the controllers that belong to this server (`IsController`); unset means that there are none. */
   controllerGroup?: string;
-  /** Unset refuses protobuf bodies, with a clear text. */
+  /** Unset rejects protobuf bodies with a clear error. */
   decodeProtobuf?: ProtobufDecoder;
   version?: VersionInfo;
-  /** What runs the containers of the clusters, for logs, commands and proxies. */
+  /** The container runtimes of the clusters, for logs, commands and proxies. */
   connect?: ConnectBackend;
-  /**
-   * The controllers that run in this process: their figures are on the hub's `/metrics`, and they have a check in
-   * `/readyz`.
-   */
+  /** The controllers in this process: their metrics are on the hub's `/metrics`, and they have a check in `/readyz`. */
   controllers?: { writeMetrics(text: MetricsText): void; problems(): readonly string[] };
-  /** Whether the store takes writes, for a check in the hub's `/readyz`; unset is yes. */
+  /** Whether the store accepts writes, for a check in the hub's `/readyz`; unset is yes. */
   takesWrites?(): boolean;
   /**
-   * Figures of what runs on the members: on each cluster's `/metrics`, and together on the hub's `/metrics/members`.
+   * Metrics of the workloads on members: on each cluster's `/metrics`, and together on the hub's `/metrics/members`.
    */
   workloads?: WorkloadMetrics;
-  /** For tests: whatever is handed out is frozen. */
+  /** For tests: returned objects are frozen. */
   freeze?: boolean;
 }
 
 export interface ApiServer {
-  /** Never throws: failures are a Status. */
+  /** Never throws: failures are returned as a Status. */
   handle(request: ApiRequest): Promise<ApiResponse>;
   /** Direct calls for controllers in this process, with one identity. */
   transport(user: UserInfo): Transport;
-  /** Stored; adding a cluster that is there with the same profile does nothing. */
+  /** Stored. Adding a cluster that exists with the same profile does nothing. */
   addCluster(name: string, profile: string): Promise<void>;
-  /** Removes a cluster with everything in it. */
+  /** Removes a cluster with all its objects. */
   removeCluster(name: string): Promise<void>;
   clusters(): string[];
-  /** What a cluster started from; undefined when there is none of that name. */
+  /** The profile of a cluster; undefined when the cluster does not exist. */
   profileOf(name: string): string | undefined;
-  /** The cluster has a kube-controller-manager of its own at work. */
+  /** Whether the cluster runs its own kube-controller-manager. */
   isManagedElsewhere(cluster: string): boolean;
-  /** Tells a cluster from an earlier one of the same name. Throws 404 when there is none. */
+  /**
+   * Identifies a cluster and distinguishes it from an earlier one of the same name. Throws 404 when it does not exist.
+   */
   clusterId(name: string): string;
-  /** Whether that cluster is there now. */
+  /** Whether that cluster exists now. */
   isCluster(name: string, id: string): boolean;
   /**
-   * Tells of clusters that are gone with everything in them; another of the name may be there already. `id` is what
-   * `clusterId` said.
+   * Notifies the listener of clusters that were removed with all their objects; another cluster of the same name may
+   * already exist. `id` is the value of `clusterId`.
    */
   onClusterGone(listener: (name: string, id: string) => void): () => void;
-  /** Whether a cluster serves a resource now, in some version. */
+  /** Whether a cluster currently serves a resource in any version. */
   serves(cluster: string, group: string, resource: string): boolean;
-  /** Tells of every cluster that is there, and from then on of those that are added or whose kinds change. */
+  /** Notifies the listener of every existing cluster, and then of clusters that are added or whose kinds change. */
   onServed(listener: (cluster: string) => void): () => void;
-  /** Whose bearer tokens are, for the front door; tokens can be added while it runs. */
+  /** Authenticates bearer tokens for the front end; tokens can be added while the server runs. */
   readonly tokens: BearerTokens;
-  /** A token for a service account that is good as long as the Secret that holds it. */
+  /** Issues a service account token that is valid while its Secret exists. */
   issueSecretToken(
     cluster: string,
     namespace: string,
@@ -129,9 +127,11 @@ export interface ApiServer {
     secret: string,
   ): Promise<string>;
   readonly writes: Pick<WriteCounter, "total" | "counts">;
-  /** True when nothing is on its way: every write visible, every watcher told, no work of the server's own left. */
+  /**
+   * True when nothing is pending: every write is visible, every watcher is notified, and no background work is left.
+   */
   isQuiet(): boolean;
-  /** The server will stop: it says that it is not ready any more, and still answers. */
+  /** The server is about to stop: it reports not ready, and still answers requests. */
   drain(): void;
   close(): Promise<void>;
 }
@@ -174,7 +174,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     inFlight,
     siblings: new Siblings(),
     admissions: createAdmissions(admissions),
-    // Allocation first: it relies on being the first that reserves anything.
+    // Allocation comes first: it must be the first plugin that reserves anything.
     plugins: [
       allocation.plugin,
       createVolumeLifecycle({ clock }),
@@ -233,7 +233,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     }
   });
   clusters.subscribe(({ type, cluster: { name } }) => {
-    // What a later cluster of the name has promised or counted by now is its own.
+    // Promises and counts of a later cluster of the same name must be kept.
     if (type !== "gone" || clusters.get(name)) return;
     allocation.forget(name);
     metrics.forget(name);
@@ -296,7 +296,8 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     tokens,
     async issueSecretToken(clusterName, namespace, account, secret) {
       const cluster = clusters.get(clusterName);
-      if (!cluster) throw new FlotillaError("Cluster", `making a token in the cluster ${clusterName}: it was removed`);
+      if (!cluster)
+        throw new FlotillaError("Cluster", `cannot issue a token in cluster ${clusterName}: the cluster was removed`);
       return accountTokens.issueForSecret(cluster, namespace, account, secret);
     },
     writes,
@@ -317,5 +318,5 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   };
 }
 
-/** No two clusters are made by the same write. */
+/** No two clusters are created by the same write. */
 const idOf = ({ name, revision }: LogicalCluster): string => `${name}.${revision}`;

@@ -1,4 +1,4 @@
-/** A server on a memory store for the tests of this folder: a clock that stands still, one seed, frozen results. */
+/** A server on a memory store for the tests in this folder: a fixed clock, one seed, frozen results. */
 import {
   ConfigMap,
   CustomResourceDefinition,
@@ -60,9 +60,9 @@ export interface TestServer {
   clock: FakeClock;
   /** Direct calls as a controller of the server. */
   transport: Transport;
-  /** One request to the hub, or to what the path names. */
+  /** Sends one request to the hub, or to the cluster in the path. */
   request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answered>;
-  /** Resolves when the server's own work is done. */
+  /** Resolves when the server's background work is done. */
   settle(): Promise<void>;
 }
 
@@ -140,7 +140,7 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
   };
 }
 
-/** Keeps the first commit of a key that matches, and those after it, from the store until it is released. */
+/** Holds back the first commit of a matching key, and those after it, until it is released. */
 export function holdCommits(
   engine: Engine,
   matches: (key: string) => boolean,
@@ -158,7 +158,7 @@ export function holdCommits(
   return { reached: reached.promise, release: released.resolve };
 }
 
-/** Lets everything run that does not wait for something held back. */
+/** Runs everything that does not wait for a held commit. */
 export async function settleTicks(): Promise<void> {
   for (let tick = 0; tick < 20; tick++) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -191,7 +191,7 @@ export function makeDeployment(name: string): JsonObject {
   };
 }
 
-/** A definition of `Widget` with a default, a status and a scale. */
+/** A CRD of `Widget` with a default, a status and a scale. */
 export function makeDefinition(spec: JsonObject = {}): JsonObject {
   const schema = {
     type: "object",

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createFakeClock, formatTime, sleep, systemClock } from "./clock.ts";
 
 describe("the fake clock", () => {
-  test("fires what falls due in order, at its own time, also what a timer sets", () => {
+  test("fires due timers in order and at their own time, including timers set by timers", () => {
     const clock = createFakeClock(0);
     const fired: string[] = [];
     clock.after(20, () => fired.push(`b at ${clock.now()}`));
@@ -17,7 +17,7 @@ describe("the fake clock", () => {
     expect(clock.now()).toBe(20);
   });
 
-  test("does not fire what was cancelled, and knows what is due next", () => {
+  test("does not fire cancelled timers, and reports the next due time", () => {
     const clock = createFakeClock(0);
     const timer = clock.after(10, () => expect.unreachable());
     clock.after(30, () => {});
@@ -29,8 +29,8 @@ describe("the fake clock", () => {
   });
 });
 
-describe("waiting", () => {
-  test("ends with its time", async () => {
+describe("sleep", () => {
+  test("resolves after its delay", async () => {
     const clock = createFakeClock(0);
     const waiting = sleep(clock, 10);
 
@@ -39,7 +39,7 @@ describe("waiting", () => {
     await expect(waiting).resolves.toBeUndefined();
   });
 
-  test("ends with the signal's reason, and leaves no timer behind", async () => {
+  test("rejects with the signal's reason, and leaves no timer behind", async () => {
     const clock = createFakeClock(0);
     const stopping = new AbortController();
     const waiting = sleep(clock, 10, stopping.signal);
@@ -51,11 +51,11 @@ describe("waiting", () => {
   });
 });
 
-describe("the machine's clock", () => {
+describe("the system clock", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  test("waits longer than a timer of Node can", () => {
+  test("waits longer than Node's maximum timer delay", () => {
     const run = vi.fn<() => void>();
     systemClock.after(2 ** 32, run);
 
@@ -67,7 +67,7 @@ describe("the machine's clock", () => {
   });
 });
 
-test("times are written in UTC with whole seconds", () => {
+test("formatTime writes UTC with whole seconds", () => {
   expect(formatTime(Date.UTC(2024, 4, 1, 12, 30, 15, 999))).toBe("2024-05-01T12:30:15Z");
   expect(formatTime(Date.UTC(2024, 4, 1, 12, 30, 16))).toBe("2024-05-01T12:30:16Z");
 });

@@ -1,7 +1,7 @@
 /**
- * Time enters through `Clock`, so that a whole fleet can run in a simulation.
+ * Time is injected through `Clock`, so that a whole fleet can run in a simulation.
  *
- * `systemClock` is the machine's; `createFakeClock` stands still until a test moves it.
+ * `systemClock` is the machine's clock; `createFakeClock` stands still until a test advances it.
  */
 export interface Clock {
   /** Milliseconds since the epoch. */
@@ -30,7 +30,7 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
   });
 }
 
-/** The last second that was formatted: a busy server writes the same one thousands of times. */
+/** The last formatted second: a busy server formats the same one thousands of times. */
 let formatted = { second: Number.NaN, text: "" };
 
 /** RFC 3339 in UTC with whole seconds, as `metav1.Time` is written. */
@@ -45,7 +45,7 @@ export function formatMicroTime(ms: number): string {
   return new Date(ms).toISOString().replace("Z", "000Z");
 }
 
-/** Timers beyond 2^31 - 1 ms fire at once in Node; a longer wait takes several. */
+/** Node fires timers beyond 2^31 - 1 ms immediately; a longer wait takes several timers. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
@@ -65,7 +65,7 @@ export const systemClock: Clock = {
 
 export interface FakeClock extends Clock {
   /**
-   * Moves time on and fires what falls due, in order. Work that a timer starts is not awaited; see `settle` of the test
+   * Advances time and fires due timers, in order. Work that a timer starts is not awaited; see `settle` of the test
    * manager.
    */
   advance(byMs: number): void;

@@ -1,10 +1,10 @@
-/** Counts of observations in fixed buckets. The counts lie in one typed array, so observing allocates nothing. */
+/** Counts of observations in fixed buckets. The counts are in one typed array, so observing allocates nothing. */
 import { formatLabels } from "./metrics-text.ts";
 import type { Labels, MetricsText } from "./metrics-text.ts";
 
 export class Histogram {
   readonly #bounds: readonly number[];
-  /** One more than there are bounds: the last is for everything above. */
+  /** One more than there are bounds: the last is the +Inf bucket. */
   readonly #counts: Float64Array;
   #sum = 0;
 
@@ -24,7 +24,7 @@ export class Histogram {
     this.writeWith(text, name, formatLabels(labels));
   }
 
-  /** The same with labels that are written already. */
+  /** The same with labels that are already formatted. */
   writeWith(text: MetricsText, name: string, labels: string): void {
     const before = labels === "" ? "" : `${labels},`;
     let total = 0;
@@ -46,7 +46,7 @@ function boundsOf(bounds: readonly number[]): readonly string[] {
   return texts;
 }
 
-/** As Go writes it, because queries name bounds by their text: `1e-06` where JavaScript has `0.000001`. */
+/** Formatted as in Go, because queries match bounds by their text: `1e-06` where JavaScript has `0.000001`. */
 function formatBound(bound: number | undefined): string {
   if (bound === undefined) return "+Inf";
   return bound > 0 && bound < 1e-4 ? bound.toExponential().replace(/e-(\d)$/, "e-0$1") : String(bound);

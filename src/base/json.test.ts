@@ -9,17 +9,21 @@ const withProto = (value: unknown): object => {
 
 describe("equality", () => {
   const cases: Record<string, { a: unknown; b: unknown; want: boolean }> = {
-    "does not look at the order of keys": { a: { x: 1, y: 2 }, b: { y: 2, x: 1 }, want: true },
-    "takes an undefined field for an absent one": { a: { x: undefined }, b: {}, want: true },
-    "tells null from absent": { a: { x: null }, b: {}, want: false },
-    "tells apart as many keys of different names": { a: { x: 1, y: undefined }, b: { x: 1, z: 1 }, want: false },
-    "sees a key that one side has more of": { a: { x: 1 }, b: { x: 1, y: 2 }, want: false },
-    "takes the prototype of an object for no field of it": { a: withProto(Object.prototype), b: {}, want: false },
-    "looks at the order of lists": { a: [1, 2], b: [2, 1], want: false },
-    "tells a list from an object": { a: [], b: {}, want: false },
-    "sees a key that every object inherits": { a: {}, b: { constructor: "x" }, want: false },
-    "sees a key that would be a prototype": { a: {}, b: withProto(false), want: false },
-    "compares the value of such a key": { a: withProto({ x: 1 }), b: withProto({ x: 1 }), want: true },
+    "ignores the order of keys": { a: { x: 1, y: 2 }, b: { y: 2, x: 1 }, want: true },
+    "treats an undefined field as absent": { a: { x: undefined }, b: {}, want: true },
+    "distinguishes null from absent": { a: { x: null }, b: {}, want: false },
+    "distinguishes objects with the same number of keys but different names": {
+      a: { x: 1, y: undefined },
+      b: { x: 1, z: 1 },
+      want: false,
+    },
+    "detects an extra key on one side": { a: { x: 1 }, b: { x: 1, y: 2 }, want: false },
+    "does not compare the prototype of an object": { a: withProto(Object.prototype), b: {}, want: false },
+    "respects the order of lists": { a: [1, 2], b: [2, 1], want: false },
+    "distinguishes a list from an object": { a: [], b: {}, want: false },
+    "detects an own key with the name of an inherited property": { a: {}, b: { constructor: "x" }, want: false },
+    "detects a __proto__ key": { a: {}, b: withProto(false), want: false },
+    "compares the value of a __proto__ key": { a: withProto({ x: 1 }), b: withProto({ x: 1 }), want: true },
   };
   for (const [behaviour, { a, b, want }] of Object.entries(cases)) {
     test(behaviour, () => {

@@ -1,17 +1,17 @@
-/** JSON as TypeScript sees it: what manifests, patches and stored values are made of. */
+/** JSON types, for manifests, patches and stored values. */
 export type Json = null | boolean | number | string | Json[] | JsonObject;
 export interface JsonObject {
   [key: string]: Json;
 }
 
-/** A value that nobody may change. What the client and the informers hand out is shared, so it has this type. */
+/** A value that must not be modified. Objects from the client and the informers are shared, so they have this type. */
 export type DeepReadonly<T> = T extends (infer E)[]
   ? readonly DeepReadonly<E>[]
   : T extends object
     ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
     : T;
 
-/** The other way round: a copy that may be changed (see `copy`). */
+/** The inverse: a copy that may be modified (see `copy`). */
 export type Mutable<T> = T extends readonly (infer E)[]
   ? Mutable<E>[]
   : T extends object
@@ -22,9 +22,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/**
- * A deep copy of plain JSON that may be changed. Several times faster than `structuredClone` on the objects we handle.
- */
+/** A deep, mutable copy of plain JSON. Several times faster than `structuredClone` on the objects we handle. */
 export function copy<T>(value: T): Mutable<T> {
   return copyJson(value) as Mutable<T>;
 }
@@ -70,11 +68,11 @@ export function equalJson(a: unknown, b: unknown): boolean {
     const other = right[key];
     // Most values are equal scalars, which nothing inherits.
     if (value === other && typeof value !== "object") continue;
-    // Only own keys count: `constructor` and `__proto__` are there on every object, and may be keys of a hostile
+    // Only own keys count: every object inherits `constructor` and `__proto__`, which may also be keys of a hostile
     // manifest.
     if (!Object.hasOwn(right, key) || !equalJson(value, other)) return false;
   }
-  // Everything of the left is on the right; that there is no more on the right is a matter of counting.
+  // Every left key is on the right; counting detects extra keys on the right.
   for (const key in right) if (right[key] !== undefined) given--;
   return given === 0;
 }
@@ -86,7 +84,7 @@ export function defined<T extends object>(given: T | undefined): Partial<T> {
   return result;
 }
 
-/** Freezes a value and everything in it, so that a test fails where a reader changes what it shares. */
+/** Freezes a value recursively, so that a test fails where a reader modifies a shared object. */
 export function deepFreeze<T>(value: T): DeepReadonly<T> {
   if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value);

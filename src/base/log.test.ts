@@ -11,7 +11,7 @@ const setUp = (level: "debug" | "warn") => {
   };
 };
 
-test("a line is one JSON object with its time, level, message and fields, those of the part included", () => {
+test("a line is one JSON object with time, level, message and fields, including those of `with`", () => {
   const { log, lines } = setUp("debug");
 
   log.with({ component: "hub" }).info("works dispatched", { clusters: 3 });
@@ -21,7 +21,7 @@ test("a line is one JSON object with its time, level, message and fields, those 
   ]);
 });
 
-test("what is below the level is not written", () => {
+test("lines below the level are not written", () => {
   const { log, lines } = setUp("warn");
 
   log.debug("a");
@@ -40,7 +40,7 @@ test("an error is written as its message and causes, without a stack", () => {
   expect(messageOf("text")).toBe("text");
 });
 
-test("a person reads a line with the fields behind the message", () => {
+test("the text format puts the fields after the message", () => {
   const lines: string[] = [];
   const log = createLog({
     level: "info",
@@ -64,7 +64,7 @@ const TOKEN = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJzeXN0ZW0ifQ.c2lnbmF0dXJlLWJ5dGVz"
 const KEY = "-----BEGIN EC PRIVATE KEY-----\nMHcCAQEEIBlah\n-----END EC PRIVATE KEY-----";
 
 const secrets: Record<string, { message?: string; fields: Record<string, unknown>; secret: string }> = {
-  "a token of a service account in an error": {
+  "a service account token in an error": {
     fields: { error: new Error(`the server refused ${TOKEN}`) },
     secret: TOKEN,
   },
@@ -72,7 +72,7 @@ const secrets: Record<string, { message?: string; fields: Record<string, unknown
     fields: { headers: { authorization: "Basic YWRtaW46aHVudGVyMg==" } },
     secret: "YWRtaW46aHVudGVyMg",
   },
-  "a header that an error quotes": {
+  "a header quoted in an error": {
     fields: { error: new Error("GET / with Authorization: Bearer abc123def456ghi") },
     secret: "abc123def456ghi",
   },
@@ -81,18 +81,18 @@ const secrets: Record<string, { message?: string; fields: Record<string, unknown
     fields: { object: { kind: "Secret", data: { password: "aHVudGVyMg==" } } },
     secret: "aHVudGVyMg",
   },
-  "what a Secret was written with": {
+  "the stringData of a Secret": {
     fields: { object: { kind: "Secret", stringData: { user: "hunter2" } } },
     secret: "hunter2",
   },
   "a private key": { fields: { error: new Error(`cannot read ${KEY}`) }, secret: "MHcCAQEEIBlah" },
-  "a password in an address": { fields: { url: "https://admin:hunter2@hub.example.com/" }, secret: "hunter2" },
+  "a password in a URL": { fields: { url: "https://admin:hunter2@hub.example.com/" }, secret: "hunter2" },
   "a token in a query": { fields: { path: "/api?token=hunter2&watch=1" }, secret: "hunter2" },
-  "a field that is called a token": { fields: { token: "hunter2", bootstrapToken: "hunter2" }, secret: "hunter2" },
+  "a field named token": { fields: { token: "hunter2", bootstrapToken: "hunter2" }, secret: "hunter2" },
 };
 for (const format of ["json", "text"] as const) {
   for (const [what, { message = "something failed", fields, secret }] of Object.entries(secrets)) {
-    test(`${what} is not written as ${format}`, () => {
+    test(`${what} is redacted from ${format} logs`, () => {
       let written = "";
       const log = createLog({
         level: "info",
@@ -109,7 +109,7 @@ for (const format of ["json", "text"] as const) {
   }
 }
 
-test("the keys of objects and counts are no secrets", () => {
+test("object keys and counts are not redacted", () => {
   const { log, lines } = setUp("debug");
 
   log.info("works dispatched", { key: "hub/shop/web", tokens: 3, policy: "web.example" });
@@ -117,7 +117,7 @@ test("the keys of objects and counts are no secrets", () => {
   expect(lines).toMatchObject([{ key: "hub/shop/web", tokens: 3, policy: "web.example" }]);
 });
 
-test("a message that comes too often is counted instead of written, for a while, and others are not held up", () => {
+test("a message logged too often is counted instead of written for a while, and other messages are not affected", () => {
   const clock = createFakeClock(0);
   const lines: { message: string; leftOut?: number; more?: string }[] = [];
   const log = createLog({
@@ -132,11 +132,14 @@ test("a message that comes too often is counted instead of written, for a while,
   log.info("again");
 
   expect(lines.length).toBe(502);
-  expect(lines[499]).toMatchObject({ message: "again", more: "lines like this are left out for 10 s" });
+  expect(lines[499]).toMatchObject({
+    message: "again",
+    more: "further lines with this message are suppressed for 10 s",
+  });
   expect(lines.at(-1)).toMatchObject({ message: "again", leftOut: 500 });
 });
 
-test("a text of a page is cut", () => {
+test("a long text is truncated", () => {
   const { log, lines } = setUp("debug");
 
   log.info("told", { text: "x".repeat(10_000) });

@@ -1,10 +1,9 @@
 /**
- * Logs are a constant message and varying fields. A program reads them as one JSON object a line, a person as text.
- * Object bodies, tokens and keys stay out; what slips into a message or a field all the same is taken out before it is
- * written (`redact.ts`).
+ * Structured logging: a constant message and varying fields, as one JSON object per line or as text. Object bodies,
+ * tokens and keys must not be logged; `redact.ts` removes those that still get into a message or a field.
  *
- * `error` needs a person, `info` is a change, `debug` is a decision. A converged system is quiet. When something says
- * the same over and over, the first lines are written and the rest is counted.
+ * `error` needs an operator, `info` is a change, `debug` is a decision. A converged system is quiet. When a message
+ * repeats, the first lines are written and the rest are counted.
  */
 import type { Clock } from "./clock.ts";
 import { messageOf } from "./errors.ts";
@@ -27,21 +26,18 @@ export interface LogOptions {
   level: LogLevel;
   clock: Clock;
   write: (line: string) => void;
-  /** One JSON object a line unless given. */
+  /** Defaults to one JSON object per line. */
   format?: LogFormat;
   fields?: LogFields;
 }
 
 const RANK: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 };
-/**
- * Of one message in one window. A hub that starts with thousands of bindings writes more of `info`, and nobody reads
- * them.
- */
+/** Per message and window. A hub that starts with thousands of bindings logs more at `info` than operators can read. */
 const MAX_LINES = 500;
 const WINDOW_MS = 10_000;
-/** Messages are constants of the code; a few name what was being done. */
+/** Messages are constants in the code; a few name the operation. */
 const MAX_MESSAGES = 1_000;
-/** A message of a member may be a page; the beginning says what it is. */
+/** A message from a member may be a page long; the beginning is enough to identify it. */
 const MAX_TEXT_LENGTH = 2_000;
 
 type Level = Exclude<LogLevel, "silent">;
@@ -77,7 +73,7 @@ function logWith(options: LogOptions, limit: RateLimit, base: LogFields): Log {
   };
 }
 
-/** What a line says besides, or that it is not written. */
+/** Extra text for a line, or that it is not written. */
 type RateLimit = (message: string) => "full" | { leftOut?: number; more?: string };
 
 function createRateLimit(clock: Clock): RateLimit {
@@ -93,7 +89,9 @@ function createRateLimit(clock: Clock): RateLimit {
     }
     known.lines++;
     if (known.lines > MAX_LINES) return "full";
-    return known.lines === MAX_LINES ? { more: `lines like this are left out for ${WINDOW_MS / 1000} s` } : {};
+    return known.lines === MAX_LINES
+      ? { more: `further lines with this message are suppressed for ${WINDOW_MS / 1000} s` }
+      : {};
   };
 }
 
@@ -105,7 +103,7 @@ function clean(key: string, value: unknown): unknown {
 
 const shorten = (text: string): string => (text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH)}…` : text);
 
-/** `2026-01-01T00:00:00.000Z INFO  works dispatched  component=hub clusters=3`; values with blanks are quoted. */
+/** `2026-01-01T00:00:00.000Z INFO works dispatched component=hub clusters=3`; values with spaces are quoted. */
 function renderText({
   time,
   level,
@@ -126,7 +124,7 @@ function renderValue(value: unknown): string {
   return /^[^\s"=]+$/.test(text) ? text : JSON.stringify(text);
 }
 
-/** Nobody who chooses a name can make a line of their own. */
+/** Prevents log injection: a user-chosen name cannot start a new line. */
 const oneLine = (text: string): string => text.replaceAll(/[\n\r\u2028\u2029]/g, " ");
 
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => silentLog };

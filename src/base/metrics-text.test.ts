@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { Histogram } from "./histogram.ts";
 import { MetricsText } from "./metrics-text.ts";
 
-test("a histogram counts each observation in all buckets that it fits into", () => {
+test("a histogram counts each observation in every bucket it falls into", () => {
   const histogram = new Histogram([0.1, 1]);
   const text = new MetricsText();
 
@@ -14,7 +14,7 @@ test("a histogram counts each observation in all buckets that it fits into", () 
   );
 });
 
-test("label values cannot leave their quotes", () => {
+test("label values are escaped", () => {
   const text = new MetricsText();
 
   text.sample("x", [["a", 'b"c\\d\n']], 1);

@@ -1,9 +1,9 @@
-/** Prometheus' text format: families of samples, each with its help and type. */
+/** Prometheus text format: metric families, each with its help and type. */
 import type { Metric } from "./metrics.ts";
 
 export type Labels = readonly (readonly [name: string, value: string])[];
 
-/** What a page in this format is sent as. */
+/** The Content-Type of a page in this format. */
 export const METRICS_CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 export class MetricsText {
@@ -17,12 +17,12 @@ export class MetricsText {
     this.figure(name, formatLabels(labels), value);
   }
 
-  /** A sample whose labels are written already, without braces. */
+  /** A sample whose labels are already formatted, without braces. */
   figure(name: string, labels: string, value: number): void {
     this.#lines.push(labels === "" ? `${name} ${value}` : `${name}{${labels}} ${value}`);
   }
 
-  /** Lines that are written already, without the end of the last. */
+  /** Lines that are already formatted, without the final newline. */
   lines(written: string): void {
     if (written !== "") this.#lines.push(written);
   }
@@ -32,11 +32,11 @@ export class MetricsText {
   }
 }
 
-/** What is between the braces. */
+/** The text between the braces. */
 export const formatLabels = (labels: Labels): string =>
   labels.map(([name, value]) => formatLabel(name, value)).join(",");
 
-/** `name="value"`; whatever the value is, it cannot leave its quotes. */
+/** `name="value"`, with the value escaped. */
 export function formatLabel(name: string, value: string): string {
   return `${name}="${value.replaceAll(/[\\"\n]/g, escapeCharacter)}"`;
 }

@@ -25,7 +25,7 @@ describe("a counter", () => {
     ]);
   });
 
-  test("counts what is beyond its bound together", () => {
+  test("counts series beyond its limit together", () => {
     const counts = new Counts(counter("made_total", "Things.", "kind"), 2);
 
     for (const kind of ["a", "b", "c", "d", "a"]) counts.add([kind]);
@@ -37,7 +37,7 @@ describe("a counter", () => {
     ]);
   });
 
-  test("starts at zero for what is gone and comes back", () => {
+  test("restarts at zero for a label value that was forgotten and returns", () => {
     const counts = new Counts(counter("made_total", "Things.", "kind", "member_cluster"));
     counts.add(["a", "paris"]);
     counts.add(["a", "oslo"]);
@@ -49,7 +49,7 @@ describe("a counter", () => {
   });
 });
 
-test("a gauge that is at zero again is not told", () => {
+test("a gauge that is back at zero is not written", () => {
   const counts = new Counts(gauge("there", "Things.", "state"));
 
   counts.add(["old"]);
@@ -59,7 +59,7 @@ test("a gauge that is at zero again is not told", () => {
   expect(render((text) => counts.write(text)).slice(2)).toEqual(['there{state="new"} 1']);
 });
 
-test("histograms have the bounds of their metric, written as Go writes them", () => {
+test("histograms have the bounds of their metric, formatted as in Go", () => {
   const times = new Histograms(histogram("took_seconds", "Time.", exponentialBuckets(1e-6, 10, 6), "name"));
 
   times.observe(["x"], 0.00005);
@@ -77,7 +77,7 @@ test("histograms have the bounds of their metric, written as Go writes them", ()
   ]);
 });
 
-test("help is one line, whatever it says", () => {
+test("help is written on one line", () => {
   expect(render((text) => writeGauge(text, gauge("x", "a\nb\\c"), [[[], 1]]))).toEqual([
     "# HELP x a\\nb\\\\c",
     "# TYPE x gauge",
@@ -85,7 +85,7 @@ test("help is one line, whatever it says", () => {
   ]);
 });
 
-test("a process tells of itself what is declared, and from the second time how late it was", () => {
+test("process metrics match their declarations, and include event loop lag from the second scrape on", () => {
   render(writeProcessMetrics);
 
   const lines = render(writeProcessMetrics);

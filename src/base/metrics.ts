@@ -1,9 +1,9 @@
 /**
- * Metrics that are counted where something happens and read when somebody scrapes. Each is declared once, with
- * everything that `docs/reference/metrics.md` says about it.
+ * Metrics that are counted where something happens and read on scrape. Each is declared once, with everything that
+ * `docs/reference/metrics.md` states about it.
  *
- * Counting costs a look into a map. The number of series is bounded: labels beyond the bound are counted together as
- * `other`, so that nobody who makes up kinds or clusters can make the process grow.
+ * Counting costs one map lookup. The number of series is limited: labels beyond the limit are counted together as
+ * `other`, so that clients cannot grow the process by inventing kinds or clusters.
  */
 import { Histogram } from "./histogram.ts";
 import { formatLabels } from "./metrics-text.ts";
@@ -14,9 +14,9 @@ export interface Metric {
   readonly type: "counter" | "gauge" | "histogram";
   /** For the reference and for Prometheus: one sentence. */
   readonly help: string;
-  /** Names of its labels, in the order in which values are given. */
+  /** Label names, in the order in which values are given. */
   readonly labels: readonly string[];
-  /** Upper bounds, of a histogram. */
+  /** Upper bounds; only for histograms. */
   readonly buckets?: readonly number[];
 }
 
@@ -40,26 +40,26 @@ export const histogram = (name: string, help: string, buckets: readonly number[]
   buckets,
 });
 
-/** As Prometheus' client libraries make them: each bound is the one before times the factor. */
+/** As in Prometheus' client libraries: each bound is the previous one times the factor. */
 export function exponentialBuckets(first: number, factor: number, count: number): number[] {
   const buckets: number[] = [];
   for (let bound = first; buckets.length < count; bound *= factor) buckets.push(bound);
   return buckets;
 }
 
-/** What Prometheus' client libraries take where nobody says otherwise. */
+/** The default buckets of Prometheus' client libraries. */
 export const DEFAULT_BUCKETS: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** A hub with a thousand members and a handful of kinds stays below. */
+/** A hub with a thousand members and a handful of kinds stays below this. */
 const MAX_SERIES = 5_000;
 const OTHER = "other";
 const SEPARATOR = "\u0000";
 
-/** Figures of one metric by the values of its labels. */
+/** The series of one metric, by label values. */
 abstract class Family<S> {
   readonly metric: Metric;
   readonly #maxSeries: number;
-  /** Labels are written once, because a page is read far more often than a series begins. */
+  /** Labels are formatted once, because a page is read far more often than a series is created. */
   readonly #series = new Map<
     string,
     { readonly values: readonly string[]; readonly labels: string; readonly figure: S }
@@ -100,7 +100,7 @@ abstract class Family<S> {
     return figure;
   }
 
-  /** Whatever carries this value of a label is gone, and starts at zero if it comes back. */
+  /** Drops the series with this label value; they restart at zero if it returns. */
   forget(label: string, value: string): void {
     const at = this.metric.labels.indexOf(label);
     for (const [id, { values }] of this.#series) if (values[at] === value) this.#series.delete(id);
@@ -112,7 +112,7 @@ abstract class Family<S> {
   }
 }
 
-/** Counters, or gauges that go up and down: of those, what is at zero again is not told. */
+/** Counters, or up-down gauges; gauges that are back at zero are not written. */
 export class Counts extends Family<{ count: number }> {
   add(values: readonly string[], by = 1): void {
     const figure = this.of(values);
@@ -147,7 +147,7 @@ export class Histograms extends Family<Histogram> {
   }
 }
 
-/** One figure per call, for what is only looked up when somebody asks. */
+/** Writes one value per call, for values that are only computed on scrape. */
 export function writeGauge(
   text: MetricsText,
   metric: Metric,

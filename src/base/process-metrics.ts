@@ -1,4 +1,6 @@
-/** Figures of the process itself, under the names of Prometheus' client libraries for any process and for Node. */
+/**
+ * Metrics of the process itself, under the names that Prometheus' client libraries use for any process and for Node.
+ */
 import { readFileSync, readdirSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { IntervalHistogram } from "node:perf_hooks";
@@ -7,26 +9,23 @@ import type { MetricsText } from "./metrics-text.ts";
 import { counter, gauge, writeGauge } from "./metrics.ts";
 import type { Metric } from "./metrics.ts";
 
-const CPU = counter("process_cpu_seconds_total", "CPU time of the process.");
-const RESIDENT = gauge("process_resident_memory_bytes", "Memory that the process holds.");
-const START = gauge("process_start_time_seconds", "When the process started, in seconds since 1970.");
-const OPEN_FILES = gauge("process_open_fds", "Files and connections that are open; only on Linux.");
-const MAX_FILES = gauge("process_max_fds", "How many may be; only on Linux.");
-const HEAP_USED = gauge("nodejs_heap_size_used_bytes", "What is in use of the JavaScript heap.");
-const HEAP_LIMIT = gauge(
-  "nodejs_heap_size_limit_bytes",
-  "How large the JavaScript heap may become before the process ends.",
-);
+const CPU = counter("process_cpu_seconds_total", "Total user and system CPU time spent in seconds.");
+const RESIDENT = gauge("process_resident_memory_bytes", "Resident memory size in bytes.");
+const START = gauge("process_start_time_seconds", "Start time of the process since the Unix epoch in seconds.");
+const OPEN_FILES = gauge("process_open_fds", "Number of open file descriptors; only on Linux.");
+const MAX_FILES = gauge("process_max_fds", "Maximum number of open file descriptors; only on Linux.");
+const HEAP_USED = gauge("nodejs_heap_size_used_bytes", "Used size of the JavaScript heap in bytes.");
+const HEAP_LIMIT = gauge("nodejs_heap_size_limit_bytes", "Size limit of the JavaScript heap in bytes.");
 const LAGS = [50, 90, 99].map((percent) => ({
   percent,
   metric: gauge(
     `nodejs_eventloop_lag_p${percent}_seconds`,
-    `How late the event loop was since the page was last read; ${percent} % of the time no later than this.`,
+    `Event loop lag since the last scrape, ${percent}th percentile, in seconds.`,
   ),
 }));
 const BUSY = gauge(
   "nodejs_eventloop_utilization",
-  "The share of time in which the event loop was busy since the process started.",
+  "Share of time since the process started in which the event loop was busy.",
 );
 
 export const processMetrics: readonly Metric[] = [
@@ -41,11 +40,11 @@ export const processMetrics: readonly Metric[] = [
   BUSY,
 ];
 
-/** Fine enough to see what users notice; a timer fifty times a second costs nothing. */
+/** Fine enough to see delays that users notice; a timer fifty times a second costs nothing. */
 const LAG_RESOLUTION_MS = 20;
 let lag: IntervalHistogram | undefined;
 
-/** From the second page on it tells how late the event loop was; before that nobody asked. */
+/** Event loop lag is reported from the second scrape on; measuring starts with the first. */
 export function writeProcessMetrics(text: MetricsText): void {
   const { user, system } = process.cpuUsage();
   const heap = getHeapStatistics();
@@ -65,7 +64,8 @@ function writeLag(text: MetricsText): void {
   lag ??= monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
   if (!measured) lag.enable();
   for (const { percent, metric } of LAGS) {
-    // It measures the time between two calls of its timer, of which the interval itself is no lag.
+    // The histogram measures the time between two timer calls, which includes the interval itself; the interval is not
+    // lag.
     const seconds =
       measured && measured.count > 0 ? Math.max(0, measured.percentile(percent) / 1e9 - LAG_RESOLUTION_MS / 1000) : 0;
     writeGauge(text, metric, measured ? [[[], seconds]] : []);
@@ -73,7 +73,7 @@ function writeLag(text: MetricsText): void {
   measured?.reset();
 }
 
-/** Undefined where the system has no such files, which is everywhere but on Linux. */
+/** Undefined where the system has no /proc, which is everywhere but Linux. */
 function fromProc<T>(read: () => T): T | undefined {
   try {
     return read();

@@ -1,6 +1,6 @@
 import { randomFillSync } from "node:crypto";
 
-/** Chance enters through `Random`, so that a seed repeats a run. */
+/** Randomness is injected through `Random`, so that a seed repeats a run. */
 export interface Random {
   /** A number in [0, 1). */
   next(): number;
@@ -8,7 +8,7 @@ export interface Random {
   bytes(length: number): Uint8Array;
 }
 
-/** Bytes are drawn from the system in portions: a draw costs the same for sixteen of them as for thousands. */
+/** Bytes are drawn from the system in batches: drawing sixteen costs the same as drawing thousands. */
 const POOL_BYTES = 8192;
 let pool = new Uint8Array(0);
 let used = 0;
@@ -21,7 +21,7 @@ export const systemRandom: Random = {
       pool = randomFillSync(new Uint8Array(POOL_BYTES));
       used = 0;
     }
-    // A copy, so that nobody holds on to bytes that somebody else gets, and each is given out once.
+    // A copy, so that a caller keeps no reference to bytes of another caller, and each byte is returned once.
     const taken = pool.slice(used, used + length);
     pool.fill(0, used, used + length);
     used += length;
@@ -42,26 +42,26 @@ export function createSeededRandom(seed: number): Random {
   return { next, bytes: (length) => Uint8Array.from({ length }, () => Math.floor(next() * 256)) };
 }
 
-/** A version 4 UUID, as `metadata.uid` is. */
+/** A version 4 UUID, as in `metadata.uid`. */
 export function randomUuid(random: Random): string {
   return formatUuid(random.bytes(16));
 }
 
-/** The first 16 of the bytes as a version 4 UUID; two of them are changed in place to say so. */
+/** The first 16 bytes as a version 4 UUID; sets the version and variant bits in place. */
 export function formatUuid(bytes: Uint8Array): string {
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
   const hex = Buffer.from(bytes.buffer, bytes.byteOffset, 16).toString("hex");
   const joined = `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
-  // Read back from bytes it is one string. As joined it keeps its pieces and how they were put together, seven times
-  // the memory, and every object has one.
+  // Decoding from bytes gives a flat string. The concatenated string keeps its pieces in a rope, which takes seven
+  // times the memory, and every object has a UID.
   return Buffer.from(joined, "latin1").toString("latin1");
 }
 
-/** The characters that Kubernetes makes names from: no vowels, nothing that looks like another. */
+/** The alphabet of Kubernetes' generated names: no vowels, no characters that are easily confused. */
 export const NAME_ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
 
-/** A random suffix as `generateName` and pod names carry it. */
+/** A random suffix as used by `generateName` and pod names. */
 export function randomSuffix(random: Random, length = 5): string {
   return Array.from(random.bytes(length), (byte) => NAME_ALPHABET[byte % NAME_ALPHABET.length]).join("");
 }

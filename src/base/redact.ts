@@ -1,11 +1,11 @@
 /**
- * Takes credentials out of text that is about to be logged. What is logged should have none; this is for what slips in,
- * such as an error that quotes a request.
+ * Removes credentials from text before it is logged. Logged text should have none; this catches those that slip in,
+ * such as in an error that quotes a request.
  */
 
 export const REDACTED = "[redacted]";
 
-/** Fields that hold credentials, or the contents of a Secret, whatever their value looks like. */
+/** Fields that hold credentials, or the contents of a Secret, regardless of their value's format. */
 const SECRET_FIELD =
   /token$|tokens$|password|passwd|authorization|cookie|credential|private-?_?key|^data$|^stringdata$|^bearer$/i;
 
@@ -13,7 +13,7 @@ export const isSecretField = (name: string): boolean => SECRET_FIELD.test(name);
 
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN ([A-Z ]*)PRIVATE KEY-----[\s\S]*?(?:-----END \1PRIVATE KEY-----|$)/g, REDACTED],
-  // Tokens of service accounts.
+  // Service account tokens.
   [/\beyJ[\w-]{6,}\.[\w-]{6,}(?:\.[\w-]*)?/g, REDACTED],
   [/\b(Bearer|Basic)(\s+|%20)[\w.~+/=-]{6,}/gi, `$1 ${REDACTED}`],
   // Bootstrap tokens.

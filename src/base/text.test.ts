@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { compareText } from "./text.ts";
 
-test("texts are in the order of their units, not in that of a language", () => {
+test("compareText orders by UTF-16 code units, independent of locale", () => {
   const sorted = ["b", "a", "é", "B", "", "ab"].sort(compareText);
 
   expect(sorted).toEqual(["", "B", "a", "ab", "b", "é"]);

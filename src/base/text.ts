@@ -1,4 +1,4 @@
-/** The order of texts by their UTF-16 units: the same everywhere, whatever language the machine speaks. */
+/** Compares by UTF-16 code units, so that the order does not depend on the machine's locale. */
 export function compareText(a: string, b: string): -1 | 0 | 1 {
   return a < b ? -1 : a > b ? 1 : 0;
 }

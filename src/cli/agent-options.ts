@@ -1,48 +1,48 @@
-/** What `agent` and `register` ask of the process that runs them. `cmd` does it; the commands only say what. */
+/** What `agent` and `register` need from the process that runs them. `cmd` implements it; the commands only call it. */
 export interface AgentRunOptions {
   cluster: string;
-  /** Everybody's identity before they are accepted, in Open Cluster Management's way. */
+  /** The shared identity before a cluster is accepted, as in Open Cluster Management. */
   bootstrapKubeconfig?: string;
-  /** The agent's own, as registering Karmada's way leaves it. */
+  /** The agent's own kubeconfig, as written by registration through Karmada's API. */
   hubKubeconfig?: string;
-  /** Unset: the cluster in which it runs. */
+  /** If unset, the cluster that the agent runs in. */
   clusterKubeconfig?: string;
   clusterContext?: string;
   /** Where the agent keeps its credentials on the member, unless `state` names a directory. */
   namespace: string;
   state?: string;
   certificateSeconds?: number;
-  /** One of several replicas, of which one serves. */
+  /** One of several replicas; the leader serves. */
   leaderElects?: true;
-  /** How long the cluster keeps what a ManifestWork brought that the hub does not have any more; unset is for good. */
+  /** How long the cluster keeps the objects of a ManifestWork that the hub no longer has; if unset, forever. */
   evictionGraceMs?: number;
   provider?: string;
   region?: string;
   zones: readonly string[];
   logLevel: "debug" | "info" | "warn" | "error";
-  /** How lines of the log look; unset is JSON. */
+  /** Format of the log lines; JSON if unset. */
   logFormat?: "json" | "text";
-  /** Where the agent serves its figures, `HOST:PORT`; unset is nowhere. */
+  /** Where the agent serves its metrics, `HOST:PORT`; if unset, it serves none. */
   metricsAddress?: string;
 }
 
 export interface RegisterOptions {
-  /** `host:port` or an address. */
+  /** `host:port` or a URL. */
   endpoint: string;
   token: string;
-  /** `sha256:…` of the authority's public key; empty with `trustsAnyAuthority`. */
+  /** `sha256:…` of the CA's public key; empty with `trustsAnyAuthority`. */
   caHashes: readonly string[];
   trustsAnyAuthority: boolean;
   cluster: string;
-  /** How long the agent's certificate shall hold. */
+  /** Requested lifetime of the agent's certificate. */
   certificateSeconds: number;
-  /** How long the hub may not answer. */
+  /** How long the hub may stay unreachable. */
   timeoutMs: number;
-  /** Told once, when the hub does not answer and is waited for. */
+  /** Called once when the hub does not respond and the agent waits for it. */
   onTrouble(text: string): void;
 }
 
-/** What a cluster that registered is known by. */
+/** The identity of a registered cluster. */
 export interface Registered {
   server: string;
   /** The agent's own kubeconfig, with its certificate. */
@@ -50,7 +50,7 @@ export interface Registered {
 }
 
 export interface Agents {
-  /** Serves until `signal` is aborted. `tell` hears when it begins. */
+  /** Serves until `signal` is aborted. Calls `tell` when it starts serving. */
   run(options: AgentRunOptions, tell: (text: string) => void, signal: AbortSignal): Promise<void>;
   register(options: RegisterOptions, progress: (text: string) => void, signal: AbortSignal): Promise<Registered>;
 }

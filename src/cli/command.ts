@@ -1,6 +1,6 @@
 /**
- * A command takes data and writes text. Exit codes, colours and `process` belong to `cmd`, which also hands in what a
- * command may reach: an output, a signal, a way to start a fleet and a way to connect to one.
+ * A command takes data and writes text. Exit codes, colours and `process` belong to `cmd`, which also passes in what a
+ * command may use: an output, a signal, and functions that start a fleet or connect to one.
  */
 import type { Clock } from "../base/index.ts";
 import type { Client, UpgradeAnswer } from "../client/index.ts";
@@ -10,22 +10,22 @@ import type { Terminal } from "./members/terminal.ts";
 import type { Output } from "./output.ts";
 
 export interface Flag {
-  /** A `number` may have a fraction, an `integer` not. */
+  /** A `number` may have a fraction, an `integer` may not. */
   type: "string" | "integer" | "number" | "boolean";
-  /** What stands for the value in the help: `--data DIR`. */
+  /** The placeholder for the value in the help: `--data DIR`. */
   value?: string;
   short?: string;
   description: string;
   default?: string | number;
   choices?: readonly string[];
-  /** Words that a shell offers for the value, where others are taken too. */
+  /** Words that shell completion offers for the value; other values are accepted too. */
   offers?: readonly string[];
   /**
-   * What a shell offers for the value, where there are no words for it (default: files for a `FILE`, folders for a
+   * What shell completion offers for the value if there is no word list (default: files for a `FILE`, folders for a
    * `DIR`).
    */
   completes?: Completes;
-  /** May be given several times, for texts only; the value is then the list of them. */
+  /** May be repeated, for strings only; the value is then the list of them. */
   repeated?: true;
   minimum?: number;
   maximum?: number;
@@ -35,19 +35,19 @@ export interface Argument {
   name: string;
   description: string;
   required: boolean;
-  /** Words that it may be, for shells to offer; the command itself says what else it takes. */
+  /** Words that shell completion offers; the command itself validates the value. */
   choices?: readonly string[];
-  /** What a shell offers for it, where there are no choices. */
+  /** What shell completion offers if there are no choices. */
   completes?: Completes;
-  /** The last argument may stand for any number of them. */
+  /** The last argument may be repeated. */
   repeated?: true;
 }
 
 /**
- * What a shell offers for a word while it is typed. The hub is asked for namespaces, members (`cluster`; `clusters` is
- * a list with commas), types as kubectl names them, and names of objects of the type that came before; `resource` is a
- * type, or type and name with a slash between. A `pod` is one on a member, or a `resource`. A `context` is one of the
- * kubeconfig that `--cluster-kubeconfig` names.
+ * What shell completion offers for a word. The hub is queried for namespaces, members (`cluster`; `clusters` is a
+ * comma-separated list), types as kubectl names them, and names of objects of the preceding type; `resource` is a type,
+ * or TYPE/NAME. A `pod` is a pod on a member, or a `resource`. A `context` is one of the kubeconfig that
+ * `--cluster-kubeconfig` names.
  */
 export type Completes =
   | "file"
@@ -61,7 +61,7 @@ export type Completes =
   | "pod"
   | "context";
 
-/** A command line that somebody would type, and one sentence that says what for. */
+/** A command line, and one sentence that states its purpose. */
 export interface Example {
   says: string;
   run: string;
@@ -81,23 +81,23 @@ export interface CommandContext<F extends Record<string, Flag>> {
   args: readonly string[];
   flags: FlagValues<F>;
   output: Output;
-  /** Aborted by Ctrl-C and SIGTERM: finish what must be finished and return. */
+  /** Aborted by Ctrl-C and SIGTERM: clean up and return. */
   signal: AbortSignal;
   clock: Clock;
   startFleet: FleetStarter;
-  /** A client of the hub that a kubeconfig names. */
+  /** A client for the hub of a kubeconfig. */
   connect(kubeconfig: string): Promise<HubConnection>;
-  /** A client of one cluster that is to be called `name`, and how a kubeconfig says to reach it. */
+  /** A client for a cluster that will be named `name`, and how to reach it according to the kubeconfig. */
   connectCluster(kubeconfig: string, context: string | undefined, name: string): Promise<ClusterConnection>;
-  /** A hub of this process with nothing in it, which says what a hub would say. */
+  /** An empty in-process hub that gives the answers a real hub would give. */
   openOfflineHub(): Promise<OfflineHub>;
   snapshots: Snapshots;
   agents: Agents;
   environment: Readonly<Record<string, string | undefined>>;
   readFile(path: string): Promise<string>;
-  /** Whole or not at all, and for nobody else to read: these files hold credentials. */
+  /** Atomic, and readable only by the user: these files hold credentials. */
   writeFile(path: string, text: string): Promise<void>;
-  /** What comes in on standard input, to its end. */
+  /** Reads standard input to its end. */
   readInput(): Promise<string>;
   terminal: Terminal;
 }
@@ -105,11 +105,11 @@ export interface CommandContext<F extends Record<string, Flag>> {
 export interface HubConnection {
   client: Client;
   server: string;
-  /** The namespace of the kubeconfig's context, where it names one. */
+  /** The namespace of the kubeconfig's context, if set. */
   namespace?: string;
   /**
-   * A connection of its own that turns into a WebSocket; `headers` ask for that. Path and query are below the hub's
-   * address.
+   * A dedicated connection that is upgraded to a WebSocket; `headers` request the upgrade. Path and query are relative
+   * to the hub's address.
    */
   upgrade(
     request: { method: string; path: string; headers: Readonly<Record<string, string>> },
@@ -125,18 +125,18 @@ export interface OfflineHub {
 
 export interface ClusterConnection {
   client: Client;
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   server: string;
-  /** PEM; empty trusts the system's authorities. */
+  /** PEM; if empty, the system's CAs are trusted. */
   ca: string;
   insecure: boolean;
-  /** The name that its certificate carries, when that is not the host of its address. */
+  /** The server name in its certificate, if it differs from the host of its address. */
   serverName?: string;
   proxyUrl?: string;
   close(): Promise<void>;
 }
 
-/** Both answer what the snapshot holds. */
+/** Both return what the snapshot contains. */
 export interface Snapshots {
   save(data: string, file: string): Promise<SnapshotSummary>;
   restore(data: string, file: string): Promise<SnapshotSummary>;
@@ -151,18 +151,18 @@ export interface Command<F extends Record<string, Flag> = Record<string, Flag>> 
   name: string;
   /** One line for the list of commands. */
   summary: string;
-  /** What the summary has no room for and a newcomer should know: a few sentences, wrapped when they are printed. */
+  /** What a new user should know and the summary has no room for: a few sentences, wrapped when printed. */
   details?: string;
   example: readonly Example[];
   args: readonly Argument[];
   flags: F;
-  /** The exit code of a failure; unset is 1. For a command that says something else with 1, as `kubectl diff` does. */
+  /** The exit code of a failure; default 1. For commands that use 1 for something else, as `kubectl diff` does. */
   failureCode?: number;
-  /** Goes on when nobody reads its output any more: it serves others. */
+  /** Keeps running when its output is closed, because it serves other clients. */
   serves?: true;
   /**
-   * Resolves with the exit code where it is not 0. Throws an error whose message says what was being done and what to
-   * try; `UsageError` for wrong usage.
+   * Resolves with the exit code if it is not 0. Throws an error whose message states what failed and what to try;
+   * `UsageError` for wrong usage.
    */
   run(context: CommandContext<F>): Promise<number | void>;
 }

@@ -1,4 +1,4 @@
-/** The commands by name. Each is loaded when it is run, so that `flotilla version` does not pay for the others. */
+/** The commands by name. Each is loaded when it runs, so that `flotilla version` does not load the others. */
 import type { Command } from "./command.ts";
 
 /** The overview lists the commands in these groups, in this order. */
@@ -22,43 +22,43 @@ export const commands: readonly CommandEntry[] = [
   {
     name: "demo",
     section: "Getting started",
-    summary: "tell the whole story on a throw-away fleet, and check every step",
+    summary: "run a guided tour on a temporary fleet, and verify every step",
     load: async () => (await import("./commands/demo.ts")).demoCommand,
   },
   {
     name: "status",
     section: "Looking",
-    summary: "show the members of the fleet, what is not well, and where workloads run",
+    summary: "show the members of the fleet, what is unhealthy, and where workloads run",
     load: async () => (await import("./commands/status.ts")).statusCommand,
   },
   {
     name: "get",
     section: "Looking",
-    summary: "show objects of all members, with the cluster that each is on",
+    summary: "show objects of all members, with the cluster each is on",
     load: async () => (await import("./commands/get.ts")).getCommand,
   },
   {
     name: "describe",
     section: "Looking",
-    summary: "tell of one object over the fleet: hub, binding, members' copies, events",
+    summary: "show one object across the fleet: hub, binding, members' copies, events",
     load: async () => (await import("./commands/describe.ts")).describeCommand,
   },
   {
     name: "logs",
     section: "Looking",
-    summary: "print the logs of a pod, or of all pods of a workload, over all members",
+    summary: "print the logs of a pod, or of all pods of a workload, on all members",
     load: async () => (await import("./commands/logs.ts")).logsCommand,
   },
   {
     name: "exec",
     section: "Looking",
-    summary: "run a command in a container of a member",
+    summary: "run a command in a container on a member",
     load: async () => (await import("./commands/exec.ts")).execCommand,
   },
   {
     name: "why",
     section: "Looking",
-    summary: "say why a resource is where it is, what its members say, and what to do",
+    summary: "explain why a resource is where it is, what its members report, and what to do",
     load: async () => (await import("./commands/why.ts")).whyCommand,
   },
   {
@@ -70,55 +70,55 @@ export const commands: readonly CommandEntry[] = [
   {
     name: "apply",
     section: "Changing",
-    summary: "show what would change on each member, ask, and apply it",
+    summary: "show what would change on each member, ask for confirmation, and apply it",
     load: async () => (await import("./commands/apply.ts")).applyCommand,
   },
   {
     name: "adopt",
     section: "Changing",
-    summary: "take what members run into the hub's hands, without touching a pod",
+    summary: "bring existing workloads on members under hub management, without changing a pod",
     load: async () => (await import("./commands/adopt.ts")).adoptCommand,
   },
   {
     name: "join",
     section: "Membership",
-    summary: "make a Kubernetes cluster a member of the fleet",
+    summary: "join a Kubernetes cluster to the fleet",
     load: async () => (await import("./commands/join.ts")).joinCommand,
   },
   {
     name: "unjoin",
     section: "Membership",
-    summary: "let a member go; what it runs stays unless it is purged",
+    summary: "remove a member from the fleet; its workloads stay unless they are purged",
     load: async () => (await import("./commands/unjoin.ts")).unjoinCommand,
   },
   {
     name: "token",
     section: "Membership",
-    summary: "make a token with which clusters ask to join, and print the commands that use it",
+    summary: "create a token for clusters that join, and print the commands that use it",
     load: async () => (await import("./commands/token.ts")).tokenCommand,
   },
   {
     name: "accept",
     section: "Membership",
-    summary: "let clusters in that asked to join with an agent",
+    summary: "accept clusters that asked to join with an agent",
     load: async () => (await import("./commands/accept.ts")).acceptCommand,
   },
   {
     name: "register",
     section: "Membership",
-    summary: "register a cluster that the hub cannot reach; an agent on it pulls",
+    summary: "register a cluster that the hub cannot reach, for pull mode with an agent",
     load: async () => (await import("./commands/register.ts")).registerCommand,
   },
   {
     name: "agent",
     section: "Membership",
-    summary: "serve a cluster that pulls: apply what the hub has for it, and report",
+    summary: "run the agent of a pull-mode cluster: apply the hub's works and report status",
     load: async () => (await import("./commands/agent.ts")).agentCommand,
   },
   {
     name: "doctor",
     section: "Operating",
-    summary: "look for what is wrong with the fleet, and say what to do about each thing",
+    summary: "diagnose problems of the fleet, and suggest a fix for each",
     load: async () => (await import("./commands/doctor.ts")).doctorCommand,
   },
   {
@@ -130,19 +130,19 @@ export const commands: readonly CommandEntry[] = [
   {
     name: "snapshot",
     section: "Operating",
-    summary: "save the fleet's data to one file, also while it runs, or restore it",
+    summary: "save the fleet's data to one file, even while it runs, or restore it",
     load: async () => (await import("./commands/snapshot.ts")).snapshotCommand,
   },
   {
     name: "interpret",
     section: "Changing",
-    summary: "check, run and test the rules that tell what a kind means, without a server",
+    summary: "check, run and test the resource interpreter rules of a kind, without a server",
     load: async () => (await import("./commands/interpret.ts")).interpretCommand,
   },
   {
     name: "completion",
     section: "Getting started",
-    summary: "print a script that lets the Tab key complete commands, flags and names",
+    summary: "print a shell completion script for commands, flags and names",
     load: async () => (await import("./commands/completion.ts")).completionCommand,
   },
   {

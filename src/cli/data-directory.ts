@@ -1,4 +1,4 @@
-/** Where a fleet keeps its state when nothing else is said, and the files that others look for in it. */
+/** The default data directory of a fleet, and the well-known files in it. */
 import { join } from "node:path";
 
 export function defaultDataDirectory(environment: Readonly<Record<string, string | undefined>>): string {
@@ -7,8 +7,8 @@ export function defaultDataDirectory(environment: Readonly<Record<string, string
   return home;
 }
 
-/** What `flotilla up` writes about itself; older lines are in `.1` and `.2`. */
-/** Names the snapshot that was saved last; when it was written is when that was. */
+/** The log of `flotilla up`; older lines are in `.1` and `.2`. */
+/** Names the snapshot that was saved last; its mtime is the time of that snapshot. */
 export function lastSnapshotPath(data: string): string {
   return join(data, "last-snapshot");
 }

@@ -3,14 +3,14 @@ import { didYouMean, nearestOf } from "./did-you-mean.ts";
 
 const commands = ["up", "demo", "status", "why", "plan", "join", "unjoin", "version"];
 const cases: Record<string, { word: string; want: string | undefined }> = {
-  "a letter too few is understood": { word: "staus", want: "status" },
-  "a letter too many is understood": { word: "plann", want: "plan" },
-  "a swapped pair of letters is understood": { word: "jion", want: "join" },
-  "capital letters do not matter": { word: "Status", want: "status" },
-  "the beginning of a word is understood": { word: "ver", want: "version" },
-  "short words are not guessed at": { word: "ls", want: undefined },
-  "nothing is made of something else": { word: "restart", want: undefined },
-  "a text without end is not compared": { word: "s".repeat(1_000_000), want: undefined },
+  "a missing letter is corrected": { word: "staus", want: "status" },
+  "an extra letter is corrected": { word: "plann", want: "plan" },
+  "two swapped letters are corrected": { word: "jion", want: "join" },
+  "case is ignored": { word: "Status", want: "status" },
+  "a prefix is completed": { word: "ver", want: "version" },
+  "short words get no suggestion": { word: "ls", want: undefined },
+  "an unrelated word gets no suggestion": { word: "restart", want: undefined },
+  "an overlong word is not compared": { word: "s".repeat(1_000_000), want: undefined },
 };
 for (const [behaviour, { word, want }] of Object.entries(cases)) {
   test(behaviour, () => {
@@ -18,7 +18,7 @@ for (const [behaviour, { word, want }] of Object.entries(cases)) {
   });
 }
 
-test("a suggestion is a question in brackets, or nothing", () => {
+test("a suggestion is a question in parentheses, or empty", () => {
   expect([didYouMean("stats", commands), didYouMean("frobnicate", new Set(commands))]).toEqual([
     " (did you mean 'status'?)",
     "",

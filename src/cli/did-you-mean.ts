@@ -1,8 +1,8 @@
-/** What somebody may have meant by a word that is not known. Pure. */
+/** Suggests a known word for an unknown one. Pure. */
 
 /** Longer words are no commands, flags, types or members. */
 const MAX_WORD = 64;
-/** Fewer letters are the beginning of too much. */
+/** Shorter prefixes match too many words. */
 const MIN_BEGINNING = 2;
 
 /** ` (did you mean 'pods'?)`, or nothing. */
@@ -12,7 +12,7 @@ export function didYouMean(word: string, known: Iterable<string>): string {
 }
 
 /**
- * The nearest known word: at most a third of its letters differ, or it begins with what was typed. Undefined when none
+ * The nearest known word: at most a third of its letters differ, or it starts with what was typed. Undefined when none
  * is near.
  */
 export function nearestOf(word: string, known: readonly string[]): string | undefined {
@@ -31,7 +31,7 @@ export function nearestOf(word: string, known: readonly string[]): string | unde
   );
 }
 
-/** How many letters must be added, dropped, changed or swapped with their neighbour. */
+/** The number of insertions, deletions, substitutions and swaps of neighbouring letters. */
 function editDistance(a: string, b: string): number {
   let before: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);

@@ -1,50 +1,48 @@
-/** What `up` and `demo` need of a running hub with simulated members. `cmd` starts it; the commands only look at it. */
+/** What `up` and `demo` need from a running hub with simulated members. `cmd` starts it; the commands only use it. */
 export interface FleetOptions {
   members: number;
-  /** Simulated nodes per member; 0 gives members that store but run nothing. */
+  /** Simulated nodes per member; with 0 members store objects but run nothing. */
   nodes: number;
-  /** How long simulated pods take to start, to restart and to stop; unset is a second. */
+  /** How long simulated pods take to start, to restart and to stop; one second if unset. */
   startMs?: number;
   /** Whether members have OpenKruise. */
   kruise: "installed" | "none";
   /** Feature gates of OpenKruise that differ from its defaults: `AllAlpha=true,CloneSetShortHash=false`. */
   kruiseGates?: string;
   /**
-   * How often members are asked whether they are well, and for how long they must answer, or not, before that counts;
-   * unset are Karmada's defaults.
+   * How often the health of members is checked, and how long they must respond, or fail to, before their condition
+   * changes; Karmada's defaults if unset.
    */
   membership?: { periodMs: number; successMs: number; failureMs: number };
-  /** What the scheduler does beyond Karmada's defaults. */
+  /** Scheduler options beyond Karmada's defaults. */
   scheduling?: { enableEmptyWorkloadPropagation: boolean; multiplePodTemplatesScheduling: boolean };
-  /** What no policy says about leaving members; unset are Karmada's defaults. */
+  /** Eviction settings for policies that set none; Karmada's defaults if unset. */
   failover?: FleetFailoverOptions;
   /** Members that an agent serves instead of the hub, from when they join. */
   pull?: readonly string[] | "all";
-  /** Agents of Open Cluster Management that first sign in as one of these users are let in without anybody looking. */
+  /** Open Cluster Management agents that first authenticate as one of these users are accepted automatically. */
   autoApprovedUsers?: readonly string[];
-  /** Where state, certificates and kubeconfigs live. */
+  /** The directory for state, certificates and kubeconfigs. */
   data: string;
   /** Keeps objects in memory only; certificates and kubeconfigs are still written to `data`. */
   ephemeral: boolean;
-  /** 0 takes any free port. */
+  /** 0 picks a free port. */
   port: number;
   logLevel: "debug" | "info" | "warn" | "error";
-  /** How lines of the log on standard error look; unset is JSON. */
+  /** Format of the log lines on standard error; JSON if unset. */
   logFormat?: "json" | "text";
-  /**
-   * Told, in a sentence with what to do, when something needs a person while the fleet goes on: a disk that is full.
-   */
+  /** Called with a message and a fix when the running fleet needs attention, for example because a disk is full. */
   onTrouble?(text: string): void;
 }
 
 export interface FleetFailoverOptions {
-  /** How many workloads leave tainted members per second. */
+  /** Evictions per second from tainted members. */
   evictionsPerSecond: number;
-  /** How long a copy that is to go waits for its replacement. */
+  /** How long a copy under eviction waits for its replacement. */
   evictionTimeoutMs: number;
-  /** How NoExecute taints move workloads whose policy does not speak of cluster failover; unset: not at all. */
+  /** How NoExecute taints evict workloads whose policy does not configure cluster failover; if unset, they do not. */
   unasked?: { purgeMode: "Directly" | "Gracefully" };
-  /** Whether ClusterTaintPolicies may set NoExecute. */
+  /** Whether ClusterTaintPolicies may set NoExecute taints. */
   allowNoExecuteTaintPolicy: boolean;
 }
 
@@ -54,16 +52,16 @@ export interface Fleet {
   /** Files by cluster: `hub`, `member1`, … */
   kubeconfigs: ReadonlyMap<string, string>;
   members: readonly string[];
-  /** The directory with everything, as a whole path. */
+  /** The data directory, as an absolute path. */
   data: string;
-  /** What the process writes about itself. */
+  /** The log file of the process. */
   logFile: string;
   stop(): Promise<void>;
-  /** Resolves with the reason when the fleet cannot go on, for example because its disk is full. */
+  /** Resolves with the reason when the fleet cannot continue, for example because its disk is full. */
   failed: Promise<Error>;
 }
 
-/** Resolves when every part answers. `progress` is told what is being done. */
+/** Resolves when every component responds. `progress` is called with each startup step. */
 export type FleetStarter = (
   options: FleetOptions,
   progress: (text: string) => void,

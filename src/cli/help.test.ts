@@ -31,7 +31,7 @@ const sail = defineCommand({
   run: () => Promise.resolve(),
 });
 
-test("help is what the command declares, in eighty columns", () => {
+test("help is generated from the command's declaration, in eighty columns", () => {
   expect(renderHelp(sail).split("\n")).toEqual([
     "Go somewhere.",
     "",
@@ -49,9 +49,9 @@ test("help is what the command declares, in eighty columns", () => {
     "  --weather-that-is-still-good-enough TEXT",
     "                             when to wait in the harbour instead of going out,",
     "                             which 'flotilla status' does not know",
-    "  -o, --output FORMAT        how to print the result: table, json, yaml (default",
+    "  -o, --output FORMAT        output format: table, json, yaml (default",
     "                             table)",
-    "  --no-color                 print without colours",
+    "  --no-color                 disable colours",
     "  -h, --help                 show this help",
     "",
     "Examples:",
@@ -64,7 +64,7 @@ test("help is what the command declares, in eighty columns", () => {
   ]);
 });
 
-test("as a plugin of kubectl every command in the help is called that way, and nothing else is", () => {
+test("as a kubectl plugin, commands in the help are prefixed with kubectl, and other text is not", () => {
   expect(renderHelp(sail, { program: "kubectl flotilla", width: 80, paint: plain })).toContain(
     "which 'kubectl flotilla status' does not",
   );
@@ -73,13 +73,13 @@ test("as a plugin of kubectl every command in the help is called that way, and n
   );
 });
 
-test("titles stand out where there are colours", () => {
+test("titles are highlighted when colours are enabled", () => {
   expect(renderHelp(sail, { program: "flotilla", width: 80, paint: createPaint(true) })).toContain(
     "\u001b[1mExamples:\u001b[22m",
   );
 });
 
-test("the overview lists every command once, with what the exit codes and variables mean", () => {
+test("the overview lists every command once, with exit codes and variables", () => {
   const text = renderOverview(commands);
 
   for (const { name, summary } of commands)
@@ -96,14 +96,14 @@ const pages = [
 ];
 describe("no line is wider than the page", () => {
   for (const { program, width } of pages) {
-    test(`of '${program}' in ${width} columns`, async () => {
+    test(`for '${program}' in ${width} columns`, async () => {
       const page = { program, width, paint: plain };
       const texts = [
         renderOverview(commands, page),
         ...(await Promise.all(commands.map(async ({ load }) => renderHelp(await load(), page)))),
       ];
 
-      // What cannot be broken, such as the name of a flag with its value, may stand out in a narrow page.
+      // Unbreakable text, such as a flag with its value, may exceed a narrow page.
       const wide = texts.flatMap((text) =>
         text.split("\n").filter((line) => displayWidth(line) > width && (width >= 80 || line.trim().includes("  "))),
       );
@@ -112,7 +112,7 @@ describe("no line is wider than the page", () => {
   }
 });
 
-test("every command teaches by example: a sentence and a command line each", async () => {
+test("every command has examples: a sentence and a command line each", async () => {
   for (const { name, load } of commands) {
     const { example } = await load();
 

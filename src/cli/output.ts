@@ -1,6 +1,4 @@
-/**
- * Where a command writes. Results go to standard output in the format that was asked for; progress to standard error.
- */
+/** A command's output. Results are written to standard output in the requested format; progress to standard error. */
 import type { Json } from "../base/index.ts";
 import { formatYaml } from "../machinery/index.ts";
 import { plain } from "./paint.ts";
@@ -11,19 +9,19 @@ export type Format = (typeof FORMATS)[number];
 
 export interface Output {
   readonly format: Format;
-  /** How many columns a line may have; unset where no terminal shows it, so that nothing is shortened or wrapped. */
+  /** The columns of a line; unset without a terminal, so that nothing is shortened or wrapped. */
   readonly width: number | undefined;
-  /** Colours, for text that people read; they do nothing where colours are not wanted. */
+  /** Colours for human-readable text; no-ops where colours are disabled. */
   readonly paint: Paint;
-  /** A text that tells people what to type, `flotilla …`, with our name as they called us. */
+  /** Rewrites `flotilla …` in a text to the name under which the program was called. */
   called(text: string): string;
-  /** A line for people; left out when data was asked for. */
+  /** A line for people; omitted when data was requested. */
   say(text: string): void;
-  /** Something that people should know beside the result, whatever its format. */
+  /** A note for the user beside the result, in every format. */
   warn(text: string): void;
-  /** The result: data, or its text form when no format was asked for. */
+  /** The result: as data, or as text when no format was requested. */
   result(value: Json, text: () => string): void;
-  /** What is being done, on a terminal and when it takes longer than a second; an empty text ends it. */
+  /** The current step, shown on a terminal when it takes longer than a second; an empty text clears it. */
   progress(text: string): void;
 }
 
@@ -31,9 +29,9 @@ export interface OutputOptions {
   format: Format;
   /** Unset when standard output is not a terminal. */
   width?: number | undefined;
-  /** Unset prints no colours. */
+  /** If unset, prints no colours. */
   paint?: Paint;
-  /** Unset is as `flotilla`. */
+  /** If unset, texts are unchanged. */
   called?(text: string): string;
   write(text: string): void;
   warn(text: string): void;

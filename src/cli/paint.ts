@@ -1,4 +1,4 @@
-/** Colours of terminals, few and with a meaning each: red is wrong, yellow wants attention, green is well. Pure. */
+/** Terminal colours, few and each with a meaning: red is wrong, yellow needs attention, green is healthy. Pure. */
 
 export interface Paint {
   bold(text: string): string;
@@ -23,7 +23,7 @@ const coloured: Paint = {
   green: as(32, 39),
   cyan: as(36, 39),
 };
-/** Without any. */
+/** Without colours. */
 export const plain: Paint = { bold: same, dim: same, red: same, yellow: same, green: same, cyan: same };
 
 export function createPaint(hasColours: boolean): Paint {

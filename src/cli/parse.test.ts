@@ -21,7 +21,7 @@ const command = defineCommand({
   run: () => Promise.resolve(),
 });
 
-test("flags have their values or defaults, in any order with the arguments", () => {
+test("flags get their values or defaults, in any order with the arguments", () => {
   const { args, flags, format, help } = parseCommandLine(command, [
     "--night",
     "oslo",
@@ -40,7 +40,7 @@ test("flags have their values or defaults, in any order with the arguments", () 
   expect(help).toBe(false);
 });
 
-test("a flag and the last argument may stand for many where the command says so", () => {
+test("a flag and the last argument may be repeated if the command allows it", () => {
   const many = defineCommand({
     ...command,
     args: [{ name: "PORT", description: "where to go", required: false, repeated: true }],
@@ -56,26 +56,26 @@ test("a flag and the last argument may stand for many where the command says so"
 
 const wrong: Record<string, { argv: string[]; want: string }> = {
   "an argument is missing": { argv: [], want: "PORT is missing: where to go" },
-  "there is an argument too many": { argv: ["a", "b", "c"], want: "does not know what to do with 'c'" },
+  "there are too many arguments": { argv: ["a", "b", "c"], want: "does not know what to do with 'c'" },
   "a flag is unknown": {
     argv: ["oslo", "--speed", "9"],
-    want: "there is no flag '--speed'; see 'flotilla sail --help'",
+    want: "unknown flag '--speed'; see 'flotilla sail --help'",
   },
-  "a flag is misspelt": {
+  "a flag is misspelled": {
     argv: ["oslo", "--crwe", "9"],
-    want: "there is no flag '--crwe' (did you mean '--crew'?); see 'flotilla sail --help'",
+    want: "unknown flag '--crwe' (did you mean '--crew'?); see 'flotilla sail --help'",
   },
-  "a letter is no flag": { argv: ["oslo", "-x"], want: "there is no flag '-x'; see 'flotilla sail --help'" },
+  "a short flag is unknown": { argv: ["oslo", "-x"], want: "unknown flag '-x'; see 'flotilla sail --help'" },
   "a value is missing at the end": { argv: ["oslo", "--log"], want: "--log needs a value: FILE" },
   "a value is missing before another flag": {
     argv: ["oslo", "--log", "--night"],
-    want: "--log needs a value: FILE; '--night' is a flag, unless you write --log=--night",
+    want: "--log needs a value: FILE; '--night' looks like a flag; to pass it as the value, write --log=--night",
   },
-  "a switch is given a value": {
+  "a boolean flag gets a value": {
     argv: ["oslo", "--night=maybe"],
-    want: "--night is there or not, and takes no value such as 'maybe'",
+    want: "--night is a boolean flag and takes no value ('maybe')",
   },
-  "a number is no number": {
+  "a number is not numeric": {
     argv: ["oslo", "--crew", "many"],
     want: "--crew is a whole number from 1 to 10, not 'many'",
   },
@@ -83,23 +83,26 @@ const wrong: Record<string, { argv: string[]; want: string }> = {
     argv: ["oslo", "--crew", "11"],
     want: "--crew is a whole number from 1 to 10, not '11'",
   },
-  "a number is below zero": { argv: ["oslo", "--crew", "-1"], want: "--crew is a whole number from 1 to 10, not '-1'" },
-  "a number is below zero behind a letter": {
+  "a number is negative": { argv: ["oslo", "--crew", "-1"], want: "--crew is a whole number from 1 to 10, not '-1'" },
+  "a number after a short flag is negative": {
     argv: ["oslo", "-c", "-1"],
     want: "--crew is a whole number from 1 to 10, not '-1'",
   },
-  "a number with a fraction is below zero": {
+  "a fractional number is negative": {
     argv: ["oslo", "--draught", "-0.5"],
     want: "--draught is a number from 0 to 9, not '-0.5'",
   },
-  "a number is without end": {
+  "a number is infinite": {
     argv: ["oslo", "--draught", "Infinity"],
     want: "--draught is a number from 0 to 9, not 'Infinity'",
   },
-  "a choice is none": { argv: ["oslo", "--rig", "raft"], want: "--rig is one of sloop, ketch, not 'raft'" },
-  "the output format is none": { argv: ["oslo", "-o", "xml"], want: "--output is one of table, json, yaml, not 'xml'" },
+  "a choice is unknown": { argv: ["oslo", "--rig", "raft"], want: "--rig is one of sloop, ketch, not 'raft'" },
+  "the output format is unknown": {
+    argv: ["oslo", "-o", "xml"],
+    want: "--output is one of table, json, yaml, not 'xml'",
+  },
 };
-describe("wrong usage is explained when", () => {
+describe("usage errors explain the mistake when", () => {
   for (const [mistake, { argv, want }] of Object.entries(wrong)) {
     test(mistake, () => {
       expect(() => parseCommandLine(command, argv)).toThrow(UsageError);
@@ -108,12 +111,12 @@ describe("wrong usage is explained when", () => {
   }
 });
 
-test("help is given also where arguments are missing or flags are wrong", () => {
+test("--help works even if arguments are missing or flags are wrong", () => {
   expect(parseCommandLine(command, ["--help"]).help).toBe(true);
   expect(parseCommandLine(command, ["--crew", "many", "-h"]).help).toBe(true);
 });
 
-test("flags are written as kubectl takes them", () => {
+test("flags are written as in kubectl", () => {
   expect(parseCommandLine(command, ["oslo", "-c=3", "--night=false", "--log=--x"]).flags).toMatchObject({
     crew: 3,
     night: false,
@@ -122,14 +125,14 @@ test("flags are written as kubectl takes them", () => {
   expect(parseCommandLine(command, ["oslo", "--crew", "3", "--crew", "4"]).flags["crew"]).toBe(4);
 });
 
-test("what comes after two dashes is no flag", () => {
+test("words after -- are not flags", () => {
   expect(parseCommandLine(command, ["oslo", "--", "--night"])).toMatchObject({
     args: ["oslo", "--night"],
     flags: { night: false },
   });
 });
 
-test("a command may have formats of its own, which the command prints", () => {
+test("a command may define its own formats, which it prints itself", () => {
   const own = defineCommand({
     ...command,
     flags: { output: { type: "string", short: "o", value: "wide|json", default: "table", description: "how" } },
@@ -139,7 +142,7 @@ test("a command may have formats of its own, which the command prints", () => {
   expect(parseCommandLine(own, ["oslo", "-o", "json"])).toMatchObject({ format: "json" });
 });
 
-test("that JSON is wanted is known also of a line that cannot be read", () => {
+test("-o json is recognized even on an invalid command line", () => {
   expect(
     [["-o", "json"], ["-ojson"], ["-o=json"], ["--output", "json"], ["x", "--output=json"]].map(asksForJson),
   ).toEqual([true, true, true, true, true]);

@@ -1,4 +1,4 @@
-/** Turns a command line into a command's arguments and flags, or says what is wrong with it. Pure. */
+/** Parses a command line into a command's arguments and flags, or reports what is wrong with it. Pure. */
 import { parseArgs } from "node:util";
 import { UsageError } from "../base/index.ts";
 import type { Command, Flag } from "./command.ts";
@@ -6,7 +6,7 @@ import { didYouMean } from "./did-you-mean.ts";
 import { FORMATS } from "./output.ts";
 import type { Format } from "./output.ts";
 
-/** Flags that every command has. */
+/** Flags of every command. */
 export const sharedFlags = {
   output: {
     type: "string",
@@ -14,9 +14,9 @@ export const sharedFlags = {
     value: "FORMAT",
     choices: FORMATS,
     default: "table",
-    description: `how to print the result: ${FORMATS.join(", ")}`,
+    description: `output format: ${FORMATS.join(", ")}`,
   },
-  "no-color": { type: "boolean", description: "print without colours" },
+  "no-color": { type: "boolean", description: "disable colours" },
   help: { type: "boolean", short: "h", description: "show this help" },
 } as const satisfies Record<string, Flag>;
 
@@ -30,7 +30,7 @@ export interface Parsed {
 }
 
 /**
- * A command's flags and the shared ones, which come last in every help. A command with formats of its own declares
+ * A command's flags and the shared ones, which come last in every help. A command with its own formats declares
  * `output` itself.
  */
 export function flagsOf({ flags }: Pick<Command, "flags">): Record<string, Flag> {
@@ -41,7 +41,7 @@ export function parseCommandLine(command: Command, argv: readonly string[]): Par
   const all = flagsOf(command);
   const { positionals, given } = readArguments(command, all, argv);
   const help = given.has("help");
-  // Who asks for help is not told what else is wrong.
+  // With --help, other mistakes are not reported.
   const flags = help
     ? {}
     : Object.fromEntries(Object.entries(all).map(([name, flag]) => [name, valueOf(name, flag, given.get(name) ?? [])]));
@@ -50,7 +50,7 @@ export function parseCommandLine(command: Command, argv: readonly string[]): Par
 }
 
 interface Given {
-  /** As it was typed: `--crew` or `-c`. */
+  /** As typed: `--crew` or `-c`. */
   rawName: string;
   value: string | undefined;
 }
@@ -66,7 +66,7 @@ function readArguments(
       { type: type === "boolean" ? ("boolean" as const) : ("string" as const), ...(short && { short }) },
     ]),
   );
-  // Not strict, because Node's own words for what is wrong suggest nothing and know nothing of our flags.
+  // Not strict, because Node's error messages suggest nothing and do not know our flags.
   const { tokens } = parseArgs({ args: [...argv], options, allowPositionals: true, strict: false, tokens: true });
   const positionals: string[] = [];
   const given = new Map<string, Given[]>();
@@ -77,7 +77,7 @@ function readArguments(
     const flag = Object.hasOwn(flags, name) ? flags[name] : undefined;
     if (!flag)
       throw new UsageError(
-        `there is no flag '${rawName}'${suggestFlag(rawName, flags)}; see 'flotilla ${command.name} --help'`,
+        `unknown flag '${rawName}'${suggestFlag(rawName, flags)}; see 'flotilla ${command.name} --help'`,
       );
     checkValue(flag, rawName, value, inlineValue === true);
     given.set(name, [
@@ -97,13 +97,11 @@ function suggestFlag(rawName: string, flags: Record<string, Flag>): string {
     : "";
 }
 
-/**
- * Node takes the next word for the value whatever it is; one that looks like a flag shows that the value was forgotten.
- */
+/** Node takes any next word as the value; one that looks like a flag means that the value was forgotten. */
 function checkValue(flag: Flag, rawName: string, value: string | undefined, isInline: boolean): void {
   if (flag.type === "boolean") {
     if (isInline && value !== "true" && value !== "false")
-      throw new UsageError(`${rawName} is there or not, and takes no value such as '${value}'`);
+      throw new UsageError(`${rawName} is a boolean flag and takes no value ('${value}')`);
     return;
   }
   const isNumber = flag.type !== "string";
@@ -115,22 +113,22 @@ function checkValue(flag: Flag, rawName: string, value: string | undefined, isIn
     !(isNumber && /^-[\d.]/.test(value));
   if (value === undefined || looksLikeFlag)
     throw new UsageError(
-      `${rawName} needs a value: ${flag.value ?? flag.choices?.join("|") ?? (isNumber ? "a number" : "a text")}${looksLikeFlag ? `; '${value}' is a flag, unless you write ${rawName}=${value}` : ""}`,
+      `${rawName} needs a value: ${flag.value ?? flag.choices?.join("|") ?? (isNumber ? "a number" : "a text")}${looksLikeFlag ? `; '${value}' looks like a flag; to pass it as the value, write ${rawName}=${value}` : ""}`,
     );
 }
 
 function checkArguments(command: Command, positionals: readonly string[]): void {
   const missing = command.args.find(({ required }, index) => required && positionals[index] === undefined);
   if (missing)
-    throw new UsageError(`${missing.name} is missing: ${missing.description}; see 'flotilla ${command.name} --help'`);
+    throw new UsageError(`${missing.name} is required: ${missing.description}; see 'flotilla ${command.name} --help'`);
   const surplus = positionals[command.args.length];
   if (surplus !== undefined && !command.args.at(-1)?.repeated)
     throw new UsageError(
-      `'flotilla ${command.name}' does not know what to do with '${surplus}'; see 'flotilla ${command.name} --help'`,
+      `unexpected argument '${surplus}' for 'flotilla ${command.name}'; see 'flotilla ${command.name} --help'`,
     );
 }
 
-/** The last one counts where a flag is given more often than it may be, as in kubectl. */
+/** If a flag is given more often than allowed, the last one wins, as in kubectl. */
 function valueOf(name: string, flag: Flag, given: readonly Given[]): FlagValue {
   if (flag.repeated) return given.map(({ value = "" }) => value);
   const last = given.at(-1);
@@ -139,7 +137,7 @@ function valueOf(name: string, flag: Flag, given: readonly Given[]): FlagValue {
   const text = last.value;
   if (flag.choices && !flag.choices.includes(text))
     throw new UsageError(
-      `--${name} is one of ${flag.choices.join(", ")}, not '${text}'${didYouMean(text, flag.choices)}`,
+      `--${name} must be one of ${flag.choices.join(", ")}, not '${text}'${didYouMean(text, flag.choices)}`,
     );
   if (flag.type === "string") return text;
   const number = Number(text);
@@ -147,13 +145,13 @@ function valueOf(name: string, flag: Flag, given: readonly Given[]): FlagValue {
   const isOfType = flag.type === "integer" ? Number.isInteger(number) : Number.isFinite(number);
   if (!isOfType || text.trim() === "" || number < minimum || number > maximum) {
     throw new UsageError(
-      `--${name} is a ${flag.type === "integer" ? "whole number" : "number"}${maximum < Number.MAX_SAFE_INTEGER ? ` from ${minimum} to ${maximum}` : ` of at least ${minimum}`}, not '${text}'`,
+      `--${name} must be a ${flag.type === "integer" ? "whole number" : "number"}${maximum < Number.MAX_SAFE_INTEGER ? ` from ${minimum} to ${maximum}` : ` of at least ${minimum}`}, not '${text}'`,
     );
   }
   return number;
 }
 
-/** Whether `-o json` was asked for, also on a command line that cannot be read. */
+/** Whether `-o json` was requested, even on an invalid command line. */
 export function asksForJson(argv: readonly string[]): boolean {
   return argv.some(
     (word, index) =>

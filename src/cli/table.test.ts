@@ -5,7 +5,7 @@ import { displayWidth } from "./text-layout.ts";
 const NAME = "a-member-with-the-longest-name-that-kubernetes-allows-in-paris-1";
 const REASON = "ClusterAffinity: the cluster is not one of those that the policy names, and no label of it matches";
 
-test("columns are as wide as their widest cell, and nothing is left out without a width", () => {
+test("columns are as wide as their widest cell, and nothing is shortened without a width", () => {
   expect(
     renderTable(
       ["NAME", "READY"],
@@ -17,7 +17,7 @@ test("columns are as wide as their widest cell, and nothing is left out without 
   ).toBe([`NAME${" ".repeat(63)}READY`, `member1${" ".repeat(60)}1/1`, `${NAME}   0/1`].join("\n"));
 });
 
-test("wide characters keep the columns straight", () => {
+test("wide characters keep the columns aligned", () => {
   expect(
     renderTable(
       ["NAME", "READY"],
@@ -29,7 +29,7 @@ test("wide characters keep the columns straight", () => {
   ).toBe("NAME   READY\n东京   1/1\noslo   0/1");
 });
 
-test("a table that is too wide gives up the middle of its longest names", () => {
+test("a table that is too wide shortens the middle of its longest names", () => {
   const text = renderTable(
     ["CLUSTER", "VERSION", "NODES"],
     [
@@ -47,7 +47,7 @@ test("a table that is too wide gives up the middle of its longest names", () => 
   ]);
 });
 
-test("sentences in the last column go on in the next line", () => {
+test("sentences in the last column are wrapped", () => {
   const text = renderTable(["CLUSTER", "VERDICT", "REASON"], [["oslo", "refused", REASON]], 3, 80);
 
   expect(text.split("\n")).toEqual([
@@ -57,7 +57,7 @@ test("sentences in the last column go on in the next line", () => {
   ]);
 });
 
-test("there may be very many rows", () => {
+test("very many rows are supported", () => {
   expect(
     renderTable(
       ["N"],
@@ -66,7 +66,7 @@ test("there may be very many rows", () => {
   ).toHaveLength(200_001);
 });
 
-test("every line fits, whatever the cells are", () => {
+test("every line fits, with any cells", () => {
   const rows = [
     [NAME, "shop", NAME, "True", REASON],
     ["东京东京东京东京东京东京东京东京", "店", "网", "False", "原因不明"],

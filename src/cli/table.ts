@@ -1,14 +1,14 @@
-/** Tables for people, as wide as they need to be or as the terminal is. Pure. */
+/** Tables for people, as wide as needed or as the terminal. Pure. */
 import { displayWidth, padTo, shorten, wrapWords } from "./text-layout.ts";
 
-/** A column of sentences is not made narrower than this; names give way first. */
+/** A column of sentences is not made narrower than this; names are shortened first. */
 const PROSE_WIDTH = 24;
-/** A name that is shorter than this says nothing. */
+/** A shorter name would be useless. */
 const NAME_WIDTH = 8;
 
 /**
- * Columns as kubectl pads them, or closer. With a width the table fits into it: names that are too long lose their
- * middle, and sentences in the last column go on in the next line. Without one nothing is left out.
+ * Columns padded as in kubectl, or closer. With a width the table fits into it: names that are too long lose their
+ * middle, and sentences in the last column are wrapped. Without one nothing is shortened.
  */
 export function renderTable(
   header: readonly string[],
@@ -17,7 +17,7 @@ export function renderTable(
   width?: number,
 ): string {
   const all = [header, ...rows];
-  // Not by spreading: there may be more rows than a call takes arguments.
+  // No spread: there may be more rows than a call accepts arguments.
   const natural = header.map((_, column) =>
     all.reduce((widest, row) => Math.max(widest, displayWidth(row[column] ?? "")), 0),
   );
@@ -60,9 +60,7 @@ function renderRow(
   );
 }
 
-/**
- * The widest columns give way first, all to the same width; the last one takes what is left when it holds sentences.
- */
+/** The widest columns shrink first, all to the same width; the last one gets the rest if it holds sentences. */
 function fitWidths(natural: readonly number[], header: readonly string[], room: number, hasProse: boolean): number[] {
   const sum = natural.reduce((total, width) => total + width, 0);
   if (sum <= room) return [...natural];

@@ -2,12 +2,12 @@ import { describe, expect, test } from "vitest";
 import { displayWidth, padTo, shorten, wrapCommand, wrapLines, wrapWords } from "./text-layout.ts";
 
 const widths: Record<string, { text: string; want: number }> = {
-  "ASCII takes a column each": { text: "member1", want: 7 },
-  "Chinese, Japanese and Korean take two": { text: "东京とソウル서울", want: 16 },
-  "letters with marks take one": { text: "Malmö", want: 5 },
-  "marks that join a letter take none": { text: "Malmo\u0308", want: 5 },
+  "ASCII characters take one column each": { text: "member1", want: 7 },
+  "Chinese, Japanese and Korean characters take two": { text: "东京とソウル서울", want: 16 },
+  "accented letters take one": { text: "Malmö", want: 5 },
+  "combining marks take none": { text: "Malmo\u0308", want: 5 },
   "emoji take two": { text: "🚢", want: 2 },
-  "signs that we print take one": { text: "✓ → …", want: 5 },
+  "symbols that we print take one": { text: "✓ → …", want: 5 },
   "colours take none": { text: "\u001b[31mred\u001b[0m", want: 3 },
 };
 describe("the width of a text", () => {
@@ -18,17 +18,17 @@ describe("the width of a text", () => {
   }
 });
 
-test("texts are padded by the columns that they take", () => {
+test("texts are padded by their display width", () => {
   expect([padTo("东京", 6), padTo("oslo", 6)]).toEqual(["东京  ", "oslo  "]);
 });
 
 const short: Record<string, { text: string; width: number; want: string }> = {
-  "what fits is left alone": { text: "member1", width: 7, want: "member1" },
+  "a text that fits is unchanged": { text: "member1", width: 7, want: "member1" },
   "a sentence loses its end": { text: "the server is out of reach", width: 12, want: "the server …" },
   "a name keeps its end": { text: "production-europe-west-member-17", width: 13, want: "producti…r-17" },
   "wide characters are not cut in half": { text: "东京都港区六本木", width: 8, want: "东京…木" },
 };
-describe("a text that must be short", () => {
+describe("shortening:", () => {
   for (const [behaviour, { text, width, want }] of Object.entries(short)) {
     test(behaviour, () => {
       const seen = shorten(text, width);
@@ -39,7 +39,7 @@ describe("a text that must be short", () => {
   }
 });
 
-test("words are wrapped, and what goes on is indented", () => {
+test("words are wrapped, and continuation lines are indented", () => {
   expect(wrapWords("one two three four", 9, "  ")).toEqual(["one two", "  three", "  four"]);
 });
 
@@ -51,14 +51,14 @@ test("a word that is wider than a line is not broken", () => {
   ]);
 });
 
-test("a command goes on as shells read it, and stays whole where there is no width", () => {
+test("a command is wrapped with backslashes, and stays on one line without a width", () => {
   expect(wrapCommand("flotilla join paris --wait 5", 20, "  ")).toBe(
     "  flotilla join \\\n      paris \\\n      --wait 5",
   );
   expect(wrapCommand("flotilla join paris --wait 5", undefined, "  ")).toBe("  flotilla join paris --wait 5");
 });
 
-test("lines of a text are wrapped below where they start, and only where there is a width", () => {
+test("lines of a text are wrapped at their own indentation, and only with a width", () => {
   const text = "short\n    a line that is too long";
 
   expect(wrapLines(text, 16)).toBe("short\n    a line that\n      is too\n      long");

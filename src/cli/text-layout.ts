@@ -1,9 +1,8 @@
 /**
- * Text in the columns of a terminal: how wide it is there, where it may be broken, what is left out when it must be
- * short. Pure.
+ * Lays out text in terminal columns: its width, where it may be broken, and how it is shortened. Pure.
  *
- * Most of what we print is ASCII, which is told apart first; other characters take two columns (Chinese, Japanese,
- * Korean, emoji), none (marks that join the one before) or one. Colours take none.
+ * Most output is ASCII, which is checked first; other characters take two columns (Chinese, Japanese, Korean, emoji),
+ * none (combining marks) or one. Colours take none.
  */
 // oxlint-disable-next-line no-control-regex
 const COLOURS = /\u001b\[[0-9;]*m/g;
@@ -15,10 +14,10 @@ const JOINED = /^[\p{Mn}\p{Me}\p{Cf}]$/u;
 const ELLIPSIS = "…";
 const CONTINUED = " \\";
 const INDENT = "    ";
-/** A blank at which no line is broken. */
+/** A non-breaking space. */
 const JOINT = "\u00a0";
 
-/** How many columns a text takes. */
+/** The number of columns of a text. */
 export function displayWidth(text: string): number {
   if (PLAIN.test(text)) return text.length;
   let width = 0;
@@ -31,12 +30,10 @@ export function padTo(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - displayWidth(text)));
 }
 
-/**
- * At most so wide. Sentences lose their end; a name loses its middle, because names of one family differ at the end.
- */
+/** Limits the width. Sentences lose their end; a name loses its middle, because related names differ at the end. */
 export function shorten(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
-  // A colour that is cut off would go on behind the text.
+  // A truncated colour sequence would affect the following text.
   if (text.includes("\u001b")) return shorten(text.replaceAll(COLOURS, ""), width);
   const room = Math.max(0, width - 1);
   const tail = text.includes(" ") ? 0 : Math.floor(room / 3);
@@ -46,7 +43,7 @@ export function shorten(text: string, width: number): string {
 
 /**
  * Lines of at most `width` columns, broken between words. Lines after the first start with `indent`. A word that is
- * wider than a line keeps one of its own: addresses and paths are for copying.
+ * wider than a line gets its own line: URLs and paths are for copying.
  */
 export function wrapWords(text: string, width: number, indent = ""): string[] {
   const lines: string[] = [];
@@ -63,11 +60,11 @@ export function wrapWords(text: string, width: number, indent = ""): string[] {
   return [...lines, line];
 }
 
-/** A command line that is too long goes on in the next line, as a shell reads it, so that it can be copied. */
+/** Wraps a long command line with backslashes, so that it can be copied. */
 export function wrapCommand(command: string, width: number | undefined, start = ""): string {
   if (width === undefined) return `${start}${command}`;
   const room = width - start.length - CONTINUED.length;
-  // A flag keeps its value, unless both are too long for a line.
+  // A flag stays with its value, unless both are too long for a line.
   const joined = command.replaceAll(
     /(-{1,2}[\w-]+) (?=[^-\s|]\S*)(\S+)/g,
     (pair: string, flag: string, value: string) =>
@@ -78,7 +75,7 @@ export function wrapCommand(command: string, width: number | undefined, start = 
     .join(`${CONTINUED}\n`);
 }
 
-/** Each line of a text within `width`: what goes on stands a little further in. Unset leaves it as it is. */
+/** Wraps each line of a text to `width`, with indented continuation lines. If unset, the text is unchanged. */
 export function wrapLines(text: string, width: number | undefined): string {
   if (width === undefined) return text;
   return text
@@ -86,7 +83,7 @@ export function wrapLines(text: string, width: number | undefined): string {
     .flatMap((line) => {
       if (displayWidth(line) <= width) return [line];
       const start = /^ */.exec(line)?.[0] ?? "";
-      // The start is no word, so it is set aside: it may be of many blanks.
+      // The indentation is not a word, so it is set aside: it may have many spaces.
       return wrapWords(line.slice(start.length), width - start.length, "  ").map((part) => `${start}${part}`);
     })
     .join("\n");

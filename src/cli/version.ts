@@ -5,5 +5,5 @@ const { version } = JSON.parse(readFileSync(new URL("../../package.json", import
 };
 
 export const VERSION = version;
-/** The Kubernetes whose API the fact tables describe. */
+/** The Kubernetes version whose API is served. */
 export const KUBERNETES_VERSION = "v1.36.3";

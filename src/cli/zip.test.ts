@@ -27,7 +27,7 @@ test("a file is read out of an archive by its name", () => {
   expect(readZipEntry(zip("kubectl/kubectl", "the program"), "kubectl/kubectl").toString()).toBe("the program");
 });
 
-test("a missing file and a file that is no archive are explained", () => {
+test("a missing file and a file that is not an archive are explained", () => {
   expect(() => readZipEntry(zip("a", "b"), "kubectl/kubectl")).toThrow("does not contain kubectl/kubectl");
   expect(() => readZipEntry(Buffer.from("no archive at all, just text"), "a")).toThrow("not a zip archive");
 });

@@ -1,4 +1,4 @@
-/** Reads one file out of a zip archive: enough of the format for archives that npm packages carry. */
+/** Reads one file from a zip archive: enough of the format for archives in npm packages. */
 import { inflateRawSync } from "node:zlib";
 import { FlotillaError } from "../base/index.ts";
 

@@ -11,7 +11,7 @@ async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   return text;
 }
 
-test("an answer over HTTP/2 is read whole, also by somebody who begins after the peer is done", async () => {
+test("an HTTP/2 response is read completely, even when reading starts after the peer has ended the stream", async () => {
   const server = http2.createServer((_request, response) => void response.end("all of it"));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const session = http2.connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
@@ -26,7 +26,7 @@ test("an answer over HTTP/2 is read whole, also by somebody who begins after the
   server.close();
 });
 
-test("an answer that was cut off is told from one that ended", async () => {
+test("a truncated response is distinguished from a complete one", async () => {
   const body = new PassThrough();
   body.write("half");
   setImmediate(() => body.destroy());
@@ -34,7 +34,7 @@ test("an answer that was cut off is told from one that ended", async () => {
   await expect(textOf(chunksOf(body))).rejects.toThrow("the connection was lost before the answer was complete");
 });
 
-test("who has read enough gives the rest up", async () => {
+test("leaving the iteration early discards the rest of the body", async () => {
   const body = new PassThrough();
   body.write("some");
 

@@ -1,4 +1,4 @@
-/** Reads what a server answered: the whole body within a bound, and failures as `ApiError`. */
+/** Reads a server's response: the whole body within a limit, and failures as `ApiError`. */
 import type { Readable } from "node:stream";
 import { isObject } from "../base/index.ts";
 import { ApiError } from "../machinery/index.ts";
@@ -6,9 +6,9 @@ import type { Status } from "../machinery/index.ts";
 import { UnreachableError } from "./errors.ts";
 import type { HttpResponse } from "./http-connection.ts";
 
-/** A hundred thousand objects of 2 KB; longer lists are asked for in pages. */
+/** A hundred thousand objects of 2 KB; longer lists are read in pages. */
 const MAX_BODY_BYTES = 256 * 1024 * 1024;
-/** Of a body that is no Status, only its beginning helps a reader. */
+/** Only the beginning of a body that is not a Status helps a reader. */
 const MAX_QUOTED_CHARACTERS = 512;
 
 export function readBody(body: Readable, stop: AbortSignal): Promise<string> {
@@ -20,7 +20,7 @@ export function readBody(body: Readable, stop: AbortSignal): Promise<string> {
       length += chunk.length;
       if (length > MAX_BODY_BYTES)
         body.destroy(
-          new UnreachableError(`the answer is longer than ${MAX_BODY_BYTES} bytes; ask for it in pages with a limit`),
+          new UnreachableError(`the response is longer than ${MAX_BODY_BYTES} bytes; request it in pages with a limit`),
         );
     });
     let complete = false;
@@ -37,15 +37,15 @@ export function readBody(body: Readable, stop: AbortSignal): Promise<string> {
       reject(
         stop.aborted
           ? (stop.reason as Error)
-          : new UnreachableError("the connection was lost before the answer was complete; try again"),
+          : new UnreachableError("the connection was lost before the response was complete; try again"),
       );
     });
   });
 }
 
 /**
- * The parts of a body as they come; who leaves before its end gives the rest up. The stream's own iterator is not used:
- * it takes an HTTP/2 stream whose peer is done for one that was cut off, also while there is something left to read.
+ * Yields the chunks of a body as they arrive; leaving the loop early discards the rest. The stream's own iterator is
+ * not used: it treats an HTTP/2 stream that the peer has ended as truncated, even while data is left to read.
  */
 export async function* chunksOf(body: Readable): AsyncGenerator<Uint8Array> {
   let isComplete = false;
@@ -62,7 +62,7 @@ export async function* chunksOf(body: Readable): AsyncGenerator<Uint8Array> {
   });
   body.on("close", () => {
     if (!isComplete)
-      failure ??= new UnreachableError("the connection was lost before the answer was complete; try again");
+      failure ??= new UnreachableError("the connection was lost before the response was complete; try again");
     wake();
   });
   try {
@@ -72,7 +72,9 @@ export async function* chunksOf(body: Readable): AsyncGenerator<Uint8Array> {
       else if (isComplete) return;
       else if (failure) throw failure;
       else if (body.destroyed)
-        throw body.errored ?? new UnreachableError("the connection was lost before the answer was complete; try again");
+        throw (
+          body.errored ?? new UnreachableError("the connection was lost before the response was complete; try again")
+        );
       else
         await new Promise<void>((resolve) => {
           wake = resolve;
@@ -83,11 +85,11 @@ export async function* chunksOf(body: Readable): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** A proxy in between answers in its own words; they become a Status with the same code. */
+/** The text response of an intermediate proxy becomes a Status with the same code. */
 export function readFailure({ status: code, headers }: HttpResponse, text: string): ApiError {
   const status = parseStatus(text);
   if (status) return new ApiError(status);
-  const message = `the server answered ${code}${headers["content-type"]?.startsWith("text/plain") && text ? `: ${text.slice(0, MAX_QUOTED_CHARACTERS).trim()}` : ""}`;
+  const message = `the server responded with ${code}${headers["content-type"]?.startsWith("text/plain") && text ? `: ${text.slice(0, MAX_QUOTED_CHARACTERS).trim()}` : ""}`;
   return new ApiError({
     kind: "Status",
     apiVersion: "v1",
@@ -123,7 +125,7 @@ function parseStatus(text: string): Status | undefined {
   try {
     value = JSON.parse(text);
   } catch {
-    // Not JSON, so not a Status: the caller says what the answer was instead.
+    // Not JSON, so not a Status: the caller reports the response text instead.
     return undefined;
   }
   return isObject(value) && value["kind"] === "Status" && typeof value["code"] === "number"

@@ -1,8 +1,9 @@
 /**
- * The only way in which controllers touch objects. One client has one identity and one field manager.
+ * The only API through which controllers access objects. One client has one identity and one field manager.
  *
- * What it returns is shared and read-only, structured-cloneable and without promise of identity; `copy` it to change
- * it. The server keeps nothing that it is handed. Nothing resolves in the same tick. Failures are `ApiError`.
+ * Returned objects are shared, read-only and structured-cloneable, without promise of identity; `copy` them before
+ * changing them. The server keeps no reference to its arguments. Nothing resolves in the same tick. Failures are
+ * `ApiError`.
  */
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly, Json } from "../base/index.ts";
@@ -15,7 +16,7 @@ export interface ObjectKey {
 }
 
 export interface ReadOptions {
-  /** Unset asks for the newest, `0` takes whatever is cached. */
+  /** Unset requests the newest version, `0` any cached version. */
   resourceVersion?: string;
   signal?: AbortSignal;
 }
@@ -32,23 +33,23 @@ export interface ListOptions extends ReadOptions {
 
 export interface WatchOptions {
   /**
-   * `*` watches the kind in every logical cluster, in process only; `metadata` then does not say which, so events carry
-   * `cluster`.
+   * `*` watches the kind in every logical cluster, in process only; `metadata` does not contain the cluster, so events
+   * carry `cluster`.
    */
   cluster: string;
   /**
-   * With `*`: the clusters that matter. Events of others may be left out, so that nobody makes objects that nobody
-   * looks at.
+   * With `*`: the relevant clusters. Events of other clusters may be omitted, which avoids building objects that no
+   * watcher reads.
    */
   where?(cluster: string): boolean;
   namespace?: string;
   labelSelector?: string;
   fieldSelector?: string;
-  /** Changes after this version; unset starts with what is there. */
+  /** Changes after this version; unset starts with the current objects. */
   resourceVersion?: string;
   /**
-   * Starts with an ADDED for everything that is there, then a BOOKMARK with `initialEventsEnd`, then changes. In
-   * process changes come in between where the list is long, and then tell what the list leaves out.
+   * Starts with an ADDED event for every current object, then a BOOKMARK with `initialEventsEnd`, then changes. In
+   * process, changes may arrive in between when the list is long; they then cover objects that the list omits.
    */
   sendInitialEvents?: boolean;
   signal: AbortSignal;
@@ -63,16 +64,16 @@ export interface List<T> {
 
 export type WatchEvent<T> =
   /**
-   * `isInitial` marks what was there at the start, where that is known; without it a change during the list looks the
+   * `isInitial` marks objects of the initial list, where that is known; without it, a change during the list looks the
    * same.
    */
   | { type: "ADDED" | "MODIFIED" | "DELETED"; cluster: string; object: DeepReadonly<T>; isInitial?: boolean }
-  /** Nothing changed up to this version. `initialEventsEnd` marks the end of what was there. */
+  /** Nothing changed up to this version. `initialEventsEnd` marks the end of the initial list. */
   | { type: "BOOKMARK"; resourceVersion: string; initialEventsEnd: boolean };
 
 export interface WriteOptions {
   dryRun?: boolean;
-  /** Who owns what is written; unset is the client's own. */
+  /** The owner of the written fields; defaults to the client's field manager. */
   fieldManager?: string;
   signal?: AbortSignal;
 }
@@ -123,16 +124,18 @@ export interface Client {
     patch: Json,
     options: PatchOptions,
   ): Promise<DeepReadonly<T>>;
-  /** Server-side apply: the object states every field that this manager wants. */
+  /** Server-side apply: the object contains every field that this manager owns. */
   apply<T extends KubernetesObject>(
     kind: Kind<T>,
     cluster: string,
     object: DeepReadonly<T>,
     options?: ApplyOptions,
   ): Promise<DeepReadonly<T>>;
-  /** Resolves when the server accepted it; finalizers and grace periods may keep the object for a while. */
+  /**
+   * Resolves when the server has accepted the deletion; finalizers and grace periods may keep the object for a while.
+   */
   delete(kind: Kind, key: ObjectKey, options?: DeleteOptions): Promise<void>;
   deleteCollection(kind: Kind, options: ListOptions & DeleteOptions): Promise<void>;
-  /** Proxy, log, exec, discovery: bytes as they come. */
+  /** Proxy, log, exec, discovery: streams bytes as they arrive. */
   raw(request: RawRequest, signal?: AbortSignal): Promise<RawResponse>;
 }

@@ -17,7 +17,7 @@ const Node = dynamicKind({ group: "", version: "v1", kind: "Node", plural: "node
 const web = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web", namespace: "shop" } };
 const key = { cluster: "hub", namespace: "shop", name: "web" };
 
-/** Answers everything with `answer` and remembers what was asked. */
+/** Answers every request with `answer` and records the requests. */
 function makeClient(
   answer: JsonObject = {},
   events: TransportWatchEvent[][] = [],
@@ -41,11 +41,11 @@ function makeClient(
 describe("client requests", () => {
   const path = { cluster: "hub", group: "apps", version: "v1", resource: "deployments", namespace: "shop" };
   const cases: Record<string, { call: (client: Client) => Promise<unknown>; want: TransportRequest }> = {
-    "a get asks for one object": {
+    "a get requests one object": {
       call: (client) => client.get(Deployment, key),
       want: { verb: "get", path: { ...path, name: "web" }, query: {} },
     },
-    "a get may ask for whatever is cached": {
+    "a get may accept any cached version": {
       call: (client) => client.get(Deployment, key, { resourceVersion: "0" }),
       want: { verb: "get", path: { ...path, name: "web" }, query: { resourceVersion: "0" } },
     },
@@ -72,15 +72,15 @@ describe("client requests", () => {
         query: {},
       },
     },
-    "a create goes to the collection and names the field manager": {
+    "a create is sent to the collection and names the field manager": {
       call: (client) => client.create(Deployment, "hub", web),
       want: { verb: "create", path, query: { fieldManager: "me" }, body: web },
     },
-    "a dry run says so": {
+    "a dry run sets the dryRun parameter": {
       call: (client) => client.update(Deployment, "hub", web, { dryRun: true }),
       want: { verb: "update", path: { ...path, name: "web" }, query: { fieldManager: "me", dryRun: "All" }, body: web },
     },
-    "a status update goes to the subresource": {
+    "a status update is sent to the subresource": {
       call: (client) => client.updateStatus(Deployment, "hub", web),
       want: {
         verb: "update",
@@ -89,7 +89,7 @@ describe("client requests", () => {
         body: web,
       },
     },
-    "a patch carries its type": {
+    "a patch carries its content type": {
       call: (client) =>
         client.patch(Deployment, key, [{ op: "remove", path: "/spec" }], { type: "json", subresource: "status" }),
       want: {
@@ -100,7 +100,7 @@ describe("client requests", () => {
         body: [{ op: "remove", path: "/spec" }],
       },
     },
-    "an apply may be forced and speak for another manager": {
+    "an apply may be forced and may name another field manager": {
       call: (client) => client.apply(Deployment, "hub", web, { force: true, fieldManager: "other" }),
       want: {
         verb: "patch",
@@ -114,7 +114,7 @@ describe("client requests", () => {
       call: (client) => client.delete(Deployment, key),
       want: { verb: "delete", path: { ...path, name: "web" } },
     },
-    "delete options travel in the body": {
+    "delete options are sent in the body": {
       call: (client) =>
         client.delete(Deployment, key, {
           propagationPolicy: "Foreground",
@@ -135,7 +135,7 @@ describe("client requests", () => {
         },
       },
     },
-    "a deletion of many is selected by the query": {
+    "deleteCollection sends its selectors in the query": {
       call: (client) =>
         client.deleteCollection(Deployment, {
           cluster: "hub",
@@ -165,8 +165,10 @@ describe("client requests", () => {
     "never deletes a collection because a name is empty": (client) => client.delete(Deployment, { ...key, name: "" }),
     "never replaces a collection because a name is empty": (client) =>
       client.update(Deployment, "hub", { ...web, metadata: { name: "", namespace: "shop" } }),
-    "never leaves a namespace out": (client) => client.create(Deployment, "hub", { ...web, metadata: { name: "web" } }),
-    "never empties all namespaces at once": (client) => client.deleteCollection(Deployment, { cluster: "hub" }),
+    "never omits the namespace of a namespaced kind": (client) =>
+      client.create(Deployment, "hub", { ...web, metadata: { name: "web" } }),
+    "never deletes a collection across all namespaces": (client) =>
+      client.deleteCollection(Deployment, { cluster: "hub" }),
   };
   for (const [behaviour, call] of Object.entries(refused)) {
     test(behaviour, async () => {
@@ -179,8 +181,8 @@ describe("client requests", () => {
   }
 });
 
-describe("client answers", () => {
-  test("items of a list say what they are, also when the server leaves it out", async () => {
+describe("client responses", () => {
+  test("list items have apiVersion and kind, even when the server omits them", async () => {
     const { client } = makeClient({
       metadata: { resourceVersion: "7", continue: "more", remainingItemCount: 3 },
       items: [{ metadata: { name: "web" } }],
@@ -202,7 +204,7 @@ describe("client answers", () => {
     expect(await client.list(Deployment, { cluster: "hub" })).toEqual({ resourceVersion: "7", items: [] });
   });
 
-  test("a watch tells bookmarks from changes, marks the end of the initial events, and names the cluster", async () => {
+  test("a watch distinguishes bookmarks from changes, marks the end of the initial events, and names the cluster", async () => {
     const object = web as unknown as JsonObject;
     const { client, sent } = makeClient({}, [
       [

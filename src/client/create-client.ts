@@ -1,6 +1,4 @@
-/**
- * The client on any transport: turns calls into requests as the Kubernetes API words them, and answers into objects.
- */
+/** The client on any transport: translates calls into Kubernetes API requests, and responses into objects. */
 import { formatApiVersion } from "../api/index.ts";
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import { isObject } from "../base/index.ts";
@@ -25,10 +23,10 @@ export function createClient({ transport, fieldManager }: { transport: Transport
     signal?.throwIfAborted();
     return transport.send(request, signal);
   };
-  // The answer of a verb on a kind is an object of that kind; the server vouches for it.
+  // The response of a verb on a kind is an object of that kind; the server guarantees it.
   const send = async <T>(request: TransportRequest, signal?: AbortSignal): Promise<DeepReadonly<T>> =>
     (await exchange(request, signal)) as DeepReadonly<T>;
-  // One object for all writes, so that a transport can know it again.
+  // One shared object for all writes, so that a transport can recognize it by identity.
   const usual = { fieldManager };
   const writeQuery = (options?: WriteOptions): Readonly<Record<string, string>> =>
     options?.dryRun || options?.fieldManager !== undefined
@@ -134,7 +132,7 @@ export function createClient({ transport, fieldManager }: { transport: Transport
     },
 
     async deleteCollection(kind, options) {
-      // Without a namespace this would empty every namespace, which Kubernetes itself refuses.
+      // Without a namespace this would empty every namespace, which Kubernetes itself rejects.
       requireNamespace(kind, options.namespace);
       const path = collectionPath(kind, options.cluster, options.namespace);
       await exchange(
@@ -161,9 +159,9 @@ function objectPath(
   { namespace, name }: { readonly namespace?: string; readonly name: string },
   subresource?: string,
 ): ResourcePath {
-  // A DELETE or PUT without a name would mean the whole collection, and dots mean another path.
+  // A DELETE or PUT without a name would address the whole collection, and dots would address another path.
   if (!name || name === "." || name === "..")
-    throw badRequest(`a ${kind.kind} was addressed by the name ${JSON.stringify(name ?? "")}; set metadata.name`);
+    throw badRequest(`${kind.kind} cannot be addressed by the name ${JSON.stringify(name ?? "")}; set metadata.name`);
   requireNamespace(kind, namespace);
   const path = collectionPath(kind, cluster, namespace);
   path.name = name;
@@ -173,7 +171,7 @@ function objectPath(
 
 function requireNamespace(kind: Kind, namespace: string | undefined): void {
   if (kind.scope === "Namespaced" && !namespace)
-    throw badRequest(`a ${kind.kind} lives in a namespace, and none was given; set metadata.namespace`);
+    throw badRequest(`${kind.kind} is namespaced, and no namespace was given; set metadata.namespace`);
 }
 
 function readQuery(options?: ReadOptions): Record<string, string> {
@@ -201,7 +199,7 @@ function watchQuery(options: WatchOptions): Record<string, string> {
   return query;
 }
 
-/** Delete options travel in the body; a server that sees a body does not look at the query. */
+/** Delete options are sent in the body; a server that receives a body ignores the query. */
 function deleteBody(options?: DeleteOptions): Pick<TransportRequest, "body"> {
   if (!options) return {};
   const { propagationPolicy, gracePeriodSeconds, preconditions, dryRun } = options;
@@ -232,9 +230,7 @@ function readList<T extends KubernetesObject>(kind: Kind<T>, answer: JsonObject)
   };
 }
 
-/**
- * Real servers leave apiVersion and kind out of the items of built-in lists; an object of ours always says what it is.
- */
+/** Real servers omit apiVersion and kind from the items of built-in lists; our objects always have them. */
 function withType<T extends KubernetesObject>(kind: Kind<T>, item: DeepReadonly<T>): DeepReadonly<T> {
   return { ...item, apiVersion: formatApiVersion(kind.group, kind.storageVersion), kind: kind.kind };
 }

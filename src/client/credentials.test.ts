@@ -14,7 +14,7 @@ function setUp(...contents: (Credentials | Error)[]) {
 }
 
 describe("credentials in files", () => {
-  test("are read once a minute, however many ask", async () => {
+  test("are read once a minute, regardless of the number of requests", async () => {
     const { clock, source, reads } = setUp({ token: "a" }, { token: "b" });
 
     const first = await Promise.all([source.current(), source.current()]);
@@ -30,7 +30,7 @@ describe("credentials in files", () => {
   const passedOver: Record<string, Credentials | Error> = {
     "a missing file": new Error("ENOENT"),
     "an empty token": { token: "" },
-    "a certificate whose key is not there yet": { cert: "-----BEGIN CERTIFICATE-----", key: "" },
+    "a certificate whose key is missing": { cert: "-----BEGIN CERTIFICATE-----", key: "" },
   };
   for (const [what, content] of Object.entries(passedOver)) {
     test(`${what} in the middle of a rotation leaves the old ones in force`, async () => {
@@ -45,18 +45,18 @@ describe("credentials in files", () => {
     });
   }
 
-  test("that were never there are an error that says why, and are looked for again", async () => {
+  test("that never existed cause an error with the reason, and are read again", async () => {
     const { source } = setUp(new Error("no such file"), { token: "a" });
 
     await expect(source.current()).rejects.toMatchObject({
       code: "Credentials",
-      message: "the files that say who we are cannot be read: no such file",
+      message: "cannot read the credential files: no such file",
     });
 
     expect(await source.current()).toEqual({ token: "a" });
   });
 
-  test("that are refused are read again, but not for every refusal", async () => {
+  test("that the server rejects are read again, but not on every rejection", async () => {
     const { clock, source, reads } = setUp({ token: "a" }, { token: "a" }, { token: "b" });
     const first = await source.current();
 

@@ -1,6 +1,6 @@
 /**
- * Who we are to a server, when that changes while we run: tokens and certificates in files that somebody else keeps
- * fresh. Plugins that give them are in `exec-plugin.ts`.
+ * Credentials that change at run time: tokens and certificates in files that another process rotates. Credential
+ * plugins are in `exec-plugin.ts`.
  */
 import { X509Certificate, createPrivateKey } from "node:crypto";
 import { FlotillaError, messageOf } from "../base/index.ts";
@@ -14,27 +14,29 @@ export interface Credentials {
 }
 
 export interface CredentialSource {
-  /** Those that hold now. Rejects with `CredentialsError` when there are none. */
+  /** The credentials currently in force. Rejects with `CredentialsError` when there are none. */
   current(): Promise<Credentials>;
-  /** The server did not accept these. Resolves with others, or with undefined when there are none. */
+  /**
+   * Called when the server rejected these credentials. Resolves with new ones, or with undefined when there are none.
+   */
   replace(refused: Credentials): Promise<Credentials | undefined>;
 }
 
-/** We do not know who we are: a plugin failed, or a file cannot be read. */
+/** No credentials are available: a plugin failed, or a file cannot be read. */
 export class CredentialsError extends FlotillaError {
   constructor(message: string, options?: ErrorOptions) {
     super("Credentials", message, options);
   }
 }
 
-/** What is in files is rotated by whoever mounts them, well before it expires. */
+/** Mounted files are rotated well before their contents expire. */
 const REREAD_AFTER_MS = 60_000;
-/** A server that refuses everything must not make us read, or run a plugin, for every request. */
+/** A server that rejects everything must not make us read files, or run a plugin, for every request. */
 export const REPLACE_AT_MOST_EVERY_MS = 10_000;
 
 /**
- * `read` gives what the files hold now. What they hold while they are being rotated (one of a pair, nothing) is passed
- * over.
+ * `read` returns the current contents of the files. Incomplete contents during a rotation (one of a pair, or nothing)
+ * are ignored.
  */
 export function createFileCredentials({
   read,
@@ -55,10 +57,10 @@ export function createFileCredentials({
         return known;
       } catch (error) {
         if (!known)
-          throw new CredentialsError(`the files that say who we are cannot be read: ${messageOf(error)}`, {
+          throw new CredentialsError(`cannot read the credential files: ${messageOf(error)}`, {
             cause: error,
           });
-        return known; // Files are missing for a moment while they are replaced; the old content still holds.
+        return known; // Files are briefly missing while they are replaced; the old contents are still valid.
       } finally {
         readAtMs = clock.now();
         reading = undefined;
@@ -84,7 +86,7 @@ export function sameCredentials(a: Credentials, b: Credentials): boolean {
   return a.token === b.token && sameIdentity(a, b);
 }
 
-/** The part that belongs to a connection; a token goes with each request. */
+/** Compares the part that belongs to a connection; a token is sent with each request. */
 export function sameIdentity(a: Credentials, b: Credentials): boolean {
   return a.cert === b.cert && a.key === b.key;
 }
@@ -94,12 +96,12 @@ function isUsable({ token, cert, key }: Credentials): boolean {
   return cert === undefined || key === undefined || isPair(cert, key);
 }
 
-/** True when the key is the certificate's. */
+/** Reports whether the key belongs to the certificate. */
 export function isPair(cert: string, key: string): boolean {
   try {
     return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
   } catch {
-    // Not PEM at all, for example because only half of it is written.
+    // Not valid PEM, for example because only half of it is written.
     return false;
   }
 }

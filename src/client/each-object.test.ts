@@ -3,7 +3,7 @@ import { ConfigMap } from "../api/index.ts";
 import type { Client, ListOptions } from "./client.ts";
 import { eachObject } from "./each-object.ts";
 
-/** A server with seven objects that answers no more than it is asked for. */
+/** A server with seven objects that returns no more than the requested limit. */
 function serve(): { client: Pick<Client, "list">; asked: ListOptions[] } {
   const objects = Array.from({ length: 7 }, (_, index) => ({
     apiVersion: "v1",
@@ -23,7 +23,7 @@ function serve(): { client: Pick<Client, "list">; asked: ListOptions[] } {
   return { client: { list } as unknown as Pick<Client, "list">, asked };
 }
 
-test("all pages are read, each with what was asked of the first", async () => {
+test("all pages are read with the options of the first request", async () => {
   const { client, asked } = serve();
 
   const names = (
@@ -38,7 +38,7 @@ test("all pages are read, each with what was asked of the first", async () => {
   ]);
 });
 
-test("who has seen enough reads no further page", async () => {
+test("no further page is read when the caller stops iterating", async () => {
   const { client, asked } = serve();
 
   for await (const { metadata } of eachObject(client, ConfigMap, { cluster: "hub", limit: 3 }))

@@ -1,12 +1,9 @@
-/**
- * Every object of a kind, one after the other. They are read page by page, so that however many there are, few are in
- * memory at once.
- */
+/** Iterates over all objects of a kind. They are read in pages, so that few are in memory at once. */
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 import type { Client, ListOptions } from "./client.ts";
 
-/** A work may have half a megabyte. */
+/** A work may be half a megabyte large. */
 const PAGE_SIZE = 100;
 
 export async function* eachObject<T extends KubernetesObject>(

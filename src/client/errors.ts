@@ -1,8 +1,8 @@
 import { FlotillaError } from "../base/index.ts";
 
-/** No answer came: the server is down, the network broken, or a certificate not trusted. */
+/** No response arrived: the server is down, the network is broken, or a certificate is not trusted. */
 export class UnreachableError extends FlotillaError {
-  /** The request may have got there, and been carried out, before the answer was lost. */
+  /** The server may have received and executed the request before the response was lost. */
   readonly mayHaveArrived: boolean;
 
   constructor(

@@ -1,4 +1,4 @@
-/** With real programs: each plugin is a line of JavaScript. */
+/** Uses real programs: each plugin is a line of JavaScript. */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ afterAll(() => rm(directory, { recursive: true }));
 
 const printing = (status: object): string =>
   `console.log(${JSON.stringify(JSON.stringify({ apiVersion: VERSION, kind: "ExecCredential", status }))})`;
-/** A plugin that counts how often it ran, in a file, and prints that as its token. */
+/** A plugin that counts its runs in a file and prints the count as its token. */
 const counting = (file: string, status = ""): string =>
   `const fs = require("node:fs"); const count = (fs.existsSync(${JSON.stringify(file)}) ? Number(fs.readFileSync(${JSON.stringify(file)})) : 0) + 1; fs.writeFileSync(${JSON.stringify(file)}, String(count)); console.log(JSON.stringify({ apiVersion: "${VERSION}", kind: "ExecCredential", status: { token: "t" + count${status} } }))`;
 
@@ -44,7 +44,7 @@ function makeSource(
 }
 
 describe("a credential plugin", () => {
-  test("gets the environment, its own variables and what there is to know about the cluster", async () => {
+  test("receives the environment, its own variables and the cluster information", async () => {
     const cluster = { server: "https://a", config: { audience: "x" } };
     const source = makeSource(
       `console.log(JSON.stringify({ apiVersion: "${VERSION}", kind: "ExecCredential", status: { token: process.env.GREETING + process.env.REGION + process.env.KUBERNETES_EXEC_INFO } }))`,
@@ -61,7 +61,7 @@ describe("a credential plugin", () => {
     });
   });
 
-  test("runs once for many that ask, and again when its credentials have expired", async () => {
+  test("runs once for concurrent requests, and again when its credentials have expired", async () => {
     const clock = createFakeClock(Date.parse("2024-05-01T12:00:00Z"));
     const source = makeSource(
       counting(
@@ -80,7 +80,7 @@ describe("a credential plugin", () => {
     expect([second, await source.current()]).toEqual([{ token: "t2" }, { token: "t2" }]);
   });
 
-  test("runs again when the server refuses its credentials, but not for every refusal", async () => {
+  test("runs again when the server rejects its credentials, but not on every rejection", async () => {
     const clock = createFakeClock();
     const file = join(directory, "refused");
     const source = makeSource(counting(file), { clock });
@@ -114,17 +114,17 @@ describe("a credential plugin", () => {
   });
 
   const wrong: Record<string, { script: string; plugin?: Partial<ExecPlugin>; message: RegExp }> = {
-    "that is not installed is answered with its hint": {
+    "that is not installed fails with its install hint": {
       script: "",
       plugin: { command: "no-such-plugin", installHint: "get it from example.com" },
       message: /^the credential plugin no-such-plugin was not found; get it from example.com$/,
     },
-    "that is not installed and has no hint says where to look": {
+    "that is not installed and has no hint fails with advice to check the command and PATH": {
       script: "",
       plugin: { command: "no-such-plugin" },
       message: /check the command in the kubeconfig and your PATH/,
     },
-    "that complains is quoted": {
+    "that fails has its stderr quoted": {
       script: `console.error("please log in"); process.exit(3)`,
       message: /failed with exit code 3: please log in$/,
     },
@@ -133,37 +133,37 @@ describe("a credential plugin", () => {
       plugin: { interactiveMode: "Always" },
       message: /needs a terminal to ask its questions/,
     },
-    "that prints no JSON is not quoted": {
+    "that prints no JSON does not have its output quoted": {
       script: `console.log("secret")`,
       message: /^(?!.*secret).* did not print JSON/,
     },
-    "that prints something else is refused": {
+    "that prints another kind is rejected": {
       script: `console.log("{}")`,
       message: /did not print an ExecCredential/,
     },
-    "that speaks another version is refused": {
+    "that prints another API version is rejected": {
       script: printing({ token: "t" }),
       plugin: { apiVersion: "client.authentication.k8s.io/v1beta1" },
       message:
         /is configured to use client.authentication.k8s.io\/v1beta1 and printed "client.authentication.k8s.io\/v1"/,
     },
-    "that prints nothing of use is refused": {
+    "that prints no credentials is rejected": {
       script: printing({}),
       message: /printed neither a token nor a certificate/,
     },
-    "that prints half of a pair is refused": {
+    "that prints a certificate without its key is rejected": {
       script: printing({ clientCertificateData: "C" }),
       message: /only one of certificate and key/,
     },
-    "that prints no real pair is refused": {
+    "that prints a mismatched certificate and key is rejected": {
       script: printing({ clientCertificateData: "C", clientKeyData: "K" }),
       message: /are not a pair in PEM/,
     },
-    "that prints no real time is refused": {
+    "that prints an invalid expirationTimestamp is rejected": {
       script: printing({ token: "t", expirationTimestamp: "tomorrow" }),
       message: /is no time/,
     },
-    "that does not stop printing is stopped": {
+    "that prints too much is stopped": {
       script: `const line = "x".repeat(65536); const go = () => { while (process.stdout.write(line)); process.stdout.once("drain", go); }; go()`,
       message: /printed more than 1048576 bytes/,
     },
@@ -177,17 +177,17 @@ describe("a credential plugin", () => {
     });
   }
 
-  test("that does not end is stopped", async () => {
+  test("that exceeds its timeout is stopped", async () => {
     const clock = createFakeClock();
     const source = makeSource("setInterval(() => {}, 1000)", { clock });
 
     const current = source.current();
     clock.advance(60_000);
 
-    await expect(current).rejects.toThrow("did not end within 60 s");
+    await expect(current).rejects.toThrow("did not terminate within 60 s");
   });
 
-  test("may be a script beside the kubeconfig", async () => {
+  test("may be a script next to the kubeconfig", async () => {
     const path = join(directory, "plugin.sh");
     await writeFile(
       path,

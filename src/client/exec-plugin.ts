@@ -1,9 +1,8 @@
 /**
- * Credential plugins of kubeconfigs: a program that prints who we are, as `client.authentication.k8s.io` describes it.
+ * Credential plugins of kubeconfigs: programs that print credentials, as `client.authentication.k8s.io` specifies.
  *
- * The program runs when credentials are first needed, when they have expired, and when the server refuses them; once at
- * a time, without a shell, within bounds of time and output. What it prints on its standard error is quoted when it
- * fails.
+ * The program runs when credentials are first needed, when they have expired, and when the server rejects them. It runs
+ * once at a time, without a shell, and with limits on time and output. Its stderr is quoted when it fails.
  */
 import { spawn } from "node:child_process";
 import { isObject } from "../base/index.ts";
@@ -14,13 +13,13 @@ import { codeOf } from "./explain-failure.ts";
 
 export interface ExecPlugin {
   apiVersion: "client.authentication.k8s.io/v1" | "client.authentication.k8s.io/v1beta1";
-  /** A path, or a name that is looked for in `PATH`. */
+  /** A path, or a name that is looked up in `PATH`. */
   command: string;
   args: readonly string[];
   env: Readonly<Record<string, string>>;
   installHint: string;
   interactiveMode: "Never" | "IfAvailable" | "Always";
-  /** What the plugin is told about the cluster, when it asks for that. */
+  /** Cluster information for the plugin, when it asks for it. */
   cluster?: JsonObject;
 }
 
@@ -28,17 +27,17 @@ export interface ExecPluginOptions {
   plugin: ExecPlugin;
   clock: Clock;
   environment: Readonly<Record<string, string | undefined>>;
-  /** Somebody sits at the terminal and can answer questions. */
+  /** A user is at the terminal and can answer prompts. */
   isTerminal: boolean;
 }
 
 const TIMEOUT_MS = 60_000;
-/** People look for their token first. */
+/** Users may have to find their token first. */
 const INTERACTIVE_TIMEOUT_MS = 10 * 60_000;
-/** A certificate and its key are a few kilobytes. */
+/** A certificate and its key take a few kilobytes. */
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 const MAX_QUOTED_CHARACTERS = 1024;
-/** After a failure, requests fail at once for this long: a broken plugin is not run for each of them. */
+/** After a failure, requests fail immediately for this long, so that a broken plugin does not run for each of them. */
 const FAILURE_LASTS_MS = 5_000;
 
 interface Given {
@@ -90,7 +89,7 @@ function runPlugin({ plugin, clock, environment, isTerminal }: ExecPluginOptions
   if (interactiveMode === "Always" && !isTerminal)
     return Promise.reject(
       new CredentialsError(
-        `the credential plugin ${command} needs a terminal to ask its questions, and there is none; run this where there is one, or use other credentials`,
+        `the credential plugin ${command} needs a terminal for its prompts, and there is none; run this command in a terminal, or use other credentials`,
       ),
     );
   const interactive = interactiveMode !== "Never" && isTerminal;
@@ -112,13 +111,13 @@ function runPlugin({ plugin, clock, environment, isTerminal }: ExecPluginOptions
     const giveUp = (why: string): void =>
       end(() => {
         child.kill("SIGKILL");
-        // Programs that it started may hold the other ends open.
+        // Programs that the plugin started may hold the other ends open.
         child.stdout?.destroy();
         child.stderr?.destroy();
         reject(new CredentialsError(`the credential plugin ${command} ${why}`));
       });
     const timer = clock.after(timeoutMs, () =>
-      giveUp(`did not end within ${timeoutMs / 1000} s; run it by hand to see what it waits for`),
+      giveUp(`did not finish within ${timeoutMs / 1000} s; run it manually to see what it waits for`),
     );
     child.stdout?.on("data", (chunk: Buffer) => {
       length += chunk.length;
@@ -133,10 +132,10 @@ function runPlugin({ plugin, clock, environment, isTerminal }: ExecPluginOptions
     child.once("close", (code, signal) =>
       end(() => {
         if (code === 0) return resolve(Buffer.concat(output).toString("utf8"));
-        const how = code === null ? `was ended by ${signal ?? "a signal"}` : `failed with exit code ${code}`;
+        const how = code === null ? `was killed by ${signal ?? "a signal"}` : `failed with exit code ${code}`;
         reject(
           new CredentialsError(
-            `the credential plugin ${command} ${how}${complaint.trim() === "" ? "; run it by hand to see why" : `: ${complaint.trim()}`}`,
+            `the credential plugin ${command} ${how}${complaint.trim() === "" ? "; run it manually to see why" : `: ${complaint.trim()}`}`,
           ),
         );
       }),
@@ -151,25 +150,25 @@ function explainStart({ command, installHint }: ExecPlugin, error: Error): Crede
       : installHint.slice(0, MAX_QUOTED_CHARACTERS);
   if (codeOf(error) === "ENOENT")
     return new CredentialsError(`the credential plugin ${command} was not found; ${hint}`, { cause: error });
-  return new CredentialsError(`the credential plugin ${command} could not be started; check that it may be executed`, {
+  return new CredentialsError(`the credential plugin ${command} could not be started; check that it is executable`, {
     cause: error,
   });
 }
 
-/** What the plugin printed. It is never quoted: it holds secrets. */
+/** Parses the plugin's output. The output is never quoted: it holds secrets. */
 function readCredential({ apiVersion, command }: ExecPlugin, text: string): Pick<Given, "credentials" | "expiresMs"> {
   const wrong = (what: string): CredentialsError => new CredentialsError(`the credential plugin ${command} ${what}`);
   let printed: unknown;
   try {
     printed = JSON.parse(text);
   } catch {
-    // The error of the parser would quote the text.
+    // The parser's error would quote the output.
     throw wrong("did not print JSON; it should print an ExecCredential");
   }
   if (!isObject(printed) || printed["kind"] !== "ExecCredential") throw wrong("did not print an ExecCredential");
   if (printed["apiVersion"] !== apiVersion)
     throw wrong(
-      `is configured to use ${apiVersion} and printed ${JSON.stringify(printed["apiVersion"] ?? "")}; make the two the same`,
+      `is configured for ${apiVersion} but printed ${JSON.stringify(printed["apiVersion"] ?? "")}; make them match`,
     );
   const { status } = printed;
   if (!isObject(status)) throw wrong("printed no status");
@@ -177,13 +176,13 @@ function readCredential({ apiVersion, command }: ExecPlugin, text: string): Pick
   const cert = textIn(status, "clientCertificateData");
   const key = textIn(status, "clientKeyData");
   if ((cert === undefined) !== (key === undefined))
-    throw wrong("printed only one of certificate and key; both belong together");
+    throw wrong("printed only one of certificate and key; both are required");
   if (token === undefined && cert === undefined) throw wrong("printed neither a token nor a certificate with its key");
   if (cert !== undefined && key !== undefined && !isPair(cert, key))
-    throw wrong("printed a certificate and a key that are not a pair in PEM");
+    throw wrong("printed a certificate and a key that are not a matching PEM pair");
   const expires = textIn(status, "expirationTimestamp");
   const expiresMs = expires === undefined ? Number.POSITIVE_INFINITY : Date.parse(expires);
-  if (Number.isNaN(expiresMs)) throw wrong("printed an expirationTimestamp that is no time");
+  if (Number.isNaN(expiresMs)) throw wrong("printed an invalid expirationTimestamp");
   return { credentials: { token, cert, key }, expiresMs };
 }
 

@@ -1,4 +1,4 @@
-/** The object, or undefined when it is not there: for callers to whom absence is an answer and no failure. */
+/** Returns the object, or undefined when it does not exist, for callers that expect absence. */
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 import { isNotFound } from "../machinery/index.ts";

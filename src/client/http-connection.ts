@@ -1,11 +1,10 @@
 /**
- * One server over HTTP/2, or over HTTP/1.1 where it speaks nothing newer.
+ * Connection to one server over HTTP/2, or over HTTP/1.1 where the server supports nothing newer.
  *
- * A session is shared by all requests; another is opened only when watches have filled it. A session that stops
- * answering pings is given up, and so are its requests: behind a NAT a dead peer looks exactly like a quiet one. When
- * the certificate with which we say who we are changes, new connections are opened and the old ones end after a while.
- * After a failed attempt to connect, requests fail at once until the back-off is over, so that a dead member costs its
- * callers nothing.
+ * All requests share a session; another is opened only when watches have filled it. A session that stops answering
+ * pings is closed with its requests: behind a NAT a dead peer looks exactly like a quiet one. When the client
+ * certificate changes, new connections are opened and the old ones are closed after a while. After a failed attempt to
+ * connect, requests fail immediately until the backoff is over, so that a dead member costs its callers nothing.
  */
 import type { Agent, IncomingHttpHeaders } from "node:http";
 import http2 from "node:http2";
@@ -21,25 +20,27 @@ import { codeOf } from "./explain-failure.ts";
 import { KEEP_ALIVE, openTunnel } from "./tunnel.ts";
 import type { Proxy } from "./tunnel.ts";
 
-/** An import would make a module namespace of `node:http`, for which Node also loads its fetch and WebSocket: 10 MB. */
+/**
+ * An import would create a module namespace of `node:http`, for which Node also loads its fetch and WebSocket: 10 MB.
+ */
 const http = process.getBuiltinModule("node:http");
 
 export interface TlsOptions {
-  /** PEM. Unset trusts the system's authorities. */
+  /** PEM. Unset trusts the system's CAs. */
   ca?: string;
-  /** PEM; the client's identity. */
+  /** PEM; the client certificate. */
   cert?: string;
   key?: string;
-  /** Does not check who the server is. For tests and broken set-ups; never the default. */
+  /** Does not verify the server's certificate. For tests and broken setups; never the default. */
   insecure?: boolean;
-  /** The name that the server's certificate must carry when it is not the host of the address. */
+  /** The name that the server's certificate must contain when it is not the URL's host. */
   serverName?: string;
 }
 
 export interface HttpRequest {
   method: string;
   path: string;
-  /** A list is sent as several headers of the name. */
+  /** A list is sent as several headers with the same name. */
   headers: Record<string, string | string[]>;
   body?: Uint8Array;
 }
@@ -52,31 +53,31 @@ export interface HttpResponse {
 
 export interface HttpConnection {
   /**
-   * Resolves with the head of the answer; `stop` gives the request up at any time, also while the body is read.
-   * `identity` is the certificate to connect with; unset uses the one of the options.
+   * Resolves with the head of the response; `stop` aborts the request at any time, including while the body is read.
+   * `identity` is the client certificate; unset uses the one of the options.
    */
   open(request: HttpRequest, stop: AbortSignal, identity?: Pick<Credentials, "cert" | "key">): Promise<HttpResponse>;
   close(): Promise<void>;
 }
 
-/** Thrown when the server certainly did not act on the request, so that any request may be sent again. */
+/** Thrown when the server certainly did not process the request, so that any request may be sent again. */
 export class NotProcessedError extends UnreachableError {}
 
 const CONNECT_TIMEOUT_MS = 10_000;
-/** As long as client-go waits before it asks whether the peer is still there, and for the answer. */
+/** client-go's intervals for sending a ping and for waiting for its answer. */
 const PING_AFTER_MS = 30_000;
 const PING_TIMEOUT_MS = 15_000;
 const FIRST_BACK_OFF_MS = 50;
 const MAX_BACK_OFF_MS = 2_000;
-/** Each carries at least a hundred streams; a process that needs more waits for a free one. */
+/** Each carries at least a hundred streams; a process that needs more waits for a free stream. */
 const MAX_SESSIONS = 16;
-/** Wide enough for a large list at a far server; a reader that pauses a stream holds back no more than this. */
+/** Large enough for a large list from a distant server; a reader that pauses a stream buffers no more than this. */
 const STREAM_WINDOW_BYTES = 1024 * 1024;
 const CONNECTION_WINDOW_BYTES = 16 * 1024 * 1024;
-/** Node's own bound of 10 MB per session is reached by a thousand watches. */
+/** A thousand watches reach Node's default limit of 10 MB per session. */
 const SESSION_MEMORY_MB = 512;
 const MAX_HTTP1_SOCKETS = 256;
-/** What was begun under an old identity may come to its end; watches, which have none, are cut then. */
+/** Requests that started under an old identity may complete; watches, which do not end, are then aborted. */
 const RETIRE_AFTER_MS = 30_000;
 const NEVER_PROCESSED: ReadonlySet<string | undefined> = new Set([
   "ERR_HTTP2_GOAWAY_SESSION",
@@ -93,7 +94,7 @@ export interface HttpConnectionOptions {
   server: URL;
   tls: TlsOptions;
   clock: Clock;
-  /** Where every connection goes through. */
+  /** The proxy for every connection. */
   proxy?: Proxy;
 }
 
@@ -118,7 +119,7 @@ export function createHttpConnection({
     for (const session of sessions)
       if (session.active < session.limit && !session.http2.closed && !session.http2.destroyed) return session;
     if (sessions.size < MAX_SESSIONS) return undefined;
-    // All are full: wait in the queue of the least busy one rather than open connections without end.
+    // All are full: wait in the queue of the least busy session rather than open connections without limit.
     return [...sessions].reduce((least, session) => (session.active < least.active ? session : least));
   };
 
@@ -126,11 +127,11 @@ export function createHttpConnection({
     try {
       const used = settings;
       const socket = await openTls(server, used, clock, proxy);
-      // Closed, or somebody else by now: whoever waits connects again.
+      // Closed, or the identity has changed: waiting callers connect again.
       if (closed || used !== settings) socket.destroy();
       else if (socket.alpnProtocol === "h2") await addSession(socket, used);
       else {
-        // The probe's socket is handed back: an HTTP/1.1 agent opens its own, one per request at a time.
+        // The probe's socket is closed: an HTTP/1.1 agent opens its own, one per concurrent request.
         socket.destroy();
         http1 = makeAgent();
       }
@@ -154,11 +155,11 @@ export function createHttpConnection({
       active: 0,
       limit: 0,
     };
-    // The server's settings tell how many streams it allows; before them Node would assume a hundred.
+    // The server's settings contain its stream limit; before they arrive, Node would assume a hundred.
     const limits = await firstEvent<http2.Settings>(session.http2, "remoteSettings", clock);
     session.limit = Math.max(1, limits.maxConcurrentStreams ?? Number.MAX_SAFE_INTEGER);
     session.http2.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
-    // What ends a session ends its streams with the same error, and they report it.
+    // A session error also ends its streams, and they report it.
     session.http2.on("error", () => {});
     if (used !== settings) return session.http2.destroy();
     session.http2.on(
@@ -173,7 +174,7 @@ export function createHttpConnection({
     sessions.add(session);
   };
 
-  /** Ends what was opened under another identity, after a while. */
+  /** Closes connections that were opened under another identity, after a while. */
   const retire = (end: () => void, onEnd: (forget: () => void) => void): void => {
     const timer = clock.after(RETIRE_AFTER_MS, () => now());
     const forget = (): void => {
@@ -212,8 +213,8 @@ export function createHttpConnection({
     identity: Pick<Credentials, "cert" | "key"> | undefined,
   ): Promise<Session | Agent> => {
     if (identity && identity.cert !== undefined && !former.has(identity)) {
-      // A request that was about to be sent under the former identity goes under the new one, and does not bring the
-      // old one back.
+      // A request that was about to be sent under the former identity uses the new one, and does not bring the old one
+      // back.
       if (current && current !== identity) former.add(current);
       current = identity;
       if (!sameIdentity(identity, settings)) become(identity);
@@ -223,7 +224,8 @@ export function createHttpConnection({
       if (http1) return http1;
       const session = findSession();
       if (session) {
-        // Taken here and not when the stream starts: many wait for one connection, and all go on in the same turn.
+        // Counted here and not when the stream starts: many callers wait for one connection, and all resume in the same
+        // turn.
         session.active++;
         return session;
       }
@@ -239,13 +241,13 @@ export function createHttpConnection({
     async open(request, stop, identity) {
       stop.throwIfAborted();
       const by = await acquire(stop, identity);
-      // A session that was taken is given back by the request itself, also when it is too late to start it.
+      // The request itself releases a reserved stream, even when it is too late to start it.
       return "http2" in by ? requestHttp2(by, request, stop) : requestHttp1(server, by, request, stop);
     },
     async close() {
       closed = true;
       http1?.destroy();
-      // Whoever still waits for an attempt to connect learns its failure from it, not from here.
+      // Callers that still wait for an attempt to connect receive its failure from it, not from here.
       await Promise.allSettled([connecting]);
       for (const session of sessions) session.http2.destroy();
       for (const end of retiring) end();
@@ -253,7 +255,7 @@ export function createHttpConnection({
   };
 }
 
-/** On a session of which one stream was taken; it is given back when the stream closes. */
+/** For a session on which a stream was reserved; the stream is released when it closes. */
 function requestHttp2(session: Session, request: HttpRequest, stop: AbortSignal): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     let stream: http2.ClientHttp2Stream;
@@ -283,7 +285,9 @@ function requestHttp2(session: Session, request: HttpRequest, stop: AbortSignal)
       stop.removeEventListener("abort", cancel);
       if (!answered)
         reject(
-          new UnreachableError("the connection was lost before an answer came; try again", { mayHaveArrived: true }),
+          new UnreachableError("the connection was lost before a response arrived; try again", {
+            mayHaveArrived: true,
+          }),
         );
     });
     if (request.body !== undefined) stream.end(request.body);
@@ -314,17 +318,17 @@ function requestHttp1(server: URL, agent: Agent, request: HttpRequest, stop: Abo
     );
     outgoing.once("upgrade", (_incoming, socket) => {
       socket.destroy();
-      reject(new UnreachableError("the server switched protocols, which was not asked for"));
+      reject(new UnreachableError("the server switched protocols without being asked to"));
     });
     outgoing.on("error", reject);
     outgoing.end(request.body);
   });
 }
 
-/** Streams that the server refused, or that came after its good-bye, were not looked at. */
+/** The server did not process streams that it refused, or that came after its GOAWAY. */
 function asFailure(error: unknown, rstCode?: number): unknown {
   const untouched = NEVER_PROCESSED.has(codeOf(error)) || rstCode === http2.constants.NGHTTP2_REFUSED_STREAM;
-  return untouched ? new NotProcessedError("the server is going away", { cause: error }) : error;
+  return untouched ? new NotProcessedError("the server is shutting down", { cause: error }) : error;
 }
 
 function plainHeaders(headers: http2.IncomingHttpHeaders | IncomingHttpHeaders): Record<string, string> {
@@ -337,7 +341,7 @@ function plainHeaders(headers: http2.IncomingHttpHeaders | IncomingHttpHeaders):
   return plain;
 }
 
-/** Asks a busy peer that says nothing whether it is still there. Returns what stops it. */
+/** Pings a silent peer while requests are active. Returns a function that stops it. */
 function pingWhileBusy(session: Session, clock: Clock): () => void {
   let timer: Timer;
   const next = (): void => {
@@ -345,7 +349,9 @@ function pingWhileBusy(session: Session, clock: Clock): () => void {
       if (session.active === 0) return next();
       timer = clock.after(PING_TIMEOUT_MS, () =>
         session.http2.destroy(
-          new UnreachableError("the server stopped answering; the connection was given up", { mayHaveArrived: true }),
+          new UnreachableError("the server stopped answering pings; the connection was closed", {
+            mayHaveArrived: true,
+          }),
         ),
       );
       session.http2.ping(() => {
@@ -365,7 +371,7 @@ function tlsOptions(server: URL, options: TlsOptions): tls.ConnectionOptions {
     port: portOf(server),
     minVersion: "TLSv1.2",
     rejectUnauthorized: !options.insecure,
-    // An address cannot be named in TLS; it is only compared with the certificate.
+    // An IP address cannot be used for SNI; it is only compared with the certificate.
     ...(isIP(name) === 0
       ? { servername: name }
       : {
@@ -395,7 +401,7 @@ async function openTls(
   return socket;
 }
 
-/** For servers that speak HTTP/1.1 only: a socket per request at a time, each through the proxy if there is one. */
+/** For servers that support HTTP/1.1 only: a socket per concurrent request, each through the proxy if there is one. */
 export function createAgent(server: URL, settings: TlsOptions, clock: Clock, proxy: Proxy | undefined): Agent {
   const kept = { ...KEEP_ALIVE, maxSockets: MAX_HTTP1_SOCKETS };
   const agent =
@@ -408,7 +414,7 @@ export function createAgent(server: URL, settings: TlsOptions, clock: Clock, pro
           null,
           server.protocol === "http:" ? socket : tls.connect({ ...tlsOptions(server, settings), socket }),
         ),
-      // The type wants a socket also for a failure, of which there is none.
+      // The type requires a socket even for a failure, which has none.
       (error: Error) => onCreated?.(error, undefined as unknown as Duplex),
     );
     return undefined;
@@ -416,7 +422,7 @@ export function createAgent(server: URL, settings: TlsOptions, clock: Clock, pro
   return agent;
 }
 
-/** Waits for the event, and destroys the emitter when an error, its end or too much time comes first. */
+/** Waits for the event, and destroys the emitter when an error, its end or the timeout comes first. */
 function firstEvent<T>(emitter: tls.TLSSocket | http2.ClientHttp2Session, name: string, clock: Clock): Promise<T> {
   return new Promise((resolve, reject) => {
     const settle = (finish: () => void) => {
@@ -427,12 +433,12 @@ function firstEvent<T>(emitter: tls.TLSSocket | http2.ClientHttp2Session, name: 
     const onEvent = (value: T): void => settle(() => resolve(value));
     const onError = (error: Error): void => settle(() => reject(error));
     const onClose = (): void =>
-      settle(() => reject(new UnreachableError("the server closed the connection before it was set up")));
+      settle(() => reject(new UnreachableError("the server closed the connection before it was established")));
     const timer = clock.after(CONNECT_TIMEOUT_MS, () => {
       settle(() =>
         reject(
           new UnreachableError(
-            `the server did not answer within ${CONNECT_TIMEOUT_MS / 1000} s; check the address, routes and firewalls`,
+            `the server did not respond within ${CONNECT_TIMEOUT_MS / 1000} s; check the address, routes and firewalls`,
           ),
         ),
       );
@@ -442,7 +448,10 @@ function firstEvent<T>(emitter: tls.TLSSocket | http2.ClientHttp2Session, name: 
   });
 }
 
-/** What the promise gives, or the signal's reason when that comes first. The promise itself goes on. */
+/**
+ * Resolves like the promise, or rejects with the signal's reason when that comes first. The promise itself is not
+ * cancelled.
+ */
 export function untilStopped<T>(promise: Promise<T>, stop: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const give = (): void => reject(stop.reason as Error);

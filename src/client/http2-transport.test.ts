@@ -1,5 +1,5 @@
 /**
- * Over plain HTTP/1.1, where a small server shows everything; HTTP/2 and TLS are tested with the API server's front
+ * Uses plain HTTP/1.1, where a small server shows everything; HTTP/2 and TLS are tested with the API server's front
  * end.
  */
 import http from "node:http";
@@ -53,29 +53,29 @@ const answer = (
   headers: http.OutgoingHttpHeaders = {},
 ): void => void response.writeHead(status, headers).end(body);
 
-/** Lets sockets have their turn until the next timer of the clock is due after exactly `delayMs`. */
+/** Lets sockets make progress until the clock's next timer is due after exactly `delayMs`. */
 async function timerAfter(clock: FakeClock, delayMs: number): Promise<void> {
   const due = clock.now() + delayMs;
   while (clock.nextDue() !== due) await new Promise((resolve) => setImmediate(resolve));
 }
 
-describe("which clusters a server stands for", () => {
+describe("the cluster mapping of a server", () => {
   const cases: Record<
     string,
     { options: Partial<Http2TransportOptions> & { basePath?: string }; cluster: string; want: string }
   > = {
     "the hub is at its root": { options: {}, cluster: "hub", want: "/api/v1/namespaces/shop/pods/a" },
-    "other logical clusters are below their prefix": {
+    "other logical clusters are under their prefix": {
       options: {},
       cluster: "paris",
       want: "/clusters/paris/api/v1/namespaces/shop/pods/a",
     },
-    "the path of the address goes first": {
+    "the path of the server URL comes first": {
       options: { basePath: "/base/" },
       cluster: "paris",
       want: "/base/clusters/paris/api/v1/namespaces/shop/pods/a",
     },
-    "a real cluster is only itself": {
+    "a real cluster serves only itself": {
       options: { cluster: { only: "oslo" }, basePath: "/k8s" },
       cluster: "oslo",
       want: "/k8s/api/v1/namespaces/shop/pods/a",
@@ -113,21 +113,25 @@ describe("failures", () => {
     code: 404,
   };
   const cases: Record<string, { code: number; body: string; headers?: http.OutgoingHttpHeaders; want: unknown }> = {
-    "a Status is kept as it is": { code: 404, body: JSON.stringify(status), want: { code: "NotFound", status } },
-    "the words of a proxy become a Status": {
+    "a Status is passed on unchanged": { code: 404, body: JSON.stringify(status), want: { code: "NotFound", status } },
+    "a text response from a proxy becomes a Status": {
       code: 503,
       body: "upstream is down\n",
       headers: { "content-type": "text/plain" },
-      want: { code: "ServiceUnavailable", message: "the server answered 503: upstream is down", status: { code: 503 } },
+      want: {
+        code: "ServiceUnavailable",
+        message: "the server responded with 503: upstream is down",
+        status: { code: 503 },
+      },
     },
-    "a page of a proxy is not quoted": {
+    "an HTML page from a proxy is not quoted": {
       code: 502,
       body: "<html>",
       headers: { "content-type": "text/html" },
-      want: { message: "the server answered 502", status: { code: 502 } },
+      want: { message: "the server responded with 502", status: { code: 502 } },
     },
-    "an answer that is not JSON is not an answer": { code: 200, body: "<html>", want: { code: "Unreachable" } },
-    "an answer that is not an object is not an answer": { code: 200, body: "[]", want: { code: "Unreachable" } },
+    "a response that is not JSON is an error": { code: 200, body: "<html>", want: { code: "Unreachable" } },
+    "a response that is not an object is an error": { code: 200, body: "[]", want: { code: "Unreachable" } },
   };
   for (const [behaviour, { code, body, headers, want }] of Object.entries(cases)) {
     test(behaviour, async () => {
@@ -137,18 +141,18 @@ describe("failures", () => {
     });
   }
 
-  test("an address where nothing listens is explained, with what was being done", async () => {
+  test("a refused connection is explained, with the attempted operation", async () => {
     const transport = createHttp2Transport({ server: new URL("http://127.0.0.1:1"), cluster: { root: "hub" } });
     closing.push(() => transport.close());
 
     await expect(getPod(transport)).rejects.toMatchObject({
       code: "Unreachable",
       message:
-        "get pods shop/a of cluster hub at 127.0.0.1:1: nothing listens there; check the address and port, and that the server runs",
+        "get pods shop/a of cluster hub at 127.0.0.1:1: connection refused; check the address and port, and that the server is running",
     });
   });
 
-  test("an answer that breaks off is not an answer", async () => {
+  test("a truncated response is an error", async () => {
     const { transport } = await connect((_request, response) => {
       response.writeHead(200, { "content-length": "100" }).write("{}");
       response.socket?.end();
@@ -157,7 +161,7 @@ describe("failures", () => {
     await expect(getPod(transport)).rejects.toMatchObject({ code: "Unreachable" });
   });
 
-  test("a read is sent again when the connection broke, a write is not", async () => {
+  test("a read is retried when the connection broke, a write is not", async () => {
     const { transport, urls } = await connect((_request, response, count) =>
       count === 2 ? answer(response, 200, '{"a":1}') : response.socket?.resetAndDestroy(),
     );
@@ -171,8 +175,8 @@ describe("failures", () => {
   });
 });
 
-describe("patience", () => {
-  test("a server that says when to come back is asked again then", async () => {
+describe("retries and deadlines", () => {
+  test("a request is retried after the server's Retry-After", async () => {
     const clock = createFakeClock();
     const { transport, urls } = await connect(
       (_request, response, count) =>
@@ -190,7 +194,7 @@ describe("patience", () => {
     expect(urls).toHaveLength(3);
   });
 
-  test("a wait is bounded, and so is their number", async () => {
+  test("the Retry-After delay and the number of retries are limited", async () => {
     const clock = createFakeClock();
     const { transport, urls } = await connect(
       (_request, response) => answer(response, 503, "", { "retry-after": "86400" }),
@@ -207,7 +211,7 @@ describe("patience", () => {
     expect(urls).toHaveLength(5);
   });
 
-  test("a server that says nothing about coming back is not asked again", async () => {
+  test("a 429 or 503 without Retry-After is not retried", async () => {
     const { transport, urls } = await connect((_request, response) => answer(response, 503, ""));
 
     await expect(getPod(transport)).rejects.toMatchObject({ status: { code: 503 } });
@@ -226,12 +230,12 @@ describe("patience", () => {
 
     await expect(result).rejects.toMatchObject({
       code: "Unreachable",
-      message: expect.stringContaining("no answer within 5 s") as string,
+      message: expect.stringContaining("no response within 5 s") as string,
     });
     expect(clock.nextDue()).toBeUndefined();
   });
 
-  test("an aborted request gives the signal's reason", async () => {
+  test("an aborted request rejects with the signal's reason", async () => {
     const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
     const { transport } = await connect(() => arrive());
     const controller = new AbortController();
@@ -252,7 +256,7 @@ describe("watch", () => {
       transport.watch({ path: pods, query: { resourceVersion: "5" } }, new AbortController().signal),
     ).then((batches) => batches.flat());
 
-  test("asks for a watch and gives events until the server ends it", async () => {
+  test("requests a watch and yields events until the server ends it", async () => {
     const { transport, urls } = await connect(
       (_request, response) => answer(response, 200, line("ADDED", { a: 1 }) + line("BOOKMARK", {})),
       { random: { next: () => 0.5, bytes: (length) => new Uint8Array(length) } },
@@ -279,7 +283,7 @@ describe("watch", () => {
     expect(ended).toBe("open");
   });
 
-  test("that says nothing any more is given up when the server should have ended it", async () => {
+  test("that is silent is aborted when the server should have ended it", async () => {
     const clock = createFakeClock();
     const { transport } = await connect((_request, response) => void response.writeHead(200).write(line("ADDED", {})), {
       clock,
@@ -300,7 +304,7 @@ describe("watch", () => {
   });
 
   const failing: Record<string, { handler: Handler; want: object }> = {
-    "a refused watch is an error": {
+    "a rejected watch is an error": {
       handler: (_request, response) =>
         answer(response, 403, JSON.stringify({ kind: "Status", code: 403, reason: "Forbidden" })),
       want: { code: "Forbidden" },
@@ -310,7 +314,7 @@ describe("watch", () => {
         answer(response, 200, line("ERROR", { kind: "Status", code: 410, reason: "Expired" })),
       want: { code: "Expired" },
     },
-    "an end inside an event is an error": {
+    "a stream that ends inside an event is an error": {
       handler: (_request, response) => answer(response, 200, '{"type":"AD'),
       want: { code: "Unreachable" },
     },
@@ -349,7 +353,7 @@ describe("watch", () => {
   });
 });
 
-test("sends the current token, the agent and the media type, and passes warnings on", async () => {
+test("sends the current token, the user agent and the media type, and passes warnings on", async () => {
   const seen: http.IncomingHttpHeaders[] = [];
   const warnings: string[] = [];
   let token = 0;
@@ -371,7 +375,7 @@ test("sends the current token, the agent and the media type, and passes warnings
   expect(warnings).toEqual(['use "b"', "and c", 'use "b"', "and c"]);
 });
 
-test("asks to be treated as somebody else, with a header for each group and value", async () => {
+test("sends impersonation headers, one for each group and extra value", async () => {
   const seen: string[][] = [];
   const { transport } = await connect(
     (request, response) => {
@@ -420,7 +424,7 @@ describe("credentials that change", () => {
   const refuseOld: Handler = (request, response) =>
     answer(response, request.headers.authorization === "Bearer new" ? 200 : 401, "{}");
 
-  test("a request that is refused is sent again with others, writes too", async () => {
+  test("a request rejected with 401 is retried with new credentials, including writes", async () => {
     const { transport, urls } = await connect(refuseOld, { credentials: makeSource("old", "new") });
 
     const answers = [await transport.send({ verb: "create", path: pod, body: {} }), await getPod(transport)];
@@ -430,8 +434,8 @@ describe("credentials that change", () => {
   });
 
   const refused: Record<string, { tokens: string[]; requests: number }> = {
-    "without others the refusal stands": { tokens: ["old"], requests: 1 },
-    "and so it does when the others are refused too": { tokens: ["old", "older", "new"], requests: 2 },
+    "a 401 is returned when there are no new credentials": { tokens: ["old"], requests: 1 },
+    "a 401 is returned when the new credentials are rejected too": { tokens: ["old", "older", "new"], requests: 2 },
   };
   for (const [behaviour, { tokens, requests }] of Object.entries(refused)) {
     test(behaviour, async () => {
@@ -443,7 +447,7 @@ describe("credentials that change", () => {
     });
   }
 
-  test("nothing is sent when there are none", async () => {
+  test("no request is sent without credentials", async () => {
     const broken = {
       current: () => Promise.reject(new CredentialsError("the plugin is missing")),
       replace: async () => undefined,

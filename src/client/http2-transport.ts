@@ -1,10 +1,10 @@
 /**
- * The transport to an API server anywhere: Flotilla's hub with all its logical clusters, or one real cluster.
+ * The transport to a remote API server: Flotilla's hub with all its logical clusters, or one real cluster.
  *
- * Every request has a deadline; a watch has one until it is answered, and then lives for some minutes: the server is
- * asked to end it, and one that says nothing any more is ended from here. A watch whose reader is slow is not read
- * ahead: HTTP/2 flow control lets the server wait. 429 and 503 are tried again when the server says when, within
- * bounds; 401 is when we have other credentials.
+ * Every request has a deadline. A watch has one until it is answered, and then runs for some minutes: the server is
+ * asked to end it, and the client aborts a silent one. A watch with a slow reader is not read ahead: HTTP/2 flow
+ * control makes the server wait. 429 and 503 are retried after the server's Retry-After, within limits; 401 is retried
+ * when there are new credentials.
  */
 import { isObject, messageOf, sleep, systemClock, systemRandom } from "../base/index.ts";
 import type { Clock, JsonObject, Random } from "../base/index.ts";
@@ -29,27 +29,27 @@ import type {
 import { createWatchDecoder } from "./watch-decoder.ts";
 
 /**
- * Which clusters the server stands for: exactly one, as a real cluster does, or many logical ones, of which `root`
- * answers at the server's root and every other below `/clusters/<name>`.
+ * The clusters that the server serves: exactly one, for a real cluster, or many logical ones, of which `root` is at the
+ * server's root and every other under `/clusters/<name>`.
  */
 export type ClusterMapping = { only: string } | { root: string };
 
 export interface Http2TransportOptions extends TlsOptions {
-  /** May have a path, which goes before every request's. */
+  /** May have a path, which is prepended to every request's path. */
   server: URL;
   cluster: ClusterMapping;
-  /** A bearer token, or where to get the current one. */
+  /** A bearer token, or a function that returns the current one. */
   token?: string | (() => Promise<string>);
-  /** Token and certificate, where they change while we run; takes the place of `token`, `cert` and `key`. */
+  /** Token and certificate that change at run time; replaces `token`, `cert` and `key`. */
   credentials?: CredentialSource;
-  /** Whom our requests are to be treated as. */
+  /** The user to impersonate. */
   impersonate?: Impersonation;
-  /** An HTTP, HTTPS or SOCKS5 proxy, through which all connections go. */
+  /** An HTTP, HTTPS or SOCKS5 proxy for all connections. */
   proxy?: URL;
-  /** What that proxy is told in addition when it is asked for a connection. */
+  /** Additional headers for the proxy's CONNECT request. */
   proxyHeaders?: Readonly<Record<string, string | readonly string[]>>;
   userAgent?: string;
-  /** How long one request may take with all its repetitions. */
+  /** The deadline of one request including its retries. */
   requestTimeoutMs?: number;
   /** Called with the text of every Warning header. */
   onWarning?: (message: string) => void;
@@ -57,16 +57,16 @@ export interface Http2TransportOptions extends TlsOptions {
   random?: Random;
 }
 
-/** Servers give up a request after a minute. */
+/** API servers time out a request after a minute. */
 const REQUEST_TIMEOUT_MS = 60_000;
 const MAX_REPETITIONS = 4;
 const MAX_RETRY_AFTER_MS = 10_000;
 /**
- * Watches end after this long, or up to twice as long by chance, so that those of many do not return together; as in
+ * Watches end after this long, or up to twice as long at random, so that many watches do not restart together; as in
  * client-go.
  */
 const WATCH_SECONDS = 300;
-/** A server that should have ended a watch by then has gone. */
+/** A server that has not ended a watch after this long is considered dead. */
 const WATCH_GRACE_SECONDS = 30;
 const READ_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
@@ -106,7 +106,7 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
     ...impersonation,
   });
 
-  /** Who we are now. Not within a request's deadline: a plugin may have to ask a person. */
+  /** Returns the current credentials. Not within a request's deadline: a plugin may have to prompt a user. */
   const identityNow = async (signal: AbortSignal | undefined): Promise<Credentials> => {
     signal?.throwIfAborted();
     if (credentials) return signal ? untilStopped(credentials.current(), signal) : credentials.current();
@@ -116,7 +116,7 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
   const withToken = (request: HttpRequest, bearer: string | undefined): HttpRequest =>
     bearer === undefined ? request : { ...request, headers: { ...request.headers, authorization: `Bearer ${bearer}` } };
 
-  /** Sends until an answer comes that is worth reading, or the deadline is over. */
+  /** Sends until a final response arrives or the deadline has passed. */
   const exchange = async (
     doing: string,
     request: HttpRequest,
@@ -147,7 +147,7 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
     }
   };
 
-  /** Other credentials after a 401; whoever was refused was not served, so any request may be sent again. */
+  /** New credentials after a 401. The server did not process the rejected request, so any request may be sent again. */
   const otherThan = async (
     refused: Credentials,
     response: HttpResponse,
@@ -165,7 +165,7 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
 
   /**
    * Runs `work` with a signal that is aborted by the caller or by the deadline, whichever comes first. `stream` lifts
-   * the deadline from an answer that is read for as long as it lasts; the caller's signal goes on ending it.
+   * the deadline from a response that is read for as long as it lasts; the caller's signal still ends it.
    */
   const withDeadline = async <T>(
     doing: string,
@@ -177,7 +177,7 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
     const timer = clock.after(requestTimeoutMs, () =>
       controller.abort(
         new UnreachableError(
-          `${doing}: no answer within ${requestTimeoutMs / 1000} s; the server is overloaded or out of reach`,
+          `${doing}: no response within ${requestTimeoutMs / 1000} s; the server is overloaded or unreachable`,
           { mayHaveArrived: true },
         ),
       ),
@@ -257,7 +257,7 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
       warn(response);
       const silence = clock.after((seconds + WATCH_GRACE_SECONDS) * 1000, () =>
         response.body.destroy(
-          new UnreachableError("the server neither said anything nor ended the watch in time; watch again"),
+          new UnreachableError("the server sent nothing and did not end the watch in time; watch again"),
         ),
       );
       try {
@@ -319,12 +319,12 @@ async function* readWatch(
     throw new UnreachableError(`${doing}: the stream ended inside an event; watch again`);
 }
 
-/** Nobody reads the rest, and the connection is used again. */
+/** The rest is not needed, and the connection is reused. */
 function drain({ body }: HttpResponse): void {
   body.on("error", () => {}).resume();
 }
 
-/** Anything may be repeated when the server did not look at it; reads also when the connection broke. */
+/** Any request may be retried when the server did not process it; reads also when the connection broke. */
 function mayRepeat(error: unknown, method: string): boolean {
   if (error instanceof NotProcessedError) return true;
   return READ_METHODS.has(method) && (codeOf(error) === "ECONNRESET" || codeOf(error) === "EPIPE");
@@ -333,7 +333,7 @@ function mayRepeat(error: unknown, method: string): boolean {
 function retryAfterMs({ status, headers }: HttpResponse): number | undefined {
   if (status !== 429 && status !== 503) return undefined;
   const seconds = Number(headers["retry-after"] ?? Number.NaN);
-  // A date, which the header may also carry, is a server's plan for hours rather than for this request.
+  // A date, which the header may also carry, announces hours of downtime rather than a delay for this request.
   return Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds * 1000, MAX_RETRY_AFTER_MS) : undefined;
 }
 
@@ -343,12 +343,12 @@ function parseAnswer(doing: string, text: string): JsonObject {
     if (isObject(answer)) return answer;
   } catch (error) {
     throw new UnreachableError(
-      `${doing}: the answer is not JSON (${messageOf(error)}); check that the address is that of a Kubernetes API server`,
+      `${doing}: the response is not JSON (${messageOf(error)}); check that the address is that of a Kubernetes API server`,
       { cause: error },
     );
   }
   throw new UnreachableError(
-    `${doing}: the answer is not an object; check that the address is that of a Kubernetes API server`,
+    `${doing}: the response is not an object; check that the address is that of a Kubernetes API server`,
   );
 }
 

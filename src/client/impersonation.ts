@@ -1,4 +1,4 @@
-/** Acting as somebody else: the headers that ask a server to treat our requests as theirs. */
+/** User impersonation: the headers that make a server treat our requests as another user's. */
 
 export interface Impersonation {
   user: string;
@@ -7,7 +7,7 @@ export interface Impersonation {
   extra?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** A header may be there several times, once for each group and for each value. */
+/** A header may occur several times, once for each group and for each value. */
 export function impersonationHeaders({
   user,
   uid,
@@ -22,7 +22,7 @@ export function impersonationHeaders({
   return headers;
 }
 
-/** What may be in the name of a header stays, without the percent sign that marks what may not. */
+/** Characters that a header name allows are kept, except the percent sign, which escapes all others. */
 const PLAIN = /^[!#$&'*+\-.^_`|~0-9A-Za-z]$/;
 
 function escapeName(name: string): string {

@@ -1,6 +1,6 @@
 /**
- * Finds how a cluster serves a kind: its plural and scope, from the cluster's own discovery. Answers are remembered; a
- * kind that is not there is asked for again, because a CustomResourceDefinition may arrive at any time.
+ * Finds how a cluster serves a kind: its plural and scope, from the cluster's discovery. Results are cached; a missing
+ * kind is looked up again, because a CustomResourceDefinition may be created at any time.
  */
 import { dynamicKind, formatApiVersion, parseApiVersion } from "../api/index.ts";
 import type { Kind, KubernetesObject } from "../api/index.ts";
@@ -23,9 +23,9 @@ export type AnyKind = Kind<KubernetesObject & JsonObject>;
 export interface KindResolver {
   /** Throws `UnknownKindError` when the cluster does not serve it. */
   resolve(ref: { apiVersion: string; kind: string }): Promise<AnyKind>;
-  /** What is already known, without asking. */
+  /** The cached result, without a request. */
   known(ref: { apiVersion: string; kind: string }): AnyKind | undefined;
-  /** The cluster may serve it differently now, or no longer: the next question is asked anew. */
+  /** Drops the cached result, because the cluster may serve the kind differently now, or no longer. */
   forget(ref: { apiVersion: string; kind: string }): void;
 }
 
@@ -56,7 +56,7 @@ export function createKindResolver({ client, cluster }: { client: Client; cluste
     if (status !== 200)
       throw new FlotillaError(
         "Discovery",
-        `asking cluster ${cluster} which kinds ${apiVersion} has: it answered ${status}`,
+        `discovery of ${apiVersion} in cluster ${cluster} failed with status ${status}`,
       );
     const { resources } = JSON.parse(Buffer.concat(chunks).toString()) as { resources?: ResourceRow[] };
     const served = new Set(resources?.map(({ name }) => name));
@@ -73,7 +73,7 @@ export function createKindResolver({ client, cluster }: { client: Client; cluste
     async resolve(ref) {
       const known = kinds.get(idOf(ref));
       if (known) return known;
-      // Many manifests of one kind arrive together; they share one question.
+      // Many manifests of one kind arrive together; they share one request.
       let answer = asking.get(ref.apiVersion);
       if (!answer) {
         answer = ask(ref.apiVersion).finally(() => asking.delete(ref.apiVersion));

@@ -1,8 +1,8 @@
 /**
- * What a context of a kubeconfig means: where the server is, how to trust it, through which proxy, and who we are.
+ * Resolves a context of a kubeconfig: the server, its CA, the proxy, and the credentials.
  *
- * Reads the files that the kubeconfig refers to. What we cannot do (auth providers, user names with passwords) is
- * refused rather than ignored: a connection without it would be another identity than the one that was asked for.
+ * Reads the files that the kubeconfig refers to. Unsupported settings (auth providers, user names with passwords) are
+ * rejected rather than ignored: a connection without them would use another identity than the requested one.
  */
 import { readFile } from "node:fs/promises";
 import { isAbsolute, resolve } from "node:path";
@@ -20,11 +20,11 @@ import type { Kubeconfig } from "./kubeconfig.ts";
 import { parseProxyUrl, proxyFromEnvironment } from "./proxy-settings.ts";
 import type { Environment } from "./proxy-settings.ts";
 
-/** What `createHttp2Transport` needs to reach the server. */
+/** Options of `createHttp2Transport` for reaching the server. */
 export interface KubeconfigConnection extends TlsOptions {
   server: URL;
   token?: string | (() => Promise<string>);
-  /** Where token or certificate come from files or a plugin, and so may change. */
+  /** Set when token or certificate come from files or a plugin, and so may change. */
   credentials?: CredentialSource;
   impersonate?: Impersonation;
   proxy?: URL;
@@ -32,14 +32,14 @@ export interface KubeconfigConnection extends TlsOptions {
   namespace?: string;
 }
 
-/** Unset is what this process has. */
+/** Unset fields default to this process's. */
 export interface Surroundings {
   environment?: Environment;
-  /** Somebody sits at the terminal, whom a credential plugin may ask. */
+  /** A user is at the terminal, whom a credential plugin may prompt. */
   isTerminal?: boolean;
   clock?: Clock;
   /**
-   * The kubeconfig came from somebody else, who may neither run programs on this machine nor have its files sent
+   * The kubeconfig comes from another party, and must neither run programs on this machine nor have its files sent
    * anywhere.
    */
   isForeign?: boolean;
@@ -54,8 +54,8 @@ const REFUSED_USER_FIELDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The connection that a context describes; the current one unless named. A plugin runs when its credentials are first
- * needed.
+ * The connection that a context describes; defaults to the current context. A plugin runs when its credentials are
+ * first needed.
  */
 export async function connectionOf(
   config: Kubeconfig,
@@ -65,22 +65,22 @@ export async function connectionOf(
   const { source } = config;
   const { environment = process.env } = surroundings;
   if (config.contexts.size === 0)
-    throw new UsageError(`${source} has no contexts, so it does not say which cluster is meant; ${WHOLE_ONE}`);
+    throw new UsageError(`${source} has no contexts, so the cluster is not known; ${WHOLE_ONE}`);
   if (contextName === undefined)
     throw new UsageError(
-      `${source} names no current context; choose one of ${listOf(config.contexts)} with 'kubectl config use-context NAME --kubeconfig FILE'`,
+      `${source} has no current context; choose one of ${listOf(config.contexts)} with 'kubectl config use-context NAME --kubeconfig FILE'`,
     );
   const context = config.contexts.get(contextName);
   if (!context) throw new UsageError(`${source} has no context ${contextName}; it has ${listOf(config.contexts)}`);
   const cluster = config.clusters.get(context.cluster);
   if (!cluster)
     throw new UsageError(
-      `context ${contextName} of ${source} refers to cluster "${context.cluster}", which is not there; it has ${listOf(config.clusters)}`,
+      `context ${contextName} of ${source} refers to cluster "${context.cluster}", which does not exist; it has ${listOf(config.clusters)}`,
     );
   const user = context.user === "" ? {} : config.users.get(context.user);
   if (!user)
     throw new UsageError(
-      `context ${contextName} of ${source} refers to user "${context.user}", which is not there; it has ${listOf(config.users)}`,
+      `context ${contextName} of ${source} refers to user "${context.user}", which does not exist; it has ${listOf(config.users)}`,
     );
   const what = `user ${context.user} of ${source}`;
   for (const [field, advice] of Object.entries(REFUSED_USER_FIELDS))
@@ -90,7 +90,7 @@ export async function connectionOf(
     const field = LOCAL_FIELDS.find((name) => isSet(user[name]) || isSet(cluster[name]));
     if (field !== undefined)
       throw new UsageError(
-        `context ${contextName} of ${source} uses ${field}, which refers to the machine that it was made for; put the data itself into it, as kubectl config view --flatten does`,
+        `context ${contextName} of ${source} uses ${field}, which refers to the machine it was created on; embed the data, as 'kubectl config view --flatten' does`,
       );
   }
   const server = serverOf(source, context.cluster, cluster);
@@ -115,7 +115,7 @@ export async function connectionOf(
   };
 }
 
-/** Who we are: what the kubeconfig itself holds, what its files hold, or what a plugin prints when it holds nothing. */
+/** The credentials: inline in the kubeconfig, in its files, or from a plugin when it has neither. */
 async function identityOf(
   config: Kubeconfig,
   what: string,
@@ -130,12 +130,12 @@ async function identityOf(
       material(config, user, "client-key"),
       tokenInFile(config, user),
     ]);
-    // A token file is preferred over a token, since it is the one that is kept fresh.
+    // A token file takes precedence over a token, since the file is rotated.
     const token = fileToken ?? stringAt(user, "token");
     return { cert, key, token };
   };
   const hasTokenFile = stringAt(user, "tokenFile") !== undefined;
-  // A token file may come later than we do; certificates are needed for the first connection.
+  // A token file may appear after start; certificates are needed for the first connection.
   const [cert, key] = await Promise.all([
     material(config, user, "client-certificate"),
     material(config, user, "client-key"),
@@ -169,13 +169,13 @@ function impersonationOf(what: string, user: JsonObject): Impersonation | undefi
   const extra = new Map<string, string[]>();
   if (isSet(user["as-user-extra"])) {
     if (!isObject(user["as-user-extra"]))
-      throw new UsageError(`as-user-extra of ${what} must have a list of texts for each of its names`);
+      throw new UsageError(`as-user-extra of ${what} must have a list of strings for each of its keys`);
     for (const [key, values] of Object.entries(user["as-user-extra"]))
       extra.set(key, textsIn(values, `as-user-extra ${key} of ${what}`));
   }
   if (name === undefined) {
     if (uid !== undefined || groups.length > 0 || extra.size > 0)
-      throw new UsageError(`${what} asks for the uid, groups or extra of somebody else without saying whom; set as`);
+      throw new UsageError(`${what} sets an impersonation uid, groups or extra without a user; set as`);
     return undefined;
   }
   return {
@@ -188,21 +188,21 @@ function impersonationOf(what: string, user: JsonObject): Impersonation | undefi
 
 function textsIn(value: unknown, where: string): string[] {
   if (Array.isArray(value) && value.every((item) => typeof item === "string")) return value;
-  throw new UsageError(`${where} must be a list of texts`);
+  throw new UsageError(`${where} must be a list of strings`);
 }
 
 function serverOf(source: string, name: string, cluster: JsonObject): URL {
   const server = stringAt(cluster, "server");
-  if (server === undefined) throw new UsageError(`cluster ${name} of ${source} has no server address`);
+  if (server === undefined) throw new UsageError(`cluster ${name} of ${source} has no server URL`);
   const url = URL.canParse(server) ? new URL(server) : undefined;
   if (!url || (url.protocol !== "https:" && url.protocol !== "http:"))
     throw new UsageError(
-      `cluster ${name} of ${source} has the server address ${JSON.stringify(server)}; it must be an https:// or http:// URL`,
+      `cluster ${name} of ${source} has the server URL ${JSON.stringify(server)}; it must be an https:// or http:// URL`,
     );
   return url;
 }
 
-/** PEM from `<field>-data`, which is base64 and wins, or from the file that `<field>` names. */
+/** PEM from `<field>-data`, which is base64 and takes precedence, or from the file that `<field>` names. */
 async function material(config: Kubeconfig, entry: JsonObject, field: string): Promise<string | undefined> {
   const inline = stringAt(entry, `${field}-data`);
   if (inline !== undefined) return Buffer.from(inline, "base64").toString("utf8");
@@ -223,7 +223,7 @@ async function readReferenced(config: Kubeconfig, field: string, file: string): 
   const path = isAbsolute(file) ? file : resolve(config.directory, file);
   return readFile(path, "utf8").catch((cause: unknown) => {
     throw new UsageError(
-      `${config.source} refers to ${path} as ${field}, which cannot be read; check the path and its permissions`,
+      `${config.source} refers to ${path} in ${field}, which cannot be read; check the path and its permissions`,
       { cause },
     );
   });

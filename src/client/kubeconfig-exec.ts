@@ -1,4 +1,4 @@
-/** The credential plugin that a user of a kubeconfig names: checked before anything runs. Pure. */
+/** Parses and validates the credential plugin of a kubeconfig user before anything runs. Pure. */
 import { isAbsolute, resolve } from "node:path";
 import { UsageError, isObject } from "../base/index.ts";
 import type { Json, JsonObject } from "../base/index.ts";
@@ -6,13 +6,13 @@ import type { ExecPlugin } from "./exec-plugin.ts";
 import { stringAt } from "./kubeconfig.ts";
 
 const GROUP = "client.authentication.k8s.io";
-/** The extension of a cluster that is meant for plugins. */
+/** The cluster extension that is passed to plugins. */
 const EXTENSION = `${GROUP}/exec`;
 
 export interface ExecPluginContext {
-  /** Whose plugin it is, for messages. */
+  /** The plugin's owner, for messages. */
   what: string;
-  /** Commands that are relative paths are looked for from here. */
+  /** Base directory of commands that are relative paths. */
   directory: string;
   server: URL;
   cluster: JsonObject;
@@ -24,16 +24,16 @@ export function readExecPlugin(exec: Json | undefined, context: ExecPluginContex
   const { what, directory } = context;
   if (!isObject(exec)) throw new UsageError(`exec of ${what} must be an object with a command`);
   const command = stringAt(exec, "command");
-  if (command === undefined) throw new UsageError(`exec of ${what} names no command`);
+  if (command === undefined) throw new UsageError(`exec of ${what} has no command`);
   const apiVersion = stringAt(exec, "apiVersion");
   if (apiVersion !== `${GROUP}/v1` && apiVersion !== `${GROUP}/v1beta1`) {
     throw new UsageError(
-      `exec of ${what} has the apiVersion ${JSON.stringify(apiVersion ?? "")}; it must be ${GROUP}/v1 or ${GROUP}/v1beta1, whichever its plugin speaks`,
+      `exec of ${what} has the apiVersion ${JSON.stringify(apiVersion ?? "")}; it must be ${GROUP}/v1 or ${GROUP}/v1beta1, whichever the plugin uses`,
     );
   }
   return {
     apiVersion,
-    // A name without a slash is looked for in PATH.
+    // A name without a slash is looked up in PATH.
     command: /[\\/]/.test(command) && !isAbsolute(command) ? resolve(directory, command) : command,
     args: argsOf(exec, what),
     env: envOf(exec, what),
@@ -45,10 +45,10 @@ export function readExecPlugin(exec: Json | undefined, context: ExecPluginContex
 
 function argsOf(exec: JsonObject, what: string): string[] {
   const args = exec["args"] ?? [];
-  // No program can be given a null character, and the failure to start it would quote the argument.
+  // Arguments cannot contain a null character, and the spawn error would quote the argument.
   if (Array.isArray(args) && args.every((arg) => typeof arg === "string") && !args.some((arg) => arg.includes("\0")))
     return args;
-  throw new UsageError(`args of exec of ${what} must be a list of texts without null characters`);
+  throw new UsageError(`args of exec of ${what} must be a list of strings without null characters`);
 }
 
 function envOf(exec: JsonObject, what: string): Record<string, string> {
@@ -65,7 +65,7 @@ function envOf(exec: JsonObject, what: string): Record<string, string> {
 }
 
 function interactiveModeOf(exec: JsonObject, apiVersion: string, what: string): ExecPlugin["interactiveMode"] {
-  // The older version knew no such field, and plugins of its time may ask.
+  // v1beta1 had no such field, and its plugins may prompt.
   const mode = stringAt(exec, "interactiveMode") ?? (apiVersion.endsWith("/v1beta1") ? "IfAvailable" : undefined);
   if (mode === "Never" || mode === "IfAvailable" || mode === "Always") return mode;
   throw new UsageError(

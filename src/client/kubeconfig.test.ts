@@ -8,7 +8,7 @@ import type { Kubeconfig } from "./kubeconfig.ts";
 import { connectionOf as connectionIn } from "./kubeconfig-connection.ts";
 import type { KubeconfigConnection, Surroundings } from "./kubeconfig-connection.ts";
 
-/** Whatever this machine's own environment says. */
+/** Ignores this machine's own environment. */
 const connectionOf = (
   config: Kubeconfig,
   context?: string,
@@ -65,7 +65,7 @@ const withUser = (fields: string): string =>
   `current-context: a\nclusters: [{name: a, cluster: {server: 'https://a'}}]\nusers: [{name: u, user: {${fields}}}]\ncontexts: [{name: a, context: {cluster: a, user: u}}]`;
 
 describe("kubeconfig", () => {
-  test("a context gives the server, whom to trust and who we are, inline or from files beside it", async () => {
+  test("a context resolves to the server, CA and credentials, inline or from files beside it", async () => {
     await writeFile(join(directory, "config"), yaml);
     await writeFile(join(directory, "alice.crt"), "CERT");
 
@@ -90,7 +90,7 @@ describe("kubeconfig", () => {
     expect(typeof token === "function" && (await token())).toBe("secret");
   });
 
-  test("a token file that is written again is read again, at the latest after a minute", async () => {
+  test("a token file that changed is read again after at most a minute", async () => {
     await writeFile(join(directory, "token"), "first");
     const clock = createFakeClock();
     const { credentials } = await connectionOf(parseKubeconfig(yaml, { directory }), "robot", { clock });
@@ -107,7 +107,7 @@ describe("kubeconfig", () => {
     ]);
   });
 
-  test("a user may be somebody else to the server", async () => {
+  test("a user may impersonate another user", async () => {
     const text = withUser(
       "token: t, as: eve, as-uid: '7', as-groups: [admins, 'a, b'], as-user-extra: {scopes: [read, write]}",
     );
@@ -123,7 +123,7 @@ describe("kubeconfig", () => {
     });
   });
 
-  test("the proxy is the cluster's own, else that of the environment", async () => {
+  test("the proxy is the cluster's, otherwise the environment's", async () => {
     const own = parseKubeconfig(
       "current-context: a\nclusters: [{name: a, cluster: {server: 'https://a.example', proxy-url: 'socks5://p:1080'}}]\ncontexts: [{name: a, context: {cluster: a}}]",
     );
@@ -137,7 +137,7 @@ describe("kubeconfig", () => {
     expect(proxies.map(String)).toEqual(["socks5://p:1080", "http://corporate:3128/"]);
   });
 
-  test("a token in the file goes before a plugin", async () => {
+  test("a token in the file takes precedence over a plugin", async () => {
     const text = withUser(
       "token: t, exec: {command: does-not-exist, apiVersion: client.authentication.k8s.io/v1beta1}",
     );
@@ -150,14 +150,14 @@ describe("kubeconfig", () => {
     "tokenFile: /etc/passwd",
     "exec: {command: sh, apiVersion: client.authentication.k8s.io/v1beta1}",
   ]) {
-    test(`somebody else's kubeconfig may not use ${field.split(":")[0]}`, async () => {
+    test(`a foreign kubeconfig may not use ${field.split(":")[0]}`, async () => {
       await expect(connectionOf(parseKubeconfig(withUser(field)), undefined, { isForeign: true })).rejects.toThrow(
         /which refers to the machine that it was made for; put the data itself into it/,
       );
     });
   }
 
-  test("a context may go without a user", async () => {
+  test("a context may have no user", async () => {
     expect(await connectionOf(parseKubeconfig(yaml), "anonymous")).toEqual({
       server: new URL("http://127.0.0.1:8001"),
       insecure: true,
@@ -165,71 +165,74 @@ describe("kubeconfig", () => {
   });
 
   const refused: Record<string, { context?: string; text?: string; message: RegExp }> = {
-    "an unknown context is answered with those that exist": {
+    "the error for an unknown context lists the existing ones": {
       context: "oslo",
       message: /no context oslo; it has paris, robot, anonymous, plugin, lost/,
     },
-    "a context that refers to nothing says so": {
+    "a context that refers to a missing cluster is rejected": {
       context: "lost",
       message: /refers to cluster "atlantis", which is not there/,
     },
-    "a missing file is named": { context: "paris", message: /alice\.crt as client-certificate, which cannot be read/ },
-    "a proxy of an unknown kind is refused": {
+    "the error for a missing file names it": {
+      context: "paris",
+      message: /alice\.crt as client-certificate, which cannot be read/,
+    },
+    "a proxy with an unknown scheme is rejected": {
       text: "current-context: a\nclusters: [{name: a, cluster: {server: 'https://a', proxy-url: 'ftp://me:secret@p'}}]\ncontexts: [{name: a, context: {cluster: a}}]",
       message:
         /^proxy-url of cluster a in the kubeconfig is not the address of a proxy; it must be an http:\/\/, https:\/\/ or socks5:\/\/ URL$/,
     },
-    "somebody's groups without somebody are refused": {
+    "impersonation groups without a user are rejected": {
       text: withUser("as-groups: [admins]"),
       message: /without saying whom; set as/,
     },
-    "arguments of a plugin with a null character are refused, and not quoted": {
+    "plugin arguments with a null character are rejected, and not quoted": {
       text: withUser(
         `exec: {apiVersion: client.authentication.k8s.io/v1, command: x, interactiveMode: Never, args: ["hunter2\\0"]}`,
       ),
-      message: /^args of exec of user u of the kubeconfig must be a list of texts without null characters$/,
+      message: /^args of exec of user u of the kubeconfig must be a list of strings without null characters$/,
     },
-    "groups that are no list are refused": {
+    "as-groups that is not a list is rejected": {
       text: withUser("as: eve, as-groups: admins"),
-      message: /as-groups of user u of the kubeconfig must be a list of texts/,
+      message: /as-groups of user u of the kubeconfig must be a list of strings/,
     },
-    "an auth provider is refused, with what replaced it": {
+    "an auth provider is rejected, with its replacement": {
       text: withUser("auth-provider: {name: gcp}"),
       message: /uses auth-provider, which Flotilla does not support; use the credential plugin/,
     },
-    "a plugin without a command is refused": {
+    "a plugin without a command is rejected": {
       text: withUser("exec: {apiVersion: client.authentication.k8s.io/v1}"),
       message: /names no command/,
     },
-    "a plugin of a version that nobody knows is refused": {
+    "a plugin of an unknown API version is rejected": {
       text: withUser("exec: {command: a, apiVersion: client.authentication.k8s.io/v1alpha1}"),
       message: /has the apiVersion "client.authentication.k8s.io\/v1alpha1"; it must be/,
     },
-    "a plugin of the newer version must say whether it asks": {
+    "a v1 plugin must set interactiveMode": {
       text: withUser("exec: {command: a, apiVersion: client.authentication.k8s.io/v1}"),
       message: /has no interactiveMode; it must be Never, IfAvailable or Always/,
     },
-    "a variable without a name is refused": {
+    "an environment variable without a name is rejected": {
       text: withUser("exec: {command: a, apiVersion: client.authentication.k8s.io/v1beta1, env: [{value: x}]}"),
       message: /an entry of env of exec of user u of the kubeconfig has no name/,
     },
-    "a password is refused": {
+    "a password is rejected": {
       text: "current-context: a\nclusters: [{name: a, cluster: {server: 'https://a'}}]\nusers: [{name: u, user: {username: u, password: p}}]\ncontexts: [{name: a, context: {cluster: a, user: u}}]",
       message: /uses username, which Flotilla does not support; servers no longer accept passwords/,
     },
-    "a key without its certificate is refused": {
+    "a key without its certificate is rejected": {
       text: `current-context: a\nclusters: [{name: a, cluster: {server: 'https://a'}}]\nusers: [{name: u, user: {client-key-data: ${base64("KEY")}}}]\ncontexts: [{name: a, context: {cluster: a, user: u}}]`,
       message: /needs both a client certificate and its key/,
     },
-    "an address without a scheme is refused": {
+    "a server URL without a scheme is rejected": {
       text: "current-context: a\nclusters: [{name: a, cluster: {server: 'a.example'}}]\ncontexts: [{name: a, context: {cluster: a}}]",
       message: /must be an https:\/\/ or http:\/\/ URL/,
     },
-    "a file without a current context asks for one": {
+    "the error for a file without a current context asks for one": {
       text: "contexts: [{name: a}, {name: b}]",
       message: /names no current context; choose one of a, b with 'kubectl config use-context NAME/,
     },
-    "a file without contexts says where to get another": {
+    "the error for a file without contexts explains how to create one": {
       text: "clusters: []",
       message:
         /has no contexts, so it does not say which cluster is meant; name another file, or make it anew: 'kubectl config view --minify --flatten'/,
@@ -241,14 +244,14 @@ describe("kubeconfig", () => {
     });
   }
 
-  test("broken YAML is refused without quoting it, since it holds keys", () => {
+  test("invalid YAML is rejected without quoting it, since it holds keys", () => {
     const parse = (): unknown => parseKubeconfig("users: [{name: u, user: {token: 'hunter2}}]", { source: "f.yaml" });
 
     expect(parse).toThrow(/f\.yaml is not valid YAML/);
     expect(parse).not.toThrow(/hunter2/);
   });
 
-  test("aliases that stand for more than fits into memory are not written out", () => {
+  test("YAML aliases that expand beyond memory are not written out", () => {
     const levels = Array.from({ length: 40 }, (_, level) => `- &a${level + 1} [*a${level}, *a${level}]`);
 
     expect(() => parseKubeconfig(`x:\n- &a0 [lol]\n${levels.join("\n")}\nkind: *a40`, { source: "f.yaml" })).toThrow(
@@ -265,7 +268,7 @@ describe("kubeconfig", () => {
     expect(({} as Record<string, unknown>)["server"]).toBeUndefined();
   });
 
-  test("what is rendered reads back the same", async () => {
+  test("a rendered kubeconfig parses to the same values", async () => {
     const connection = {
       server: "https://127.0.0.1:6443/clusters/member1",
       ca: "CA",

@@ -1,7 +1,7 @@
 /**
- * Kubeconfig files: which server, how to trust it, who we are.
+ * Kubeconfig files: the server, its CA, and the credentials.
  *
- * Parsing is pure; only `loadKubeconfig` reads a file. What a context of it means is in `kubeconfig-connection.ts`.
+ * Parsing is pure; only `loadKubeconfig` reads a file. Contexts are resolved in `kubeconfig-connection.ts`.
  */
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
@@ -10,9 +10,9 @@ import { UsageError, isObject, messageOf } from "../base/index.ts";
 import type { Json, JsonObject } from "../base/index.ts";
 
 export interface Kubeconfig {
-  /** What messages call it: the path, or what the caller said. */
+  /** Its name in messages: the path, or a name from the caller. */
   readonly source: string;
-  /** Relative file names are read from here. */
+  /** Base directory of relative file names. */
   readonly directory: string;
   readonly currentContext?: string;
   readonly contexts: ReadonlyMap<string, { cluster: string; user: string; namespace?: string }>;
@@ -22,13 +22,13 @@ export interface Kubeconfig {
 
 /** Kubeconfigs hold certificates, not data. */
 const MAX_BYTES = 4 * 1024 * 1024;
-/** What to do with a file that says nothing. */
+/** Advice for a file without contents. */
 export const WHOLE_ONE =
-  "name another file, or make it anew: 'kubectl config view --minify --flatten' prints a whole one";
+  "name another file, or create it again: 'kubectl config view --minify --flatten' prints a complete one";
 
 export async function loadKubeconfig(path: string): Promise<Kubeconfig> {
   const text = await readFile(path, "utf8").catch((cause: unknown) => {
-    throw new UsageError(`reading the kubeconfig ${path}: check the path and its permissions`, { cause });
+    throw new UsageError(`cannot read the kubeconfig ${path}; check the path and its permissions`, { cause });
   });
   return parseKubeconfig(text, { source: path, directory: dirname(resolve(path)) });
 }
@@ -43,7 +43,7 @@ export function parseKubeconfig(text: string, where: { source?: string; director
       `${source} is not a kubeconfig: it must be an object with clusters, contexts and users; ${WHOLE_ONE}`,
     );
   const { kind } = document;
-  // Quoted only as a text: aliases of YAML make of a few lines a value that is longer than the memory.
+  // Quoted only if it is a string: YAML aliases can expand a few lines to a value larger than memory.
   if (kind !== undefined && kind !== "Config")
     throw new UsageError(
       `${source} is not a kubeconfig: its kind is ${typeof kind === "string" ? JSON.stringify(kind.slice(0, 100)) : "no text"}, not Config`,
@@ -73,8 +73,8 @@ export function parseKubeconfig(text: string, where: { source?: string; director
 }
 
 /**
- * A kubeconfig with one context, as pretty JSON, which is YAML that no tool stumbles over. It holds secrets: write it
- * with mode 0600.
+ * A kubeconfig with one context, as indented JSON, which every YAML parser accepts. It holds secrets: write it with
+ * mode 0600.
  */
 export function renderKubeconfig(connection: {
   name: string;
@@ -112,7 +112,7 @@ function parseYaml(text: string, source: string): unknown {
   try {
     return load(text);
   } catch (error) {
-    // The message of the parser quotes the text around the place, and that may be a key.
+    // The parser's message quotes the surrounding text, which may be a key.
     const line = messageOf(error).match(/\((\d+):\d+\)/)?.[1];
     throw new UsageError(`${source} is not valid YAML${line === undefined ? "" : ` near line ${line}`}; ${WHOLE_ONE}`);
   }
@@ -128,14 +128,14 @@ function named(document: JsonObject, list: string, field: string, source: string
       throw new UsageError(`an entry of ${list} in ${source} has no name`);
     const value: Json = entry[field] ?? {};
     if (!isObject(value))
-      throw new UsageError(`${list} ${name} of ${source} must have an object in its field ${field}`);
+      throw new UsageError(`${list} ${name} of ${source} must have an object in the field ${field}`);
     // The first entry of a name wins, as in kubectl.
     if (!result.has(name)) result.set(name, value);
   }
   return result;
 }
 
-/** Text that is there; an empty one counts as absent. */
+/** A non-empty string; an empty one counts as absent. */
 export function stringAt(entry: JsonObject, field: string): string | undefined {
   const value = entry[field];
   return typeof value === "string" && value !== "" ? value : undefined;

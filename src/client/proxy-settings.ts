@@ -1,4 +1,4 @@
-/** Which proxy stands between us and a server: the one that a kubeconfig names, or the one of the environment. Pure. */
+/** Selects the proxy for a server: the kubeconfig's, or the environment's. Pure. */
 import { BlockList, isIP } from "node:net";
 import { UsageError } from "../base/index.ts";
 
@@ -10,13 +10,13 @@ export function parseProxyUrl(text: string, where: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   // Not quoted: it may hold a password.
   if (!url || !SCHEMES.has(url.protocol) || url.hostname === "")
-    throw new UsageError(`${where} is not the address of a proxy; it must be an http://, https:// or socks5:// URL`);
+    throw new UsageError(`${where} is not a proxy URL; it must be an http://, https:// or socks5:// URL`);
   return url;
 }
 
 /**
- * As Go's programs read it: `HTTPS_PROXY` or `HTTP_PROXY` after the scheme of the server, unless `NO_PROXY` or loopback
- * says direct.
+ * As Go programs do: `HTTPS_PROXY` or `HTTP_PROXY` by the scheme of the server, unless `NO_PROXY` or loopback requires
+ * a direct connection.
  */
 export function proxyFromEnvironment(server: URL, environment: Environment): URL | undefined {
   const name = server.protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY";
@@ -50,10 +50,7 @@ function familyOf(address: string): "ipv4" | "ipv6" {
   return isIP(address) === 6 ? "ipv6" : "ipv4";
 }
 
-/**
- * `NO_PROXY`: addresses, networks, and domains that stand for themselves and what is below them, each with a port if
- * they have one.
- */
+/** `NO_PROXY`: addresses, networks, and domains that include their subdomains, each with an optional port. */
 function isExempt(host: string, port: string, list: string): boolean {
   return list.split(",").some((item) => {
     const entry = item.trim().toLowerCase();

@@ -3,8 +3,8 @@ import { queryText, resourcePath } from "./request-path.ts";
 
 describe("request paths", () => {
   const cases: Record<string, { path: Partial<Parameters<typeof resourcePath>[0]>; want: string }> = {
-    "the core group lives below /api": { path: { group: "", resource: "nodes" }, want: "/api/v1/nodes" },
-    "other groups live below /apis": {
+    "the core group is under /api": { path: { group: "", resource: "nodes" }, want: "/api/v1/nodes" },
+    "other groups are under /apis": {
       path: { namespace: "shop", name: "web", subresource: "status" },
       want: "/apis/apps/v1/namespaces/shop/deployments/web/status",
     },
@@ -22,7 +22,7 @@ describe("request paths", () => {
   }
 
   for (const name of ["", ".", ".."]) {
-    test(`the name ${JSON.stringify(name)} is refused, since it would address something else`, () => {
+    test(`the name ${JSON.stringify(name)} is rejected, since it would address another object`, () => {
       expect(() => resourcePath({ cluster: "hub", group: "", version: "v1", resource: "nodes", name })).toThrow(
         "is not a name",
       );

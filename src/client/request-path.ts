@@ -1,4 +1,4 @@
-/** Where a request goes: the URL forms and methods of the Kubernetes API. */
+/** Request paths: the URL forms and methods of the Kubernetes API. */
 import { badRequest } from "../machinery/index.ts";
 import type { PatchType, ResourcePath, TransportRequest } from "./transport.ts";
 
@@ -12,7 +12,9 @@ export const METHODS: Readonly<Record<TransportRequest["verb"], string>> = {
   deletecollection: "DELETE",
 };
 
-/** YAML is a superset of JSON, so an apply patch is sent as JSON under the only media type that every server knows. */
+/**
+ * YAML is a superset of JSON, so an apply patch is sent as JSON under the only media type that every server supports.
+ */
 export const PATCH_MEDIA_TYPES: Readonly<Record<PatchType, string>> = {
   json: "application/json-patch+json",
   merge: "application/merge-patch+json",
@@ -20,7 +22,7 @@ export const PATCH_MEDIA_TYPES: Readonly<Record<PatchType, string>> = {
   apply: "application/apply-patch+yaml",
 };
 
-/** `/apis/apps/v1/namespaces/shop/deployments/web/status`, below the cluster's root. */
+/** `/apis/apps/v1/namespaces/shop/deployments/web/status`, under the cluster's root. */
 export function resourcePath(path: ResourcePath): string {
   const { group, version, resource, namespace, name, subresource } = path;
   let text = group ? `/apis/${segment(group)}/${segment(version)}` : `/api/${segment(version)}`;
@@ -31,7 +33,7 @@ export function resourcePath(path: ResourcePath): string {
   return text;
 }
 
-/** `?labelSelector=app%3Dweb`, or nothing. */
+/** `?labelSelector=app%3Dweb`, or an empty string. */
 export function queryText(query: Readonly<Record<string, string>> | undefined): string {
   let text = "";
   for (const key in query)
@@ -39,11 +41,9 @@ export function queryText(query: Readonly<Record<string, string>> | undefined): 
   return text;
 }
 
-/**
- * One piece of a path. Names come from manifests: an empty one would address the collection, and dots another object.
- */
+/** One path segment. Names come from manifests: an empty one would address the collection, and dots another object. */
 export function segment(text: string): string {
   if (text === "" || text === "." || text === "..")
-    throw badRequest(`${JSON.stringify(text)} is not a name that a request path can carry; name the object`);
+    throw badRequest(`${JSON.stringify(text)} cannot be used in a request path; name the object`);
   return encodeURIComponent(text);
 }

@@ -8,7 +8,7 @@ import type { Transport, TransportRequest } from "./transport.ts";
 
 type Box = KubernetesObject & { spec: { size?: number; length?: number } };
 
-/** Stored as v2, where the size has another name than in v1. */
+/** Stored as v2, where the size field has another name than in v1. */
 const BoxKind: Kind<Box> = {
   ...dynamicKind({ group: "example.dev", version: "v2", kind: "Box", plural: "boxes", scope: "Namespaced" }),
   versions: {
@@ -27,7 +27,7 @@ function renamed(box: JsonObject, from: string, to: string): JsonObject {
   return { ...box, spec: { [to]: spec[from] ?? null } };
 }
 
-/** Answers every request with one box as this version has it, and serves that version alone. */
+/** Answers every request with one box in this version, and serves only that version. */
 function startServer(version: "v1" | "v2" | undefined) {
   const requests: TransportRequest[] = [];
   let serving = version;
@@ -68,7 +68,7 @@ function startServer(version: "v1" | "v2" | undefined) {
 
 const key = { cluster: "paris", namespace: "shop", name: "a" };
 
-test("a kind that is served in another version is asked for in that, and handed on in ours", async () => {
+test("a kind that is served in another version is requested in that version and converted to ours", async () => {
   const { client, requests } = startServer("v1");
 
   const got = await client.get(BoxKind, key);
@@ -82,7 +82,7 @@ test("a kind that is served in another version is asked for in that, and handed 
     expect(box).toMatchObject({ apiVersion: "example.dev/v2", spec: { size: 3 } });
 });
 
-test("what is written goes out in the version of the server", async () => {
+test("writes are converted to the server's version", async () => {
   const { client, requests } = startServer("v1");
 
   await client.update(BoxKind, "paris", {
@@ -100,7 +100,7 @@ test("what is written goes out in the version of the server", async () => {
   });
 });
 
-test("an owner is named in a version that the server has", async () => {
+test("an owner reference uses a version that the server has", async () => {
   const { client, requests } = startServer("v1");
   await client.get(BoxKind, key);
 
@@ -116,7 +116,7 @@ test("an owner is named in a version that the server has", async () => {
   });
 });
 
-test("a server that has our version is asked as it is", async () => {
+test("a server that has our version is requested without conversion", async () => {
   const { client, requests } = startServer("v2");
 
   await client.get(BoxKind, key);
@@ -125,7 +125,7 @@ test("a server that has our version is asked as it is", async () => {
   expect(requests.map(({ path }) => path.version)).toEqual(["v2", "v2"]);
 });
 
-test("a patch that means something else in every version is refused", async () => {
+test("a patch of a converted kind beyond metadata is rejected", async () => {
   const { client } = startServer("v1");
 
   await expect(client.patch(BoxKind, key, { spec: { size: 4 } }, { type: "merge" })).rejects.toThrow(
@@ -133,7 +133,7 @@ test("a patch that means something else in every version is refused", async () =
   );
 });
 
-test("a definition that arrives later is noticed", async () => {
+test("a CRD that is created later is detected", async () => {
   const { client, requests, serve } = startServer(undefined);
 
   await client.get(BoxKind, key);

@@ -1,11 +1,10 @@
 /**
- * A client for servers of other ages: it asks for a kind in a version that the server has, and hands it on in the
- * version that the kind is stored in here. So a controller that knows CloneSet v1beta1 works where only v1alpha1 is
- * served.
+ * A client for servers of other releases: it requests a kind in a version that the server has, and returns it in our
+ * storage version. So a controller for CloneSet v1beta1 works where only v1alpha1 is served.
  *
- * Kinds that are declared in one version are not asked about and cost nothing. What a version cannot hold is lost on
- * the way, as the kind's file says. A patch is not converted, because it is not an object: patches of such kinds may
- * touch metadata alone.
+ * Kinds that are declared in one version need no discovery and cost nothing. Fields that a version lacks are lost in
+ * conversion, as the kind's file documents. A patch is not converted, because it is not an object: patches of such
+ * kinds may change metadata only.
  */
 import { formatApiVersion, parseApiVersion } from "../api/index.ts";
 import type { Kind, KubernetesObject } from "../api/index.ts";
@@ -15,7 +14,7 @@ import type { Client, WatchEvent } from "./client.ts";
 import { UnknownKindError, createKindResolver } from "./kind-resolver.ts";
 import type { KindResolver } from "./kind-resolver.ts";
 
-/** How a server has a kind, and the way between that version and ours. */
+/** The kind as the server has it, and the conversions between that version and ours. */
 interface Served {
   kind: Kind;
   toOurs<T>(object: DeepReadonly<T>): DeepReadonly<T>;
@@ -43,7 +42,10 @@ export function createServedVersionsClient(client: Client): Client {
     return "absent";
   }
 
-  /** Undefined when the server has the kind as we have it, or not at all: then the request itself says so best. */
+  /**
+   * Undefined when the server has the kind in our version, or not at all: then the request itself returns the best
+   * error.
+   */
   async function served(kind: Kind, cluster: string): Promise<Served | undefined> {
     if (Object.keys(kind.versions).length < 2) return undefined;
     const known = answers.get(cluster) ?? new Map<string, Promise<Answer>>();
@@ -55,13 +57,13 @@ export function createServedVersionsClient(client: Client): Client {
     try {
       answer = await asked;
     } finally {
-      // A definition may arrive at any time.
+      // A CRD may be created at any time.
       if (answer === undefined || answer === "absent") known.delete(id);
     }
     return typeof answer === "string" ? undefined : answer;
   }
 
-  /** Who owns an object is named in a version that the server has; its collector looks the owner up by it. */
+  /** Owner references use a version that the server has; its garbage collector looks the owner up by it. */
   async function withServedOwners<T extends KubernetesObject>(
     cluster: string,
     object: DeepReadonly<T>,
@@ -120,7 +122,7 @@ export function createServedVersionsClient(client: Client): Client {
       if (!isOfMetadata(patch))
         throw new FlotillaError(
           "Conversion",
-          `patching ${kind.kind} ${key.name} on ${key.cluster}: it is served there as ${other.kind.storageVersion} alone, and only patches of metadata mean the same in every version; update the object instead`,
+          `cannot patch ${kind.kind} ${key.name} on ${key.cluster}: the cluster serves it only as ${other.kind.storageVersion}, and only metadata patches are the same in every version; update the object instead`,
         );
       return other.toOurs(await client.patch(other.kind as typeof kind, key, patch, options));
     },
@@ -135,7 +137,7 @@ export function createServedVersionsClient(client: Client): Client {
 
 function servedAs(kind: Kind, version: string): Served {
   const { toStorage, fromStorage } = kind.versions[version] ?? {};
-  // Conversions are of plain objects; the kind vouches for what comes out.
+  // Conversions work on plain objects; the kind guarantees the type of the result.
   const convert = <T>(
     object: DeepReadonly<T>,
     by: ((object: JsonObject) => JsonObject) | undefined,

@@ -1,4 +1,4 @@
-/** The client's side of SOCKS5 (RFC 1928) with an optional user and password (RFC 1929). */
+/** The client side of SOCKS5 (RFC 1928) with optional user and password (RFC 1929). */
 import type { Socket } from "node:net";
 import { UnreachableError } from "./errors.ts";
 
@@ -10,18 +10,18 @@ const DOMAIN = 3;
 
 const REFUSALS: Readonly<Record<number, string>> = {
   1: "it failed",
-  2: "its rules forbid it",
+  2: "its rules do not allow it",
   3: "the network is unreachable",
   4: "the host is unreachable",
   5: "the connection was refused",
-  6: "it took too long",
-  7: "it does not connect",
-  8: "it does not know this kind of address",
+  6: "the TTL expired",
+  7: "the command is not supported",
+  8: "the address type is not supported",
 };
-/** The length of an address by its type; a domain begins with its own. */
+/** The length of an address by its type; a domain starts with its length. */
 const ADDRESS_BYTES: Readonly<Record<number, number>> = { 1: 4, 4: 16 };
 
-/** Resolves when the socket is connected to the target; what the target says first is still in the socket. */
+/** Resolves when the socket is connected to the target; the target's first bytes are still in the socket. */
 export async function handshakeSocks5(
   socket: Socket,
   { host, port }: { host: string; port: number },
@@ -31,17 +31,17 @@ export async function handshakeSocks5(
   const methods = credentials ? [NO_AUTHENTICATION, USER_AND_PASSWORD] : [NO_AUTHENTICATION];
   socket.write(Buffer.from([VERSION, methods.length, ...methods]));
   const [version, method] = await read(socket, 2, stop);
-  if (version !== VERSION) throw new UnreachableError("it does not speak SOCKS5");
+  if (version !== VERSION) throw new UnreachableError("it is not a SOCKS5 proxy");
   if (method === USER_AND_PASSWORD && credentials) {
     socket.write(
       Buffer.concat([Buffer.from([1]), counted(credentials.user, "user"), counted(credentials.password, "password")]),
     );
     const [, verdict] = await read(socket, 2, stop);
-    if (verdict !== 0) throw new UnreachableError("it did not accept the user and password of its URL");
+    if (verdict !== 0) throw new UnreachableError("it rejected the user and password of its URL");
   } else if (method !== NO_AUTHENTICATION)
-    throw new UnreachableError("it wants a user and password; give them in its URL");
+    throw new UnreachableError("it requires a user and password; set them in its URL");
 
-  // Addresses are sent as names too: proxies parse them, and one form is enough.
+  // IP addresses are sent as names too: proxies parse them, and one form is enough.
   socket.write(
     Buffer.concat([
       Buffer.from([VERSION, CONNECT, 0, DOMAIN]),
@@ -53,7 +53,7 @@ export async function handshakeSocks5(
   if (reply !== 0)
     throw new UnreachableError(`it could not connect to ${host}:${port}: ${REFUSALS[reply] ?? `reply ${reply}`}`);
   const length = ADDRESS_BYTES[type] ?? (type === DOMAIN ? (await read(socket, 1, stop))[0] : undefined);
-  if (length === undefined) throw new UnreachableError("it answered with an address of an unknown type");
+  if (length === undefined) throw new UnreachableError("it replied with an unknown address type");
   await read(socket, length + 2, stop);
 }
 
@@ -63,7 +63,7 @@ function counted(text: string, what: string): Buffer {
   return Buffer.concat([Buffer.from([bytes.length]), bytes]);
 }
 
-/** Exactly this many bytes; more stay in the socket. */
+/** Reads exactly this many bytes; the rest stays in the socket. */
 function read(socket: Socket, length: number, stop: AbortSignal): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const settle = (finish: () => void): void => {

@@ -1,7 +1,7 @@
 /**
  * How requests reach an API server: over HTTP/2, or by a direct call when it runs in this process. `client` declares
- * it, `http2.ts` and the API server implement it, `cmd` joins them. `test/contract/client.ts` holds both to the same
- * answers.
+ * the interface, `http2.ts` and the API server implement it, `cmd` connects them. `test/contract/client.ts` checks that
+ * both return the same results.
  */
 import type { JsonObject } from "../base/index.ts";
 import type { Impersonation } from "./impersonation.ts";
@@ -23,7 +23,8 @@ export interface TransportRequest {
   verb: "get" | "list" | WriteVerb;
   path: ResourcePath;
   /**
-   * Query parameters as Kubernetes names them: `labelSelector`, `resourceVersion`, `fieldManager`, `force`, `dryRun`…
+   * Query parameters with their Kubernetes names: `labelSelector`, `resourceVersion`, `fieldManager`, `force`,
+   * `dryRun`…
    */
   query?: Readonly<Record<string, string>>;
   patchType?: PatchType;
@@ -36,13 +37,13 @@ export interface TransportWatchEvent {
   /** The logical cluster that the object is in; set on a watch of `*`. */
   cluster?: string;
   object: JsonObject;
-  /** Set by the direct transport on what was there at the start: changes may come before all of that was told. */
+  /** Set by the direct transport on objects of the initial list: changes may arrive before the whole list was sent. */
   isInitial?: true;
 }
 
 export interface RawRequest {
   method: string;
-  /** Path and query below the cluster's root: `/version`, `/api/v1/namespaces/a/pods/b/log?follow=true`. */
+  /** Path and query under the cluster's root: `/version`, `/api/v1/namespaces/a/pods/b/log?follow=true`. */
   path: string;
   cluster: string;
   headers?: Record<string, string>;
@@ -59,8 +60,8 @@ export interface RawResponse {
 
 export interface Transport {
   /**
-   * Rejects with `ApiError` for a failure Status, with `UnreachableError` when no answer came. Never resolves in the
-   * same tick.
+   * Rejects with `ApiError` for a failure Status, with `UnreachableError` when no response arrived. Never resolves in
+   * the same tick.
    */
   send(request: TransportRequest, signal?: AbortSignal): Promise<JsonObject>;
   /**

@@ -1,6 +1,6 @@
 /**
- * Real proxies on loopback, in a few lines each, before a server without TLS; with TLS they are tested with the API
- * server's front end.
+ * Small real proxies on loopback, in front of a server without TLS; with TLS they are tested with the API server's
+ * front end.
  */
 import http from "node:http";
 import net from "node:net";
@@ -39,7 +39,7 @@ function join(port: number, socket: net.Socket): net.Socket {
   return target;
 }
 
-/** Connects whatever it is asked for with the target. */
+/** Connects every request to the target. */
 async function serveHttpProxy(
   target: number,
   seen: string[],
@@ -56,7 +56,7 @@ async function serveHttpProxy(
   return listen(proxy);
 }
 
-/** SOCKS5 as far as we use it, in answers that come byte by byte. */
+/** SOCKS5 as far as we use it, with replies that arrive byte by byte. */
 async function serveSocks(
   target: number,
   seen: string[],
@@ -110,7 +110,7 @@ const getPod = (transport: Transport): Promise<unknown> =>
 const POD = { path: "/api/v1/namespaces/shop/pods/a" };
 
 describe("through an HTTP proxy", () => {
-  test("the server is reached by its name, with the proxy's user, and the connection is kept", async () => {
+  test("the server is reached by name, with the proxy's credentials, and the connection is reused", async () => {
     const seen: string[] = [];
     const port = await serveHttpProxy(await serveTarget(), seen);
     const transport = connect(`http://me:s%40crt@127.0.0.1:${port}`);
@@ -122,13 +122,13 @@ describe("through an HTTP proxy", () => {
   });
 
   const refusals: Record<string, { status: number; message: RegExp }> = {
-    "a refusal names the proxy": {
+    "the error for a rejected CONNECT names the proxy": {
       status: 403,
       message: /through the proxy http:\/\/127.0.0.1:\d+: it refused to connect to kube.example:8080: 403 No$/,
     },
-    "a proxy that wants a password says what to do": {
+    "the error for a SOCKS5 proxy that requires a password explains how to set it": {
       status: 407,
-      message: /407 No; give it a user and password in its URL$/,
+      message: /407 No; set a user and password in its URL$/,
     },
   };
   for (const [behaviour, { status, message }] of Object.entries(refusals)) {
@@ -142,13 +142,13 @@ describe("through an HTTP proxy", () => {
     });
   }
 
-  test("a proxy where nothing listens is not taken for the server", async () => {
+  test("an unreachable proxy is not reported as the server", async () => {
     await expect(getPod(connect("http://127.0.0.1:1"))).rejects.toThrow(
       /through the proxy http:\/\/127.0.0.1:1: nothing listens there/,
     );
   });
 
-  test("a proxy that says nothing is given up", async () => {
+  test("a proxy that does not respond times out", async () => {
     const clock = createFakeClock();
     const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
     const port = await listen(net.createServer((socket) => void socket.once("data", () => reach())));
@@ -159,15 +159,15 @@ describe("through an HTTP proxy", () => {
 
     expect(await answer).toMatchObject({
       code: "Unreachable",
-      message: expect.stringContaining("no answer within 10 s") as string,
+      message: expect.stringContaining("no response within 10 s") as string,
     });
   });
 });
 
 describe("through a SOCKS5 proxy", () => {
   const working: Record<string, { user?: string; options?: Parameters<typeof serveSocks>[2]; want: string[] }> = {
-    "the server is reached by its name": { want: ["kube.example:8080"] },
-    "a user and password are given when they are wanted": {
+    "the server is reached by name": { want: ["kube.example:8080"] },
+    "user and password are sent when the proxy requires them": {
       user: "me:secret@",
       options: { method: 2 },
       want: ["me/secret", "kube.example:8080"],
@@ -186,16 +186,16 @@ describe("through a SOCKS5 proxy", () => {
   }
 
   const failing: Record<string, { user?: string; options: Parameters<typeof serveSocks>[2]; message: RegExp }> = {
-    "a password that is not accepted is told": {
+    "a rejected password is reported": {
       user: "me:wrong@",
       options: { method: 2, verdict: 1 },
       message: /did not accept the user and password/,
     },
-    "a proxy that wants a password says what to do": {
+    "the error for a SOCKS5 proxy that requires a password explains how to set it": {
       options: { method: 0xff },
       message: /wants a user and password; give them in its URL/,
     },
-    "a server that it cannot reach is told": {
+    "a server that the proxy cannot reach is reported": {
       options: { reply: 5 },
       message: /could not connect to kube.example:8080: the connection was refused/,
     },

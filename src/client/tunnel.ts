@@ -1,6 +1,6 @@
 /**
- * A connection to a server through a proxy: a socket whose other end is the server. HTTP and HTTPS proxies are asked
- * with CONNECT, also for servers without TLS; SOCKS5 proxies look the name of the server up themselves.
+ * Opens a connection to a server through a proxy: a socket whose other end is the server. HTTP and HTTPS proxies
+ * receive a CONNECT, also for servers without TLS; SOCKS5 proxies resolve the server's name themselves.
  */
 import https from "node:https";
 import net from "node:net";
@@ -14,7 +14,7 @@ import { handshakeSocks5 } from "./socks5.ts";
 const http = process.getBuiltinModule("node:http");
 
 const TIMEOUT_MS = 10_000;
-/** A peer that is gone is noticed while nothing is said; the kernel asks it. */
+/** TCP keep-alive detects a dead peer on an idle connection. */
 export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelay: 30_000 } as const;
 
 export interface Target {
@@ -22,7 +22,7 @@ export interface Target {
   port: number;
 }
 
-/** A proxy, and what it is told in addition when it is asked to connect; a SOCKS5 proxy knows no headers. */
+/** A proxy, and additional headers for its CONNECT request; SOCKS5 has no headers. */
 export interface Proxy {
   url: URL;
   headers?: Readonly<Record<string, string | readonly string[]>>;
@@ -32,7 +32,7 @@ export async function openTunnel({ url: proxy, headers = {} }: Proxy, target: Ta
   const doing = `through the proxy ${proxy.protocol}//${proxy.host}`;
   const controller = new AbortController();
   const timer = clock.after(TIMEOUT_MS, () =>
-    controller.abort(new UnreachableError(`no answer within ${TIMEOUT_MS / 1000} s`)),
+    controller.abort(new UnreachableError(`no response within ${TIMEOUT_MS / 1000} s`)),
   );
   try {
     return proxy.protocol.startsWith("socks5")
@@ -77,7 +77,7 @@ function tunnelConnect(
         socket.destroy();
         return reject(
           new UnreachableError(
-            `it refused to connect to ${authority}: ${statusCode} ${statusMessage}${statusCode === 407 ? "; give it a user and password in its URL" : ""}`,
+            `it refused to connect to ${authority}: ${statusCode} ${statusMessage}${statusCode === 407 ? "; set a user and password in its URL" : ""}`,
           ),
         );
       }
@@ -87,7 +87,9 @@ function tunnelConnect(
     request.once("response", (response) => {
       response.destroy();
       reject(
-        new UnreachableError(`it answered ${response.statusCode ?? 0} instead of connecting; is it an HTTP proxy?`),
+        new UnreachableError(
+          `it responded with ${response.statusCode ?? 0} instead of connecting; is it an HTTP proxy?`,
+        ),
       );
     });
     request.once("error", reject);
@@ -95,7 +97,7 @@ function tunnelConnect(
   });
 }
 
-/** Node changes the lists that it is handed. */
+/** Node modifies the lists it is passed. */
 function copyOf(headers: NonNullable<Proxy["headers"]>): Record<string, string | string[]> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
@@ -111,7 +113,7 @@ async function tunnelSocks(proxy: URL, target: Target, stop: AbortSignal): Promi
     await handshakeSocks5(socket, target, credentialsOf(proxy), stop);
     return socket;
   } catch (error) {
-    // What a socket says that nobody uses any more is not of interest.
+    // Errors of an abandoned socket are ignored.
     socket.on("error", () => {}).destroy();
     throw error;
   }

@@ -1,5 +1,5 @@
 /**
- * A server without TLS on loopback that shouts back what it is told, and a proxy before it; with TLS it is tested end
+ * A server without TLS on loopback that echoes its input in upper case, and a proxy in front of it; TLS is tested end
  * to end.
  */
 import http from "node:http";
@@ -25,7 +25,7 @@ async function listen(server: net.Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Takes whoever brings the token. */
+/** Accepts every client with the token. */
 function serveShouts(seen: http.IncomingHttpHeaders[]): Promise<number> {
   const server = http.createServer((_request, response) => response.writeHead(403).end("not you"));
   server.on("upgrade", (request, socket: Duplex) => {
@@ -43,7 +43,7 @@ function serveShouts(seen: http.IncomingHttpHeaders[]): Promise<number> {
 const signal = new AbortController().signal;
 const REQUEST = { method: "GET", path: "/exec?command=ls", headers: { connection: "Upgrade", upgrade: "shout" } };
 
-test("the connection speaks another protocol, as whom the caller is", async () => {
+test("the connection is upgraded to another protocol, with the caller's credentials", async () => {
   const seen: http.IncomingHttpHeaders[] = [];
   const port = await serveShouts(seen);
 
@@ -65,7 +65,7 @@ test("the connection speaks another protocol, as whom the caller is", async () =
   answer.upgraded?.socket.destroy();
 });
 
-test("a server that refuses is heard", async () => {
+test("a rejection by the server is returned", async () => {
   const port = await serveShouts([]);
 
   const { status, upgraded, body } = await openUpgrade(
@@ -83,7 +83,7 @@ test("a server that refuses is heard", async () => {
   });
 });
 
-test("a proxy between is told what it wants to know", async () => {
+test("the proxy in between receives its headers", async () => {
   const port = await serveShouts([]);
   const asked: http.IncomingHttpHeaders[] = [];
   const proxy = http.createServer();
@@ -111,7 +111,7 @@ test("a proxy between is told what it wants to know", async () => {
   expect(asked).toMatchObject([{ host: "far.example.com:6443", "x-team": "a, b" }]);
 });
 
-test("a server that is not there is unreachable", async () => {
+test("a server that is down is unreachable", async () => {
   await expect(openUpgrade({ server: new URL("http://127.0.0.1:1") }, REQUEST, signal)).rejects.toMatchObject({
     code: "Unreachable",
   });

@@ -1,7 +1,7 @@
 /**
- * A request that turns its connection into another protocol: commands, terminals and ports of pods go over WebSockets
- * or SPDY. Only HTTP/1.1 can do that, so each has a connection of its own, through the same proxy and with the same
- * trust as all others.
+ * Requests that upgrade their connection to another protocol: exec, attach and port-forward use WebSockets or SPDY.
+ * Only HTTP/1.1 can do that, so each has its own connection, through the same proxy and with the same TLS settings as
+ * all others.
  */
 import type { IncomingMessage } from "node:http";
 import https from "node:https";
@@ -18,9 +18,9 @@ const http = process.getBuiltinModule("node:http");
 
 export interface UpgradeRequest {
   method: string;
-  /** Path and query below the server's address. */
+  /** Path and query under the server's URL. */
   path: string;
-  /** With those that ask for the other protocol. */
+  /** Including the upgrade headers. */
   headers: Readonly<Record<string, string>>;
   impersonate?: Impersonation;
 }
@@ -28,13 +28,13 @@ export interface UpgradeRequest {
 export interface UpgradeAnswer {
   status: number;
   headers: Record<string, string>;
-  /** The connection in the new protocol, and what came of it already; the server refused when it is unset. */
+  /** The connection in the new protocol, and its first bytes; unset when the server rejected the upgrade. */
   upgraded?: { socket: Duplex; head: Buffer };
-  /** What the server says instead. */
+  /** The server's response instead. */
   body: AsyncIterable<Uint8Array>;
 }
 
-/** Rejects with `UnreachableError` when no answer came. */
+/** Rejects with `UnreachableError` when no response arrived. */
 export async function openUpgrade(
   options: Omit<Http2TransportOptions, "cluster">,
   request: UpgradeRequest,

@@ -7,7 +7,7 @@ import { createWatchDecoder } from "./watch-decoder.ts";
 const line = (type: string, object: unknown): string => `${JSON.stringify({ type, object })}\n`;
 
 describe("watch decoder", () => {
-  test("gives the same events however the bytes are cut", () => {
+  test("yields the same events for any split into chunks", () => {
     const text =
       line("ADDED", { name: "träge 🐢" }) +
       line("MODIFIED", { name: "a" }) +
@@ -49,7 +49,7 @@ describe("watch decoder", () => {
     expect(failure).toMatchObject({ code: "Expired", status });
   });
 
-  test("knows that the stream stopped inside an event", () => {
+  test("detects that the stream stopped inside an event", () => {
     const decoder = createWatchDecoder();
 
     decoder.push(Buffer.from('{"type":"ADDED","obj'));
@@ -58,10 +58,10 @@ describe("watch decoder", () => {
   });
 
   const refused: Record<string, string> = {
-    "refuses what is not JSON": "<html>\n",
-    "refuses an event without an object": '{"type":"ADDED"}\n',
-    "refuses an event type that nobody knows": line("RENAMED", {}),
-    "refuses a line without end": "x".repeat(101),
+    "rejects a line that is not JSON": "<html>\n",
+    "rejects an event without an object": '{"type":"ADDED"}\n',
+    "rejects an unknown event type": line("RENAMED", {}),
+    "rejects a line that is too long": "x".repeat(101),
   };
   for (const [behaviour, text] of Object.entries(refused)) {
     test(behaviour, () => {

@@ -1,7 +1,7 @@
 /**
- * Reads a watch: one JSON document per line, in chunks that may end anywhere, also inside a character.
+ * Decodes a watch: one JSON document per line, in chunks that may end anywhere, even inside a character.
  *
- * Lines are cut as bytes, since a newline byte is never part of a longer UTF-8 character.
+ * Lines are split as bytes, since a newline byte is never part of a longer UTF-8 character.
  */
 import { isObject } from "../base/index.ts";
 import type { JsonObject } from "../base/index.ts";
@@ -10,7 +10,7 @@ import type { Status } from "../machinery/index.ts";
 import { UnreachableError } from "./errors.ts";
 import type { TransportWatchEvent } from "./transport.ts";
 
-/** An object is at most 3 MiB on the way in; what a server adds to it does not come near this. */
+/** An accepted object is at most 3 MiB; the fields that a server adds do not come near this limit. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 const NEWLINE = 0x0a;
 const EVENT_TYPES: ReadonlySet<unknown> = new Set(["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]);
@@ -18,7 +18,7 @@ const EVENT_TYPES: ReadonlySet<unknown> = new Set(["ADDED", "MODIFIED", "DELETED
 export interface WatchDecoder {
   /**
    * The events that this chunk completes, and the failure that ends the watch, if it is in the chunk. Events before the
-   * failure are still delivered: they happened.
+   * failure are still delivered, because they happened.
    */
   push(chunk: Uint8Array): { events: TransportWatchEvent[]; failure?: Error };
   /** True when the stream stopped in the middle of an event. */
@@ -78,7 +78,7 @@ function readLine(line: string): TransportWatchEvent | Error {
     event = JSON.parse(line);
   } catch (cause) {
     return new UnreachableError(
-      "a watch event is not JSON; this is not a Kubernetes API server, or something between it and us changed the stream",
+      "a watch event is not JSON; this is not a Kubernetes API server, or a proxy changed the stream",
       { cause },
     );
   }

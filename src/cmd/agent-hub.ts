@@ -1,6 +1,6 @@
 /**
- * How an agent gets to its hub: by a bootstrap kubeconfig, with which it asks for credentials, or by one that
- * registering left.
+ * How an agent connects to its hub: with a bootstrap kubeconfig, to request credentials, or with the kubeconfig from
+ * its registration.
  */
 import {
   createCredentialKeeper,
@@ -24,19 +24,19 @@ export interface HubAccess {
   transport: Transport;
   server: string;
   agent: string;
-  /** Registered Karmada's way: it makes its own Cluster. */
+  /** Registered through Karmada's API: the agent creates its own Cluster. */
   isKarmada: boolean;
   rotation(): Rotation | undefined;
   keep(signal: AbortSignal): Promise<void>;
-  /** How the hub knows the cluster, with the identity of the beginning; unset for who has none. */
+  /** The cluster's registration state, read with the bootstrap identity; unset without one. */
   standing?(introduces: boolean, signal: AbortSignal): Promise<Standing>;
 }
 
 export type Open = (connection: KubeconfigConnection, credentials?: CredentialSource) => Transport;
 
 /**
- * Open Cluster Management's way: everybody starts with the same identity, and gets one of its own when somebody accepts
- * it.
+ * Through Open Cluster Management's API: all agents start with the same identity, and get their own when the cluster is
+ * accepted.
  */
 export async function withBootstrap(
   options: AgentRunOptions,
@@ -87,8 +87,8 @@ export async function withBootstrap(
 }
 
 /**
- * With a kubeconfig of its own, as registering Karmada's way leaves it: a certificate in it is renewed, anything else
- * is used as it is.
+ * With the agent's own kubeconfig, from registration through Karmada's API: a certificate in it is renewed, other
+ * credentials are used unchanged.
  */
 export async function withKubeconfig(
   options: AgentRunOptions,
@@ -99,9 +99,7 @@ export async function withKubeconfig(
 ): Promise<HubAccess> {
   const { cluster, hubKubeconfig } = options;
   if (hubKubeconfig === undefined)
-    throw new UsageError(
-      "--bootstrap-kubeconfig FILE is missing, or --hub-kubeconfig FILE for an agent that has registered",
-    );
+    throw new UsageError("--bootstrap-kubeconfig FILE is required, or --hub-kubeconfig FILE for a registered agent");
   const config = await loadKubeconfig(hubKubeconfig);
   const connection = await connectionOf(config);
   const address = addressOf(config, connection);
@@ -123,7 +121,7 @@ export async function withKubeconfig(
     cluster,
     agent: cluster,
     identityOf: () => identity,
-    // What was renewed since counts before what registering left, and what registering again left before both.
+    // A renewed credential wins over the original registration, and a repeated registration wins over both.
     store: { ...store, load: async (stop) => latestOf(await store.load(stop), given) },
     client: createClient({ transport, fieldManager: "flotilla-agent" }),
     ...surroundings,

@@ -10,7 +10,7 @@ const agent = {
   writeMetrics: () => {},
 } as unknown as Agent;
 
-test("an agent tells what it serves, and nothing that is not declared", () => {
+test("an agent exposes what it serves, and only declared metrics", () => {
   const metrics = createAgentMetrics();
   const before = metrics.render();
 
@@ -26,7 +26,7 @@ test("an agent tells what it serves, and nothing that is not declared", () => {
   ).toEqual([]);
 });
 
-test("the page is served where it was asked for, and nothing else is", async () => {
+test("/metrics is served at the given address, and other paths are not found", async () => {
   const served = await serveMetrics("127.0.0.1:0", () => "up 1\n", silentLog);
   onTestFinished(() => served.close());
   const get = async (path: string, method = "GET"): Promise<[number, string | null, string]> => {
@@ -40,7 +40,7 @@ test("the page is served where it was asked for, and nothing else is", async () 
   expect((await get("/metrics", "POST"))[0]).toBe(405);
 });
 
-test("a port that is taken is told with what to change", async () => {
+test("a taken port is reported with the flag to change", async () => {
   const served = await serveMetrics("127.0.0.1:0", () => "", silentLog);
   onTestFinished(() => served.close());
 
@@ -63,7 +63,7 @@ for (const [text, want] of Object.entries(addresses)) {
 }
 
 for (const text of ["127.0.0.1", "127.0.0.1:70000", "http://127.0.0.1:9102", ""]) {
-  test(`"${text}" is refused`, () => {
+  test(`"${text}" is rejected`, () => {
     expect(() => parseMetricsAddress(text)).toThrow("is no address");
   });
 }

@@ -1,6 +1,6 @@
 /**
- * What an agent tells Prometheus, on a port of its own. Only figures are there, so nobody is asked who they are; it
- * listens where it is told to.
+ * Serves an agent's metrics for Prometheus, on a separate port. It exposes only metrics, so there is no authentication;
+ * it listens only on the given address.
  */
 import { createServer } from "node:http";
 import type { Server } from "node:http";
@@ -35,9 +35,9 @@ const SERVING = gauge(
   "kind",
 );
 
-/** Those that only agents have. */
+/** Metrics that only agents have. */
 export const agentMetrics: readonly Metric[] = [SERVING];
-/** Those that agents have as hubs do, besides figures of their controllers, of scripts and of the process. */
+/** Metrics that agents share with hubs, besides those of controllers, scripts and the process. */
 export const sharedAgentMetrics: readonly Metric[] = [
   ...buildMetrics,
   ...executionMetrics,
@@ -47,9 +47,9 @@ export const sharedAgentMetrics: readonly Metric[] = [
 
 export interface AgentMetrics {
   meter: ExecutionMeter;
-  /** The same members, with deliveries that are measured. */
+  /** Wraps the members to measure their deliveries. */
   around(members: AgentMembers): AgentMembers;
-  /** This agent serves from now on. */
+  /** The agent now serves. */
   follow(agent: Agent, faces: Faces): void;
   render(): string;
 }
@@ -95,17 +95,17 @@ export function createAgentMetrics(): AgentMetrics {
   };
 }
 
-/** `9102`, `:9102`, `127.0.0.1:9102` or `[::1]:9102`; without a host it is this machine alone. */
+/** `9102`, `:9102`, `127.0.0.1:9102` or `[::1]:9102`; without a host, only this machine. */
 export function parseMetricsAddress(text: string): { host: string; port: number } {
   const [, host = "127.0.0.1", port = ""] = /^(?:(\[[0-9a-fA-F:]+\]|[^:\s[\]]+)?:)?(\d{1,5})$/.exec(text) ?? [];
   if (port === "" || Number(port) > 65_535)
     throw new UsageError(
-      `--metrics-address ${text} is no address: give HOST:PORT, for example 127.0.0.1:9102, or 0.0.0.0:9102 for every interface`,
+      `--metrics-address ${text} is not a valid address: use HOST:PORT, for example 127.0.0.1:9102, or 0.0.0.0:9102 for all interfaces`,
     );
   return { host: host.replaceAll(/[[\]]/g, ""), port: Number(port) };
 }
 
-/** Serves `/metrics` and `/healthz`; resolves when it listens, with its end. */
+/** Serves `/metrics` and `/healthz`; resolves with a stop function when it listens. */
 export async function serveMetrics(
   address: string,
   render: () => string,
@@ -124,7 +124,7 @@ export async function serveMetrics(
   });
   server.maxConnections = 64;
   await listening(server, host, port);
-  server.on("error", (error) => log.error("the metrics cannot be served any more", { error }));
+  server.on("error", (error) => log.error("metrics server failed", { error }));
   const bound = server.address();
   return {
     port: typeof bound === "object" && bound ? bound.port : port,

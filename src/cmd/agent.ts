@@ -1,6 +1,6 @@
 /**
- * Runs an agent in this process: kubeconfigs, credentials, and the replica that serves where there are several;
- * `src/agent` does the rest.
+ * Runs an agent in this process: kubeconfigs, credentials, and leader election among replicas; `src/agent` does the
+ * rest.
  */
 import { hash, randomUUID } from "node:crypto";
 import { hostname } from "node:os";
@@ -25,7 +25,10 @@ const HUB = "hub";
 const ACCOUNT_DIRECTORY = "/var/run/secrets/kubernetes.io/serviceaccount";
 const RETRY_MS = 5_000;
 const surroundings = { clock: systemClock, random: systemRandom };
-/** As Open Cluster Management's agents: long enough that an API server which is restarted does not cost the lead. */
+/**
+ * The values of Open Cluster Management's agents: long enough that a restarting API server does not cost the
+ * leadership.
+ */
 const ELECTION_TIMES = { leaseDurationMs: 137_000, renewDeadlineMs: 107_000, retryMs: 26_000 };
 const LEASE = "flotilla-agent";
 
@@ -75,7 +78,7 @@ async function attendTo(
         : createDirectoryStore(options.state);
     const member: Member = { id, connection, transport, client, store };
     const file = options.bootstrapKubeconfig ?? options.hubKubeconfig;
-    // Another hub, or another way to it, counts from when its kubeconfig is there.
+    // Restarts when the kubeconfig changes, because it may name another hub or address.
     const attend = (stop: AbortSignal): Promise<void> =>
       file === undefined
         ? serve(options, member, metrics, tell, log, stop)
@@ -91,7 +94,7 @@ async function attendTo(
   }
 }
 
-/** Of several replicas one serves, and the others wait for its Lease to run out. */
+/** One of several replicas serves, and the others wait for its Lease to expire. */
 async function whenElected(
   attend: (signal: AbortSignal) => Promise<void>,
   { cluster, namespace }: AgentRunOptions,
@@ -99,9 +102,9 @@ async function whenElected(
   log: Log,
   signal: AbortSignal,
 ): Promise<void> {
-  // Whoever may not make it has somebody who did; standing for election says the rest.
+  // An agent that may not create the namespace relies on an administrator; leader election reports any other problem.
   await ensureAgentNamespace(client, cluster, namespace, signal).catch((error: unknown) =>
-    log.warn("the namespace of the Lease was not made", { error }),
+    log.warn("namespace of the lease not created", { error }),
   );
   const election = createLeaderElection({
     client,
@@ -150,7 +153,7 @@ async function serve(
         ));
     const hubHash = hash("sha256", hub.server, "hex");
     const members = createRealMember({ cluster, id, transport: member.transport, ...surroundings, log });
-    // Whichever of the two fails ends the other: they would wait for each other for good.
+    // A failure of one ends the other; otherwise they would wait for each other forever.
     const ended = new AbortController();
     const stop = AbortSignal.any([signal, ended.signal]);
     const keeping = hub.keep(stop);
@@ -201,12 +204,12 @@ async function serve(
   }
 }
 
-/** The cluster in which this process runs, by the account of its pod. */
+/** The cluster in which this process runs, with the service account of its pod. */
 function inCluster(): Kubeconfig {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = "443" } = process.env;
   if (!host)
     throw new UsageError(
-      "--cluster-kubeconfig FILE is missing: the cluster that this agent serves, when it does not run inside it",
+      "--cluster-kubeconfig FILE is required: the cluster that this agent serves, unless it runs inside it",
     );
   const document = {
     apiVersion: "v1",
@@ -224,17 +227,20 @@ function inCluster(): Kubeconfig {
     contexts: [{ name: "pod", context: { cluster: "pod", user: "pod" } }],
     users: [{ name: "pod", user: { tokenFile: join(ACCOUNT_DIRECTORY, "token") } }],
   };
-  return parseKubeconfig(JSON.stringify(document), { source: "the account of this pod", directory: ACCOUNT_DIRECTORY });
+  return parseKubeconfig(JSON.stringify(document), {
+    source: "the service account of this pod",
+    directory: ACCOUNT_DIRECTORY,
+  });
 }
 
-/** The member may come up after its agent. */
+/** The member may start after its agent. */
 async function clusterId(client: Client, cluster: string, log: Log, signal: AbortSignal): Promise<string> {
   for (;;) {
     try {
       return (await client.get(Namespace, { cluster, name: "kube-system" }, { signal })).metadata.uid ?? "";
     } catch (error) {
       if (signal.aborted) throw error;
-      log.warn("the cluster does not answer, trying again", { cluster, error });
+      log.warn("cluster not responding, retrying", { cluster, error });
       await sleep(systemClock, RETRY_MS, signal);
     }
   }

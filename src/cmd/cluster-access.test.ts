@@ -8,14 +8,14 @@ import type { ClusterAccess } from "./cluster-access.ts";
 
 interface Started {
   access: ClusterAccess;
-  /** Whose tokens are kept in files. */
+  /** The clusters whose tokens are stored in files. */
   kept(): Promise<string[]>;
-  /** The cluster is gone, or there is another of its name. */
+  /** Deletes the cluster, or replaces it with another of its name. */
   end(cluster: string, successor?: string): void;
   leaveFile(name: string): Promise<void>;
 }
 
-/** Access to clusters by their ids, without a server. */
+/** Access to clusters by id, without a server. */
 async function start(ids: Record<string, string>): Promise<Started> {
   const pki = await mkdtemp(join(tmpdir(), "cluster-access-"));
   onTestFinished(() => rm(pki, { recursive: true }));
@@ -49,7 +49,7 @@ async function start(ids: Record<string, string>): Promise<Started> {
   };
 }
 
-test("a cluster that is gone takes its token along", async () => {
+test("deleting a cluster deletes its token", async () => {
   const { access, kept, end } = await start({ paris: "paris.7", oslo: "oslo.8" });
   await access.kubeconfig("paris");
   await access.kubeconfig("oslo");
@@ -60,7 +60,7 @@ test("a cluster that is gone takes its token along", async () => {
   expect(await kept()).toEqual(["oslo.8.token"]);
 });
 
-test("a cluster that was made again keeps its own token", async () => {
+test("a recreated cluster keeps its own token", async () => {
   const { access, kept, end } = await start({ paris: "paris.7" });
   const before = await access.kubeconfig("paris");
 
@@ -72,7 +72,7 @@ test("a cluster that was made again keeps its own token", async () => {
   expect(await kept()).toEqual(["paris.9.token"]);
 });
 
-test("tokens of clusters that ended unnoticed are pruned, the others stay", async () => {
+test("tokens of clusters that were deleted unnoticed are pruned, the others stay", async () => {
   const { access, kept, leaveFile } = await start({ paris: "paris.7" });
   await access.kubeconfig("paris");
   await leaveFile("paris.3.token");
@@ -83,7 +83,7 @@ test("tokens of clusters that ended unnoticed are pruned, the others stay", asyn
   expect(await kept()).toEqual(["paris.7.token"]);
 });
 
-test("there is nothing to prune before the first token was kept", async () => {
+test("pruning before the first token does nothing", async () => {
   const { access } = await start({});
 
   await expect(access.prune()).resolves.toBeUndefined();

@@ -1,7 +1,7 @@
 /**
- * Kubeconfigs for logical clusters. Each cluster has one administrator's token, kept beside the certificates. The hub's
- * opens every cluster; a cluster's own opens nothing else, and dies with the cluster: one that is made anew under the
- * same name has another.
+ * Kubeconfigs for logical clusters. Each cluster has one administrator token, stored beside the certificates. The hub's
+ * token is valid for every cluster. A cluster's own token is valid only there, and is deleted with the cluster: a
+ * cluster recreated under the same name gets a new one.
  */
 import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -12,11 +12,11 @@ import { renderKubeconfig } from "../client/index.ts";
 import { HUB } from "./hub.ts";
 
 export interface ClusterAccess {
-  /** Throws 404 for a cluster that is not there. */
+  /** Throws 404 for an unknown cluster. */
   kubeconfig(cluster: string): Promise<string>;
-  /** Removes the tokens of clusters that ended while nobody looked. Those that end from now on take theirs along. */
+  /** Removes the tokens of clusters that were deleted while this process did not run. Later deletions remove theirs. */
   prune(): Promise<void>;
-  /** Lets removals that are under way come to their end. */
+  /** Waits for removals in progress. */
   close(): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ export function createClusterAccess(options: {
   const removals = new Set<Promise<void>>();
   const stopListening = server.onClusterGone((cluster, id) => {
     known.delete(id);
-    // The token opens nothing any more; the next start prunes what is left.
+    // The token is already invalid; the next start prunes the file.
     const removal = rm(join(kept, `${id}.token`), { force: true })
       .catch((error: unknown) => log.warn("removing the token of a cluster failed", { cluster, error }))
       .finally(() => removals.delete(removal));
@@ -45,7 +45,7 @@ export function createClusterAccess(options: {
       let token = known.get(id);
       if (token === undefined) {
         token = await keptSecret(cluster === HUB ? join(pki, "admin.token") : join(kept, `${id}.token`), newToken);
-        // While the file was read the cluster may have been replaced by another of its name, which has its own token.
+        // While the file was read, the cluster may have been replaced by another of its name, which has its own token.
         if (server.clusterId(cluster) !== id) return access.kubeconfig(cluster);
         server.tokens.add({
           token,
@@ -59,7 +59,7 @@ export function createClusterAccess(options: {
     },
     async prune() {
       const files = await filesIn(kept);
-      // Asked for after the files: a cluster that is made meanwhile keeps its own.
+      // Read after the files: a cluster created meanwhile keeps its token.
       const current = new Set(server.clusters().map((cluster) => `${server.clusterId(cluster)}.token`));
       for (const file of files)
         if (file.endsWith(".token") && !current.has(file)) await rm(join(kept, file), { force: true });
@@ -83,7 +83,7 @@ async function filesIn(directory: string): Promise<string[]> {
 
 const newToken = (): string => Buffer.from(systemRandom.bytes(32)).toString("base64url");
 
-/** What an earlier start kept in a file, or something new that is kept from now on. */
+/** A secret that an earlier start stored in a file, or a new one that is stored now. */
 export async function keptSecret(path: string, make: () => string | Promise<string>): Promise<string> {
   try {
     return (await readFile(path, "utf8")).trim();
@@ -96,7 +96,7 @@ export async function keptSecret(path: string, make: () => string | Promise<stri
   return secret;
 }
 
-/** Whole or not at all, and for nobody else to read. */
+/** Atomic, and readable only by the user. */
 export async function writeSecret(path: string, text: string): Promise<void> {
   const unfinished = `${path}.${process.pid}`;
   await writeFile(unfinished, text, { mode: 0o600 });

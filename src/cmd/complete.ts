@@ -1,4 +1,4 @@
-/** `flotilla __complete WORDS…`, which the scripts of `flotilla completion` and kubectl run while somebody types. */
+/** `flotilla __complete WORDS…`, which the scripts of `flotilla completion` and kubectl run during completion. */
 import { inspect } from "node:util";
 import { messageOf, systemClock } from "../base/index.ts";
 import { commands, completeLine } from "../cli/index.ts";
@@ -10,7 +10,7 @@ export async function complete(words: readonly string[]): Promise<never> {
     if (process.env["FLOTILLA_DEBUG"])
       process.stderr.write(`flotilla __complete: ${error instanceof Error ? inspect(error) : messageOf(error)}\n`);
   };
-  // Most words are completed without a hub, and what talks to one takes longer to load than all the rest.
+  // Most words are completed without a hub, and the client takes longer to load than everything else.
   const connect: CommandContext<never>["connect"] = async (kubeconfig) =>
     (await import("./connect.ts")).connect(kubeconfig);
   const reach = {
@@ -26,6 +26,6 @@ export async function complete(words: readonly string[]): Promise<never> {
     return "";
   });
   await new Promise((resolve) => process.stdout.write(answer, resolve));
-  // The shell waits for our end, and an attempt to connect that nobody waits for any more may go on for seconds.
+  // The shell waits for our exit, and an abandoned connection attempt may take seconds.
   process.exit(0);
 }

@@ -1,4 +1,6 @@
-/** OpenKruise's own pods on members: there from the start at no cost, and where somebody installs it later. */
+/**
+ * OpenKruise's own pods on members: present from the start without stored objects, and also after a later installation.
+ */
 import { afterEach, expect, test } from "vitest";
 import {
   CloneSet,
@@ -56,7 +58,7 @@ async function logOf(pod: string, namespace?: string): Promise<string[]> {
   return Buffer.concat(chunks).toString().split("\n").filter(Boolean);
 }
 
-test("a member with OpenKruise shows its manager and a daemon on each node, for which nothing was written", async () => {
+test("a member with OpenKruise shows its manager and a daemon per node, without any writes", async () => {
   fleet = await startTestFleet({ members: ["m1", "m2"], nodes: 2 });
 
   await fleet.run(600_000);
@@ -75,7 +77,7 @@ test("a member with OpenKruise shows its manager and a daemon on each node, for 
   expect(mine[0]?.metadata.uid).not.toBe(theirs[0]?.metadata.uid);
 });
 
-test("a component pod that is deleted comes back by its workload", async () => {
+test("a deleted component pod is recreated by its workload", async () => {
   fleet = await startTestFleet({ members: ["m1"], nodes: 2 });
   const before = await pods();
 
@@ -92,7 +94,7 @@ test("a component pod that is deleted comes back by its workload", async () => {
   ).toBe(2);
 });
 
-test("the log of the manager is what the controllers write about that member", async () => {
+test("the manager's log contains the controllers' lines about that member", async () => {
   fleet = await startTestFleet({ members: ["m1", "m2"], nodes: 2 });
   const [manager] = await pods();
   await fleet.client.create(CloneSet, "m2", { ...cloneSet(), metadata: { name: "other", namespace: "default" } });
@@ -102,13 +104,13 @@ test("the log of the manager is what the controllers write about that member", a
 
   const lines = await logOf(manager?.metadata.name ?? "");
   expect(lines[0]).toBe(
-    "2024-05-01T12:00:00.000Z INFO kruise-controller-manager of m1 runs within Flotilla; this is what it writes about m1",
+    "2024-05-01T12:00:00.000Z INFO kruise-controller-manager of m1 runs inside Flotilla; the following lines are its log messages about m1",
   );
   expect(lines.filter((line) => line.includes("controller=cloneset key=default/web")).length).toBeGreaterThan(0);
   expect(lines.filter((line) => line.includes("other"))).toEqual([]);
 });
 
-test("a pod that says it is a component elsewhere shows its own simulated log", async () => {
+test("a pod that only claims to be a component shows its own simulated log", async () => {
   fleet = await startTestFleet({ members: ["m1"], nodes: 1 });
   await fleet.client.create(Pod, "m1", {
     apiVersion: "v1",
@@ -125,7 +127,7 @@ test("a pod that says it is a component elsewhere shows its own simulated log", 
   expect(await logOf("spy", "default")).toContain("image x:1; the container is simulated, no process runs");
 });
 
-test("who follows the log of the manager sees what is written next, until its pod goes", async () => {
+test("following the manager's log streams new lines until its pod is deleted", async () => {
   fleet = await startTestFleet({ members: ["m1"], nodes: 1 });
   const [manager] = await pods();
   const name = manager?.metadata.name ?? "";
@@ -147,7 +149,7 @@ test("who follows the log of the manager sees what is written next, until its po
   expect(after).toContain("key=default/web");
 });
 
-test("a member without OpenKruise has none of it until its definitions are installed", async () => {
+test("a member without OpenKruise has no component pods until its CRDs are installed", async () => {
   fleet = await startTestFleet({ members: ["m1"], nodes: 2, kruise: "none" });
   const missing = await fleet.client
     .get(Namespace, { cluster: "m1", name: SYSTEM })
@@ -173,7 +175,7 @@ test("a member without OpenKruise has none of it until its definitions are insta
   );
 });
 
-test("the webhooks for pods work with whichever of OpenKruise's definitions is there, CloneSets or not", async () => {
+test("the pod webhooks work with any of OpenKruise's CRDs, with or without CloneSets", async () => {
   fleet = await startTestFleet({ members: ["m1"], nodes: 2, kruise: "none" });
   await fleet.client.create(CustomResourceDefinition, "m1", customResourceDefinitionOf(SidecarSet));
   await fleet.run(30_000);

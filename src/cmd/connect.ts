@@ -30,7 +30,7 @@ export async function connectCluster(
   const config = await loadKubeconfig(kubeconfig);
   const connection = await connectionOf(config, context);
   const { server, ca = "", insecure = false, serverName } = connection;
-  // Only what the kubeconfig itself says: a proxy of this machine's environment is not the hub's.
+  // Only the kubeconfig's own setting: a proxy of this machine's environment is not the hub's.
   const proxyUrl = config.clusters.get(config.contexts.get(context ?? config.currentContext ?? "")?.cluster ?? "")?.[
     "proxy-url"
   ];
@@ -46,11 +46,11 @@ export async function connectCluster(
   };
 }
 
-/** Most people who name none have not started a fleet. */
+/** Most users without a kubeconfig have not started a fleet. */
 function checkThere(kubeconfig: string): void {
   if (!existsSync(kubeconfig))
     throw new FlotillaError(
       "NoKubeconfig",
-      `no kubeconfig at ${kubeconfig}; start a fleet with 'flotilla up', or name one with --kubeconfig FILE`,
+      `no kubeconfig at ${kubeconfig}; start a fleet with 'flotilla up', or specify one with --kubeconfig FILE`,
     );
 }

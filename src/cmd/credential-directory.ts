@@ -1,4 +1,4 @@
-/** Keeps the credentials of an agent in a directory, one file for each part. */
+/** Stores an agent's credentials in a directory, one file per part. */
 import { access, constants, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { credentialsIn, filesOf } from "../agent/index.ts";
@@ -27,7 +27,7 @@ export function createDirectoryStore(directory: string): CredentialStore {
   };
 }
 
-/** Undefined for a file that is not there. */
+/** Undefined for a missing file. */
 export async function textOf(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, "utf8");

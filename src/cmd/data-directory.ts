@@ -1,4 +1,4 @@
-/** Makes the data directory, for its owner only, and says in plain words why it cannot be made. */
+/** Creates the data directory, accessible only by its owner, and explains why it cannot be created. */
 import { mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { FlotillaError } from "../base/index.ts";
@@ -9,26 +9,26 @@ export async function ensureDirectory(path: string): Promise<void> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EEXIST" && (await stat(path)).isDirectory()) return;
-    // Step by step and not `recursive`: below a file system that refuses new folders Node would try for ever.
+    // Not `recursive`: on a file system that rejects new folders, Node would retry forever.
     if (code === "ENOENT" && dirname(path) !== path && !(await isThere(dirname(path)))) {
       await ensureDirectory(dirname(path));
       return ensureDirectory(path);
     }
     const reason = reasons[code ?? ""];
-    // Without a cause that says the same in the system's words.
+    // Without the cause, which repeats it as a system error.
     throw new FlotillaError(
       "DataDirectory",
-      `making the data directory ${path}: ${reason ?? "it cannot be made there"}; choose another with --data DIR`,
+      `creating the data directory ${path}: ${reason ?? "it cannot be created there"}; choose another with --data DIR`,
       { cause: reason === undefined ? error : undefined },
     );
   }
 }
 
 const reasons: Record<string, string> = {
-  EEXIST: "a file of that name is in the way",
-  ENOENT: "no folder can be made there",
+  EEXIST: "a file of that name exists",
+  ENOENT: "no folder can be created there",
   ENOTDIR: "a part of the path is a file",
-  EACCES: "this user may not write there",
+  EACCES: "permission denied",
   EROFS: "the file system is read-only",
 };
 

@@ -19,46 +19,46 @@ const cases: Record<
     want: { code: string; message: string; exitCode?: number };
   }
 > = {
-  "our own errors say it themselves": {
+  "Flotilla's own errors are printed unchanged": {
     error: new FlotillaError("Unjoin", "paris is still there"),
     want: { code: "Unjoin", message: "paris is still there" },
   },
-  "wrong usage has its exit code": {
+  "a usage error has its own exit code": {
     error: new UsageError("NAME is missing"),
     failureCode: 3,
     want: { code: "Usage", message: "NAME is missing", exitCode: 2 },
   },
-  "a command may fail with another exit code": {
+  "a command may set another failure exit code": {
     error: new FlotillaError("Refused", "no"),
     failureCode: 2,
     want: { code: "Refused", message: "no", exitCode: 2 },
   },
-  "a file that is not there is told in words": {
+  "a missing file is explained": {
     error: new FlotillaError("File", "reading web.yaml", {
       cause: system("ENOENT", "ENOENT: no such file or directory, open 'web.yaml'"),
     }),
     want: { code: "File", message: "reading web.yaml: it does not exist" },
   },
-  "behind advice the cause stands in brackets": {
+  "after advice, the cause is in parentheses": {
     error: new FlotillaError("DataDirectory", "making /etc/passwd: a file is in the way; choose another", {
       cause: system("EEXIST", "EEXIST: file already exists"),
     }),
     want: {
       code: "DataDirectory",
-      message: "making /etc/passwd: a file is in the way; choose another (it exists already)",
+      message: "making /etc/passwd: a file is in the way; choose another (it already exists)",
     },
   },
-  "a full disk is told in words": {
+  "a full disk is explained": {
     error: new FlotillaError("File", "writing a.kubeconfig", {
       cause: system("ENOSPC", "ENOSPC: no space left on device, write"),
     }),
     want: { code: "File", message: "writing a.kubeconfig: the disk is full" },
   },
-  "causes that nobody knows keep their words": {
+  "unknown causes keep their message": {
     error: new FlotillaError("Store", "opening the store", { cause: new Error("file is not a database") }),
     want: { code: "Store", message: "opening the store: file is not a database" },
   },
-  "a hub that does not run can be started": {
+  "an unreachable local hub comes with the command that starts it": {
     error: new UnreachableError("listing clusters from https://127.0.0.1:6443: nothing listens there", {
       cause: refused,
     }),
@@ -69,7 +69,7 @@ const cases: Record<
         "listing clusters from https://127.0.0.1:6443: nothing listens there (ECONNREFUSED). To start the hub of /home/ann/.flotilla/hub.kubeconfig: 'flotilla up'",
     },
   },
-  "a hub that keeps its data elsewhere is started there": {
+  "a hub with another data directory is started with --data": {
     error: new UnreachableError("listing clusters: nothing listens there", { cause: refused }),
     kubeconfigs: ["fleet/hub.kubeconfig"],
     want: {
@@ -78,30 +78,30 @@ const cases: Record<
         "listing clusters: nothing listens there (ECONNREFUSED). To start the hub of fleet/hub.kubeconfig: 'flotilla up --data fleet'",
     },
   },
-  "a server of another kubeconfig is nobody's to start": {
+  "an unreachable server of another kubeconfig gets no start command": {
     error: new UnreachableError("listing clusters: nothing listens there", { cause: refused }),
     kubeconfigs: ["/home/ann/.kube/config"],
     want: { code: "Unreachable", message: "listing clusters: nothing listens there (ECONNREFUSED)" },
   },
-  "credentials that are refused are named by their file": {
+  "rejected credentials name their kubeconfig": {
     error: unauthorized(),
     kubeconfigs: ["old.kubeconfig"],
     want: {
       code: "Unauthorized",
       message:
-        "Unauthorized: the server does not accept the credentials in old.kubeconfig; they are wrong or have expired. Take a newer kubeconfig, and name it with --kubeconfig FILE",
+        "Unauthorized: the server rejects the credentials in old.kubeconfig; they are invalid or have expired. Get a newer kubeconfig, and specify it with --kubeconfig FILE",
     },
   },
-  "credentials are told of also behind what was being done": {
-    error: new FlotillaError("Discovery", "asking the hub what it serves", { cause: unauthorized() }),
+  "rejected credentials are also explained inside another error": {
+    error: new FlotillaError("Discovery", "reading the hub's API discovery", { cause: unauthorized() }),
     kubeconfigs: ["old.kubeconfig"],
     want: {
       code: "Discovery",
       message:
-        "asking the hub what it serves: Unauthorized: the server does not accept the credentials in old.kubeconfig; they are wrong or have expired. Take a newer kubeconfig, and name it with --kubeconfig FILE",
+        "reading the hub's API discovery: Unauthorized: the server rejects the credentials in old.kubeconfig; they are invalid or have expired. Get a newer kubeconfig, and specify it with --kubeconfig FILE",
     },
   },
-  "a missing right is for somebody else to give": {
+  "a missing permission refers to the administrator": {
     error: forbidden(
       { group: "", resource: "secrets" },
       "",
@@ -111,35 +111,35 @@ const cases: Record<
     want: {
       code: "Forbidden",
       message:
-        'secrets is forbidden: User "eve" cannot list resource "secrets" in API group "" at the cluster scope. Ask whoever runs the server for this right, or use another kubeconfig than eve.kubeconfig',
+        'secrets is forbidden: User "eve" cannot list resource "secrets" in API group "" at the cluster scope. Ask the administrator of the server for this permission, or use a kubeconfig other than eve.kubeconfig',
     },
   },
-  "a cluster that is no hub is suspected": {
+  "a cluster that is not a hub is suspected": {
     error: pathNotFound(),
     kubeconfigs: ["kind.yaml"],
     want: {
       code: "NotFound",
       message:
-        "the server could not find the requested resource; is kind.yaml the kubeconfig of a hub? Name the hub's with --kubeconfig FILE",
+        "the server could not find the requested resource; is kind.yaml the kubeconfig of a hub? Specify the hub's with --kubeconfig FILE",
     },
   },
-  "an object that is not there is no such case": {
+  "a missing object is not mistaken for a wrong server": {
     error: notFound({ group: "apps", resource: "deployments" }, "web"),
     kubeconfigs: ["hub.kubeconfig"],
     want: { code: "NotFound", message: 'deployments.apps "web" not found' },
   },
-  "what was stopped says no more than that": {
+  "an interrupted command reports only that": {
     error: new FlotillaError("Kubectl", "kubectl get pods", {
-      cause: new FlotillaError("Stopped", "stopped by Ctrl-C"),
+      cause: new FlotillaError("Stopped", "interrupted by Ctrl-C"),
     }),
-    want: { code: "Stopped", message: "stopped by Ctrl-C" },
+    want: { code: "Stopped", message: "interrupted by Ctrl-C" },
   },
-  "a mistake of ours is called one": {
+  "an unexpected error is reported as a bug": {
     error: new TypeError("Cannot read properties of undefined"),
     want: {
       code: "Invariant",
       message:
-        "Cannot read properties of undefined; this is a mistake in Flotilla: FLOTILLA_DEBUG=1 shows where, please report it",
+        "Cannot read properties of undefined; this is a bug in Flotilla: set FLOTILLA_DEBUG=1 for a stack trace, and please report it",
     },
   },
 };

@@ -1,8 +1,7 @@
 /**
- * What a person reads when a command fails: what was being done, what stood in the way, what to try, in one line. Pure.
+ * Formats the error of a failed command in one line: what was attempted, the cause, what to try. Pure.
  *
- * Where the words come from: our own errors say it themselves; errors of the system and of servers, which do not know
- * what people want, get theirs here.
+ * Flotilla's own errors already contain all of it; system and server errors, which lack the context, get it here.
  */
 import { basename, dirname } from "node:path";
 import { FlotillaError, UsageError } from "../base/index.ts";
@@ -16,11 +15,11 @@ export interface Failure {
 }
 
 export interface Circumstances {
-  /** Kubeconfigs that were opened, in their order. */
+  /** Kubeconfigs that were opened, in order. */
   kubeconfigs: readonly string[];
-  /** The data directory when nothing else is said. */
+  /** The default data directory. */
   defaultData: string;
-  /** What the command ends with when it fails. */
+  /** The exit code of a failure. */
   failureCode?: number | undefined;
 }
 
@@ -30,24 +29,24 @@ const SYSTEM: Readonly<Record<string, string>> = {
   ENOENT: "it does not exist",
   EISDIR: "it is a directory",
   ENOTDIR: "a part of the path is a file",
-  EACCES: "this user may not do that",
-  EPERM: "this user may not do that",
-  EEXIST: "it exists already",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EEXIST: "it already exists",
   EROFS: "the file system is read-only",
   ENOSPC: "the disk is full",
-  EMFILE: "too many files are open; 'ulimit -n' says how many may be",
+  EMFILE: "too many files are open; 'ulimit -n' shows the limit",
 };
-/** What a server says to a path that it does not serve. */
+/** A server's response for a path that it does not serve. */
 const NOT_SERVED = "the server could not find the requested resource";
 
 export function describeFailure(thrown: unknown, circumstances: Circumstances): Failure {
-  // What was being done when somebody pressed Ctrl-C does not matter to them.
+  // After Ctrl-C, the interrupted operation does not matter.
   const error = causesOf(thrown).find((cause) => cause instanceof FlotillaError && cause.code === "Stopped") ?? thrown;
   const exitCode = error instanceof UsageError ? WRONG_USAGE : (circumstances.failureCode ?? FAILED);
   const isOurs = error instanceof FlotillaError || systemWords(error) !== undefined;
   const advice = isOurs
     ? adviceFor(error, circumstances)
-    : "; this is a mistake in Flotilla: FLOTILLA_DEBUG=1 shows where, please report it";
+    : "; this is a bug in Flotilla: set FLOTILLA_DEBUG=1 for a stack trace, and please report it";
   return {
     code: error instanceof FlotillaError ? error.code : isOurs ? "File" : "Invariant",
     message: `${textOf(error)}${advice}`,
@@ -65,16 +64,16 @@ function textOf(error: unknown): string {
   const words = systemWords(error);
   if (words !== undefined) return words;
   if (error.cause === undefined) return error.message;
-  // Its message has the cause in plain words; the code is for looking it up.
+  // The message already explains the cause; the code is for searching.
   const code = codeOf(error.cause);
   if (error instanceof UnreachableError && code !== undefined) return `${error.message} (${code})`;
-  // Words behind advice would read as a part of it.
+  // A cause after advice would read as part of it.
   return systemWords(error.cause) !== undefined && error.message.includes("; ")
     ? `${error.message} (${textOf(error.cause)})`
     : `${error.message}: ${textOf(error.cause)}`;
 }
 
-/** For an error of the system about a file. */
+/** The explanation of a system error about a file. */
 function systemWords(error: unknown): string | undefined {
   if (!(error instanceof Error) || !("syscall" in error)) return undefined;
   return SYSTEM[codeOf(error) ?? ""];
@@ -107,9 +106,10 @@ function adviceFor(failure: unknown, { kubeconfigs, defaultData }: Circumstances
   if (!(error instanceof ApiError)) return "";
   const { code, message } = error.status;
   if (code === 401)
-    return `: the server does not accept the credentials in ${files}; they are wrong or have expired. Take a newer kubeconfig, and name it with --kubeconfig FILE`;
-  if (code === 403) return `. Ask whoever runs the server for this right, or use another kubeconfig than ${files}`;
+    return `: the server rejects the credentials in ${files}; they are invalid or have expired. Get a newer kubeconfig, and specify it with --kubeconfig FILE`;
+  if (code === 403)
+    return `. Ask the administrator of the server for this permission, or use a kubeconfig other than ${files}`;
   if (code === 404 && message === NOT_SERVED)
-    return `; is ${files} the kubeconfig of a hub? Name the hub's with --kubeconfig FILE`;
+    return `; is ${files} the kubeconfig of a hub? Specify the hub's with --kubeconfig FILE`;
   return "";
 }

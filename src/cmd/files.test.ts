@@ -13,18 +13,18 @@ test("input is read to its end", async () => {
   expect(await read).toBe("kind: Deployment\n");
 });
 
-test("Ctrl-C ends the waiting for input, and lets it go", async () => {
+test("Ctrl-C stops waiting for input, and releases it", async () => {
   const input = new PassThrough();
   const stopping = new AbortController();
   const read = readInput(input, stopping.signal);
 
-  stopping.abort(new FlotillaError("Stopped", "stopped by Ctrl-C"));
+  stopping.abort(new FlotillaError("Stopped", "interrupted by Ctrl-C"));
 
-  await expect(read).rejects.toThrow("stopped by Ctrl-C");
+  await expect(read).rejects.toThrow("interrupted by Ctrl-C");
   expect(input.destroyed).toBe(true);
 });
 
-test("a file that cannot be read or written is named", async () => {
+test("an unreadable or unwritable file is named", async () => {
   await expect(readTextFile("no/such/file")).rejects.toMatchObject({ code: "File", message: "reading no/such/file" });
   await expect(writeSecretFile("no/such/file", "")).rejects.toMatchObject({
     code: "File",

@@ -1,4 +1,4 @@
-/** What commands read and write for people: files, and standard input. */
+/** Reads and writes files and standard input for commands. */
 import { readFile } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
@@ -10,7 +10,7 @@ export async function readTextFile(path: string): Promise<string> {
   });
 }
 
-/** Whole or not at all, and for nobody else to read. */
+/** Atomic, and readable only by the user. */
 export async function writeSecretFile(path: string, content: string): Promise<void> {
   const { writeSecret } = await import("./cluster-access.ts");
   return writeSecret(path, content).catch((cause: unknown) => {
@@ -18,7 +18,7 @@ export async function writeSecretFile(path: string, content: string): Promise<vo
   });
 }
 
-/** To its end, or until Ctrl-C: somebody may have forgotten that a command waits for them. */
+/** To its end, or until Ctrl-C: the user may not know that the command waits for input. */
 export async function readInput(stream: Readable, signal: AbortSignal): Promise<string> {
   signal.throwIfAborted();
   const stop = (): void => void stream.destroy(signal.reason as Error);

@@ -1,6 +1,4 @@
-/**
- * Starts a fleet that the outside can reach: the hub of `hub.ts` with its store, certificates, kubeconfigs and a port.
- */
+/** Starts a fleet with network access: the hub of `hub.ts` with its store, certificates, kubeconfigs and a port. */
 import { join, resolve } from "node:path";
 import {
   HEALTH_PATHS,
@@ -33,7 +31,7 @@ import type { WatchedStore } from "./store-troubles.ts";
 import { growYoungGeneration } from "./young-generation.ts";
 
 const READY_POLL_MS = 20;
-/** A store that has seen so many writes takes a while to read, and what is read needs room. */
+/** Reading a store with this many writes takes a while, and needs memory. */
 const LONG_HISTORY = 10_000;
 
 const storePath = (data: string): string => join(data, "flotilla.db");
@@ -53,7 +51,7 @@ export const startFleet: FleetStarter = async (options, progress, signal) => {
   try {
     progress("opening the store");
     const store = options.ephemeral ? createMemoryEngine() : await openSqliteEngine({ path: storePath(data) });
-    // Until everything runs, a disk that takes no writes ends the start, which says so itself.
+    // During startup, an unwritable disk makes the start fail with its own error.
     let isReady = false;
     const { engine, takesWrites } = watchStoreTroubles(
       store,
@@ -81,14 +79,14 @@ export const startFleet: FleetStarter = async (options, progress, signal) => {
     throw isOfFiles(error)
       ? new FlotillaError(
           "DataDirectory",
-          `writing to the data directory ${data}; make room or rights there, or choose another with --data DIR`,
+          `writing to the data directory ${data}; check its free space and permissions, or choose another with --data DIR`,
           { cause: error },
         )
       : error;
   }
 };
 
-/** Errors of the system about files do not say what to do, and not always where. */
+/** System errors about files do not state what to do, and not always the path. */
 const OF_FILES: ReadonlySet<unknown> = new Set([
   "ENOSPC",
   "EDQUOT",
@@ -101,7 +99,7 @@ const OF_FILES: ReadonlySet<unknown> = new Set([
 ]);
 const isOfFiles = (error: unknown): boolean => error instanceof Error && "code" in error && OF_FILES.has(error.code);
 
-/** Throws `UsageError`: what OpenKruise's gates are called is the only thing about them that can be wrong. */
+/** Throws `UsageError`: only the gate names can be wrong. */
 function readGates(text: string): FeatureGates {
   try {
     return createFeatureGates(parseFeatureGates(text));
@@ -157,12 +155,12 @@ async function startParts(
     storeBytes: !options.ephemeral ? () => sizeOfFiles(storePath(data)) : undefined,
     onFailure: failed.resolve,
   });
-  // The hub closes the store that it was given.
+  // The hub closes its store.
   opened.splice(-1, 1, () => hub.stop());
   const http = createHttpServer({
     handle: (request) => hub.server.handle(request),
-    // As in Kubernetes: who brings no credentials is asked for none where the cluster's roles let everybody in (health,
-    // where the hub is).
+    // As in Kubernetes: requests without credentials are anonymous, and allowed where the cluster's roles permit it
+    // (health, the location of the hub).
     authenticator: createAuthenticator({
       tokens: hub.server.tokens,
       isCluster: hub.server.isCluster,
@@ -201,8 +199,8 @@ async function startParts(
   });
   opened.push(() => access.close());
   await access.prune();
-  // Whoever was let in before the restart is let in again before the controllers have read everything, also to clusters
-  // that were made through the API.
+  // Tokens from before the restart are valid again before the controllers have synced, also for clusters created
+  // through the API.
   for (const cluster of hub.server.clusters()) await access.kubeconfig(cluster);
   await publishClusterInfo(hub.client, HUB, { server: url, ca: certificates.authority.certificate }, signal);
 
@@ -210,7 +208,7 @@ async function startParts(
   await hub.start(signal);
   progress(`adding ${options.members} members`);
   const wanted = Array.from({ length: options.members }, (_, index) => `member${index + 1}`);
-  // Members of an earlier start are still members, also when this start asks for fewer.
+  // Members of an earlier start remain members, even when this start requests fewer.
   const members = await hub.addMembers(wanted, endpointOf, signal);
 
   progress("writing kubeconfigs");
@@ -231,7 +229,7 @@ async function startParts(
 async function membersReady(hub: Hub, members: readonly string[], signal: AbortSignal): Promise<void> {
   for (;;) {
     const { items } = await hub.client.list(Cluster, { cluster: HUB, signal });
-    // The taint of a member that was not ready goes a moment later; until then nothing is scheduled there.
+    // The taint of a member that was not ready is removed a moment later; until then nothing is scheduled there.
     const ready = new Set(
       items
         .filter(
@@ -241,7 +239,7 @@ async function membersReady(hub: Hub, members: readonly string[], signal: AbortS
         )
         .map(({ metadata }) => metadata.name),
     );
-    // Who cut a member off does not wait for it.
+    // A member that the user disconnected is not waited for.
     if (members.every((name) => ready.has(name) || hub.isCut(name))) return;
     await sleep(systemClock, READY_POLL_MS, signal);
   }

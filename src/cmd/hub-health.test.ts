@@ -1,4 +1,4 @@
-/** How a hub says that it is well: on `/readyz`, on `/metrics`, and by forgetting what nobody asks for any more. */
+/** A hub's health: on `/readyz`, on `/metrics`, and by expiring events. */
 import { afterEach, expect, test } from "vitest";
 import { Deployment, Event } from "../api/index.ts";
 import { startTestFleet } from "../testing/fleet/index.ts";
@@ -26,7 +26,7 @@ const deployment = (name: string): Deployment => ({
 });
 
 for (const kruise of ["installed", "none"] as const) {
-  test(`a hub whose controllers work is ready, with OpenKruise ${kruise}`, async () => {
+  test(`a hub with working controllers is ready, with OpenKruise ${kruise}`, async () => {
     fleet = await startTestFleet({ members: ["m1"], nodes: 1, kruise });
 
     const { status, text } = await page("/readyz?verbose");
@@ -36,7 +36,7 @@ for (const kruise of ["installed", "none"] as const) {
   });
 }
 
-test("the figures of every controller are on the hub's page, each once", async () => {
+test("the metrics of every controller are on the hub's page, each once", async () => {
   fleet = await startTestFleet({ members: ["m1"], nodes: 1 });
   await fleet.client.create(Deployment, "m1", deployment("web"));
   await fleet.run(10_000);
@@ -49,7 +49,7 @@ test("the figures of every controller are on the hub's page, each once", async (
   expect(text).toMatch(/^workqueue_depth\{name="deployment"\} 0$/m);
 });
 
-test("the events of a member end after an hour, for which no controller writes anything", async () => {
+test("the events of a member expire after an hour, without controller writes", async () => {
   fleet = await startTestFleet({ members: ["m1"], nodes: 1 });
   await fleet.client.create(Deployment, "m1", deployment("web"));
   await fleet.run(60_000);

@@ -44,53 +44,50 @@ export interface HubOptions {
   random: Random;
   log: Log;
   kruise: "installed" | "none";
-  /** Of OpenKruise on the members; unset means its defaults. */
+  /** OpenKruise's gates on the members; its defaults if unset. */
   kruiseGates?: FeatureGates;
   /** Simulated nodes per member; with 0 nothing runs there. */
   nodes: number;
-  /** How long pods take to start, restart and stop, and how long a silent node is believed. */
+  /** How long pods take to start, restart and stop, and how long a silent node counts as ready. */
   times?: SimulationDependencies["times"];
-  /**
-   * How often members are looked at, and how long it takes to change the mind about one; unset means Karmada's
-   * defaults.
-   */
+  /** How often members are checked, and how long until their condition changes; Karmada's defaults if unset. */
   membershipTimes?: Partial<MembershipTimes>;
   /**
-   * What no policy says about leaving members, and whether ClusterTaintPolicies may set taints that evict; unset means
-   * Karmada's defaults.
+   * Eviction settings for policies that set none, and whether ClusterTaintPolicies may set evicting taints; Karmada's
+   * defaults if unset.
    */
   failover?: FailoverOptions & { allowNoExecuteTaintPolicy?: boolean };
-  /** What the scheduler is asked to do beyond its defaults, which are Karmada's. */
+  /** Scheduler options beyond Karmada's defaults. */
   scheduling?: ScheduleOptions;
-  /** Simulated members that are served by an agent instead of being reached by the hub, from when they join. */
+  /** Simulated members that an agent serves instead of the hub, from when they join. */
   pull?: readonly string[] | "all";
-  /** How members outside of this process are reached; unset is over the network. */
+  /** Connects to external members; over the network if unset. */
   connectMember?: ConnectMember;
   /**
-   * Agents of Open Cluster Management that first sign in as one of these users are let in without anybody looking;
-   * unset is nobody.
+   * Open Cluster Management agents that first authenticate as one of these users are accepted automatically; none if
+   * unset.
    */
   autoApprovedUsers?: readonly string[];
-  /** PEM; how workloads know that they talk to this server. Every namespace has it. */
+  /** PEM of the CA that workloads use to trust this server; published in every namespace. */
   rootCertificate?: string;
   /**
-   * PEM of the key for service account tokens, when it is first needed; unset makes one that lives as long as the
+   * PEM of the signing key for service account tokens, read on first use; if unset, a key for the lifetime of the
    * process.
    */
   signingKey?: () => Promise<string>;
-  /** Signs requests for client certificates; unset leaves them to others. */
+  /** Signs client certificate requests; if unset, they are left to other signers. */
   authority?: Pick<CertificateAuthority, "signRequest">;
-  /** A kubeconfig for an administrator of one logical cluster, as the subresource of that name serves it. */
+  /** A kubeconfig for an administrator of one logical cluster, served by the subresource of that name. */
   clusterKubeconfig?(cluster: string): Promise<string>;
-  /** Wraps the in-process transport of every part, for example to count writes. */
+  /** Wraps the in-process transport of every component, for example to count writes. */
   wrap?(transport: Transport, part: string): Transport;
-  /** Size of the store on disk; unset where it is in memory. */
+  /** Size of the store on disk; unset if it is in memory. */
   storeBytes?(): number;
-  /** Whether the store takes writes; unset is yes. */
+  /** Whether the store accepts writes; yes if unset. */
   takesWrites?(): boolean;
-  /** Told when the store cannot go on; everything that needs it fails from then on. */
+  /** Called when the store fails permanently; everything that needs it fails from then on. */
   onFailure?(error: Error): void;
-  /** Freezes what readers share, so that a test fails where somebody changes it. */
+  /** Freezes shared objects, so that a test fails where they are modified. */
   freeze?: boolean;
 }
 
@@ -100,13 +97,13 @@ export interface Hub {
   /** An administrator's client. */
   client: Client;
   managers: readonly Manager[];
-  /** Whether an annotation cuts this simulated member off from the hub. */
+  /** Whether an annotation disconnects this simulated member from the hub. */
   isCut(cluster: string): boolean;
-  /** Nothing is on its way anywhere; what waits for the clock does not count. */
+  /** Nothing is in flight; pending timers do not count. */
   isQuiet(): boolean;
-  /** Starts the controllers; resolves when they have seen everything that is stored. */
+  /** Starts the controllers; resolves when they have synced. */
   start(signal: AbortSignal): Promise<void>;
-  /** Adds simulated members, or finds them again; resolves when they exist and have joined, with all that there are. */
+  /** Adds simulated members, or finds existing ones; resolves with all members when they exist and have joined. */
   addMembers(names: readonly string[], endpointOf: (name: string) => string, signal: AbortSignal): Promise<string[]>;
   stop(): Promise<void>;
 }
@@ -125,7 +122,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   const { server, cache, clusters, connect, hasKruise } = api;
   const { isSimulated, isMember } = clusters;
 
-  // One set of informers and controllers serves all simulated members: their keys carry the cluster.
+  // One set of informers and controllers serves all simulated members: their keys include the cluster.
   const client = connect("system", "flotilla-system");
   const hubInformers = createInformers({ client, clock, random, log, scope: { cluster: HUB } });
   const memberInformers = createInformers({ client, clock, random, log, scope: { cluster: "*", where: isSimulated } });
@@ -287,7 +284,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
       const had = kruise === "installed" ? "without" : "with";
       throw new FlotillaError(
         "Cluster",
-        `${name} was made ${had} OpenKruise in this data directory; start it as it was, or choose another directory with --data DIR`,
+        `${name} was created ${had} OpenKruise in this data directory; start it with the same --kruise value, or choose another directory with --data DIR`,
         { cause: error },
       );
     }
@@ -311,13 +308,13 @@ export async function createHub(options: HubOptions): Promise<Hub> {
       pull.start(signal);
     },
     async addMembers(names, endpointOf, signal) {
-      // Logical clusters that users made through the API have not joined and are not members.
+      // Logical clusters that users created through the API have not joined and are not members.
       const { items: joined } = await client.list(Cluster, { cluster: HUB, signal });
       const known = joined.map(({ metadata }) => metadata.name).filter(isMember);
       const all = [...new Set([...known, ...names])].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
       if (options.pull) checkPulling(options.pull, all, joined);
       for (const name of all) {
-        // One that is asked for must be what is asked for; an earlier one that is not mentioned stays what it was.
+        // A requested member must match the options; an earlier member that is not requested stays unchanged.
         if (names.includes(name)) await addCluster(name);
         if (nodes > 0) await members.simulation.ensureNodes(name, nodes, {}, signal);
         await joinCluster(

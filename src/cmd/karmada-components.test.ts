@@ -1,6 +1,6 @@
 /**
- * Karmada's own pods on the hub: there from the start at no cost, with the logs of the parts of this process that do
- * their work.
+ * Karmada's own pods on the hub: present from the start without stored objects, with the logs of the components of this
+ * process that do their work.
  */
 import { afterEach, expect, test } from "vitest";
 import { Deployment, Namespace, Pod, PropagationPolicy } from "../api/index.ts";
@@ -23,7 +23,7 @@ async function logOf(pod: string): Promise<string[]> {
   return Buffer.concat(chunks).toString().split("\n").filter(Boolean);
 }
 
-test("the hub shows Karmada's components, for which nothing is written", async () => {
+test("the hub shows Karmada's components, without any writes", async () => {
   fleet = await startTestFleet({ members: ["m1"], nodes: 1 });
   await fleet.run(60_000);
   fleet.resetWrites();
@@ -39,7 +39,7 @@ test("the hub shows Karmada's components, for which nothing is written", async (
   expect(fleet.writes().filter(({ cluster }) => cluster === "hub")).toEqual([]);
 });
 
-test("the logs of the scheduler and of the controllers are what they write", async () => {
+test("the logs of the scheduler and the controllers contain their own lines", async () => {
   fleet = await startTestFleet({ members: ["m1"], nodes: 1 });
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
   await fleet.client.create(PropagationPolicy, "hub", makePolicy("shop/web").selects("apps/v1", "Deployment").build());
@@ -50,7 +50,7 @@ test("the logs of the scheduler and of the controllers are what they write", asy
   const controllers = await logOf(podOf("karmada-controller-manager"));
 
   expect(scheduler[0]).toBe(
-    "2024-05-01T12:00:00.000Z INFO karmada-scheduler of hub runs within Flotilla; this is what it writes about hub",
+    "2024-05-01T12:00:00.000Z INFO karmada-scheduler of hub runs inside Flotilla; the following lines are its log messages about hub",
   );
   expect(scheduler.slice(1).every((line) => line.includes("controller=schedule"))).toBe(true);
   expect(scheduler.filter((line) => line.includes("key=shop/web-deployment")).length).toBeGreaterThan(0);

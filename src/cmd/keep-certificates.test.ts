@@ -21,7 +21,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 const onDisk = (): Promise<Certificates> =>
   ensureCertificates({ directory, hosts: [], clients: {}, clock, log: silentLog });
 
-/** Runs for so many days, with a look twice a day as long as looks are asked for. */
+/** Runs for this many days, with two checks a day while checks are scheduled. */
 async function live(days: number, looked: () => Promise<unknown>[]): Promise<void> {
   for (let half = 0; half < days * 2; half++) {
     clock.advance(DAY_MS / 2);
@@ -45,7 +45,7 @@ async function keep(
   return { used, stop, looked: () => looks.splice(0) };
 }
 
-test("a certificate that is about to end is replaced once, by one of the same authority", async () => {
+test("a certificate that is about to expire is replaced once, by one of the same CA", async () => {
   const before = await onDisk();
   const { used, stop, looked } = await keep();
 
@@ -60,7 +60,7 @@ test("a certificate that is about to end is replaced once, by one of the same au
   expect(used[0]?.authority.certificate).toBe(before.authority.certificate);
 });
 
-test("an authority that ends soon is left as it is, and people are told", async () => {
+test("a CA that expires soon is kept, and a warning is logged", async () => {
   const warnings: string[] = [];
   const before = await onDisk();
   clock.advance(3_600 * DAY_MS);
@@ -89,7 +89,7 @@ test("an authority that ends soon is left as it is, and people are told", async 
   expect(used).toEqual([]);
 });
 
-test("after the end nobody looks any more", async () => {
+test("no checks run after close", async () => {
   const { stop, looked } = await keep();
   stop();
 

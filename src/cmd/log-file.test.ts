@@ -12,7 +12,7 @@ const fail = (error: unknown): never => {
   throw error;
 };
 
-test("lines come in their order, after those of an earlier start, and are for their owner only", async () => {
+test("lines are appended in order, after those of an earlier start, and are readable only by the owner", async () => {
   const path = join(folder, "flotilla.log");
   const first = openLogFile({ path, onProblem: fail });
   first.write("one\n");
@@ -27,7 +27,7 @@ test("lines come in their order, after those of an earlier start, and are for th
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
-test("a full file makes room, and only the newest few are kept", async () => {
+test("a full file is rotated, and only the newest few are kept", async () => {
   const path = join(folder, "flotilla.log");
   const log = openLogFile({ path, maxBytes: 10, kept: 2, onProblem: fail });
 
@@ -44,7 +44,7 @@ test("a full file makes room, and only the newest few are kept", async () => {
   ]);
 });
 
-test("a disk that takes no lines is told of once, and does not stop anybody", async () => {
+test("a failing disk is reported once, and does not stop the process", async () => {
   const problems: unknown[] = [];
   const log = openLogFile({
     path: join(folder, "missing", "flotilla.log"),

@@ -1,7 +1,7 @@
 /**
- * The log of a process in a file: JSON lines, appended in the background. A full file becomes `.1`, and the one before
- * `.2`, so that a hub that runs for a year has a log of a bounded size. A disk that takes no more lines loses them,
- * which is told once; what runs goes on.
+ * Writes the log of a process to a file: JSON lines, appended in the background. A full file becomes `.1`, and the one
+ * before `.2`, so that the log of a long-running hub is bounded. If the disk rejects writes, lines are lost, which is
+ * reported once; the process continues.
  */
 import { appendFile, rename, stat } from "node:fs/promises";
 
@@ -13,25 +13,25 @@ export interface LogFile {
 
 export interface LogFileOptions {
   path: string;
-  /** How large one file grows. */
+  /** The size limit of one file. */
   maxBytes?: number;
-  /** How many full ones are kept beside it. */
+  /** The number of rotated files to keep. */
   kept?: number;
-  /** Told when lines begin to be lost. */
+  /** Called when lines start to be lost. */
   onProblem(error: unknown): void;
 }
 
 /** About fifty thousand lines each: days of a busy fleet. */
 const MAX_BYTES = 8 * 1024 * 1024;
 const KEPT = 2;
-/** A disk that is this far behind loses lines instead of holding up memory. */
+/** If the disk is this far behind, lines are dropped to bound memory. */
 const MAX_PENDING_CHARACTERS = 4 * 1024 * 1024;
 
 export function openLogFile({ path, maxBytes = MAX_BYTES, kept = KEPT, onProblem }: LogFileOptions): LogFile {
   let pending: string[] = [];
   let pendingCharacters = 0;
   let writing: Promise<void> | undefined;
-  /** Of the file; undefined before the first look. */
+  /** Size of the file; undefined before it is first read. */
   let size: number | undefined;
   let isFailing = false;
 
@@ -69,7 +69,7 @@ export function openLogFile({ path, maxBytes = MAX_BYTES, kept = KEPT, onProblem
       if (pendingCharacters + line.length > MAX_PENDING_CHARACTERS) return;
       pending.push(line);
       pendingCharacters += line.length;
-      // Begun a moment later, so that what is written together goes to the disk together.
+      // Deferred, so that lines logged together are written together.
       writing ??= Promise.resolve().then(writeAll);
     },
     async close() {

@@ -1,6 +1,6 @@
 /**
- * Open Cluster Management's own pods: its controllers on the hub, its agent on members; there from the start at no
- * cost, with the logs of this process.
+ * Open Cluster Management's own pods: its controllers on the hub, its agent on members; present from the start without
+ * stored objects, with the logs of this process.
  */
 import { afterEach, expect, test } from "vitest";
 import { ManagedCluster, Namespace, Pod } from "../api/index.ts";
@@ -26,7 +26,7 @@ async function logOf(cluster: string, namespace: string, pod: string): Promise<s
   return Buffer.concat(chunks).toString().split("\n").filter(Boolean);
 }
 
-test("the hub shows its controllers, and each member its agent, for which nothing is written", async () => {
+test("the hub shows its controllers, and each member its agent, without any writes", async () => {
   fleet = await startTestFleet({ members: ["m1"], nodes: 2 });
   await fleet.run(60_000);
   fleet.resetWrites();
@@ -43,7 +43,7 @@ test("the hub shows its controllers, and each member its agent, for which nothin
   expect(fleet.writes().filter(({ cluster }) => cluster === "m1")).toEqual([]);
 });
 
-test("neither namespace goes to members", async () => {
+test("neither namespace is propagated to members", async () => {
   fleet = await startTestFleet({ members: ["m1"], nodes: 1 });
   await fleet.run(60_000);
 
@@ -56,7 +56,7 @@ test("neither namespace goes to members", async () => {
   ).toEqual([AGENT_NAMESPACE]);
 });
 
-test("the log of the controllers is what they write", async () => {
+test("the log of the controllers contains their own lines", async () => {
   fleet = await startTestFleet({ members: ["m1"], nodes: 1 });
   await fleet.client.create(ManagedCluster, "hub", {
     apiVersion: "cluster.open-cluster-management.io/v1",
@@ -69,7 +69,7 @@ test("the log of the controllers is what they write", async () => {
   const lines = await logOf("hub", HUB_NAMESPACE, "cluster-manager-5d8c6f7b94-m4n8g");
 
   expect(lines[0]).toBe(
-    "2024-05-01T12:00:00.000Z INFO cluster-manager of hub runs within Flotilla; this is what it writes about hub",
+    "2024-05-01T12:00:00.000Z INFO cluster-manager of hub runs inside Flotilla; the following lines are its log messages about hub",
   );
   expect(lines.filter((line) => line.includes("managed cluster changed") && line.includes("member=c1"))).toHaveLength(
     1,

@@ -1,7 +1,4 @@
-/**
- * A hub that lives in this process for as long as a question takes: its API server, without a network, files or
- * controllers at work.
- */
+/** A temporary in-process hub: its API server, without network, files or running controllers. */
 import { silentLog, systemClock, systemRandom } from "../base/index.ts";
 import type { OfflineHub } from "../cli/index.ts";
 import { createMemoryEngine } from "../store/index.ts";

@@ -1,7 +1,4 @@
-/**
- * The log of a process that serves: on standard error what was asked for, and in a file of its data directory what
- * changed as well.
- */
+/** The log of a serving process: the requested level on standard error, and changes in a file of its data directory. */
 import { createLog, messageOf, systemClock } from "../base/index.ts";
 import type { Log, LogFormat, LogLevel } from "../base/index.ts";
 import { openLogFile } from "./log-file.ts";
@@ -9,9 +6,9 @@ import { createStderrLog } from "./stderr-log.ts";
 
 export interface ProcessLog {
   log: Log;
-  /** For what people are told otherwise. */
+  /** For messages that users get elsewhere. */
   fileOnly: Log;
-  /** Resolves when the file has everything. */
+  /** Resolves when everything is written to the file. */
   close(): Promise<void>;
 }
 
@@ -20,7 +17,7 @@ export function createProcessLog(level: LogLevel, path: string, format?: LogForm
   const file = openLogFile({
     path,
     onProblem: (error) =>
-      terminal.warn("the log file takes no lines; they are on standard error only, as far as --log-level says", {
+      terminal.warn("log file not writable; logging only to standard error, at --log-level", {
         path,
         error: messageOf(error),
       }),

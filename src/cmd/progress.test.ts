@@ -14,7 +14,7 @@ function createScreen(options: { isTTY?: boolean; columns?: number } = { isTTY: 
   return { clock, written, progress: createProgress({ ...options, write: (text) => written.push(text) > 0 }, clock) };
 }
 
-test("what is over soon needs no explanation", () => {
+test("short work shows no progress line", () => {
   const { clock, progress, written } = createScreen();
 
   progress.show("planning");
@@ -25,7 +25,7 @@ test("what is over soon needs no explanation", () => {
   expect(written).toEqual([]);
 });
 
-test("what takes longer is told in one line, which is taken back", () => {
+test("longer work shows one line, which is cleared", () => {
   const { clock, progress, written } = createScreen();
 
   progress.show("planning");
@@ -36,7 +36,7 @@ test("what takes longer is told in one line, which is taken back", () => {
   expect(written).toEqual([`${CLEAR}planning`, `${CLEAR}applying`, CLEAR]);
 });
 
-test("other lines go above it", () => {
+test("other lines are printed above it", () => {
   const { clock, progress, written } = createScreen();
 
   progress.show("waiting");
@@ -55,7 +55,7 @@ test("it is never wider than the terminal", () => {
   expect(written).toEqual([`${CLEAR}waiting f`]);
 });
 
-test("where there is no terminal nothing is told", () => {
+test("without a terminal nothing is shown", () => {
   const { clock, progress, written } = createScreen({});
 
   progress.show("planning");

@@ -1,13 +1,13 @@
-/** One line on a terminal that says what takes so long; nothing at all where output is not a terminal. */
+/** A progress line on a terminal; nothing if output is not a terminal. */
 import type { Clock, Timer } from "../base/index.ts";
 
-/** Work that is over before this needs no explanation. */
+/** Shorter work shows no progress. */
 const PATIENCE_MS = 1_000;
 
 export interface Progress {
-  /** An empty text ends it. */
+  /** An empty text clears it. */
   show(text: string): void;
-  /** Writes something else to the same terminal; the line is back afterwards. */
+  /** Writes something else to the same terminal; the line is redrawn afterwards. */
   aside(write: () => void): void;
 }
 
@@ -22,7 +22,7 @@ export function createProgress(
   let visible = false;
   const draw = (): void => {
     visible = true;
-    // A line that is wider than the terminal could not be taken back.
+    // A line wider than the terminal could not be cleared.
     stream.write(`${CLEAR}${stream.columns ? text.slice(0, stream.columns - 1) : text}`);
   };
   return {

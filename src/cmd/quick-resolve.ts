@@ -1,8 +1,8 @@
 /**
- * Finds our own modules without looking for them. Node asks the file system about every import: whether the file is
- * there, whether it is a link, which package.json speaks for it. For twelve hundred files that is a quarter of the time
- * that a start from sources takes. Ours are named in full (`./x.ts`), so the address says it all, and one that does not
- * exist fails when it is read.
+ * Resolves our own modules without file system lookups. Node checks for every import whether the file exists, whether
+ * it is a link, and which package.json applies. For twelve hundred files that is a quarter of the time that a start
+ * from sources takes. Our imports are complete (`./x.ts`), so no lookup is needed, and a missing file fails when it is
+ * read.
  */
 import { registerHooks } from "node:module";
 

@@ -9,7 +9,7 @@ const { signal } = new AbortController();
 const away = (code: string): UnreachableError =>
   new UnreachableError("GET / at hub:6443: nothing listens there", { cause: Object.assign(new Error(code), { code }) });
 
-/** Asks a hub whose answers come in this order; the last is repeated. */
+/** Queries a hub with these responses in order; the last is repeated. */
 function asked(...answers: (string | Error)[]) {
   const clock = createFakeClock(0);
   const told: string[] = [];
@@ -27,16 +27,16 @@ function asked(...answers: (string | Error)[]) {
   };
 }
 
-test("a hub that is not there yet is waited for, and what is in the way is told once", async () => {
+test("an unreachable hub is retried, and the reason is reported once", async () => {
   const { answer, clock, told } = asked(away("ECONNREFUSED"), away("ECONNREFUSED"), "here");
 
   await runClock(clock, 60_000, settle);
 
   expect(await answer).toBe("here");
-  expect(told).toEqual(["GET / at hub:6443: nothing listens there; trying again for 10 s (--discovery-timeout)"]);
+  expect(told).toEqual(["GET / at hub:6443: nothing listens there; retrying for 10 s (--discovery-timeout)"]);
 });
 
-test("after its time a hub that does not answer is given up", async () => {
+test("a hub that does not respond within the timeout fails", async () => {
   const { answer, clock, calls } = asked(away("ECONNREFUSED"));
 
   const ended = answer.catch((error: unknown) => error);
@@ -46,7 +46,7 @@ test("after its time a hub that does not answer is given up", async () => {
   expect(calls()).toBe(6);
 });
 
-test("a name that nobody knows is not tried again", async () => {
+test("an unknown host name is not retried", async () => {
   const { answer, calls, told } = asked(away("ENOTFOUND"));
 
   await expect(answer).rejects.toThrow(UnreachableError);
@@ -54,8 +54,8 @@ test("a name that nobody knows is not tried again", async () => {
 });
 
 const addresses: Record<string, { endpoint: string; want: string }> = {
-  "a host and a port are enough": { endpoint: "hub.example.com:6443", want: "https://hub.example.com:6443/" },
-  "an address of the web is taken as it is": {
+  "host and port are enough": { endpoint: "hub.example.com:6443", want: "https://hub.example.com:6443/" },
+  "a URL is accepted unchanged": {
     endpoint: "https://hub.example.com/clusters/hub",
     want: "https://hub.example.com/clusters/hub",
   },
@@ -66,6 +66,6 @@ for (const [behaviour, { endpoint, want }] of Object.entries(addresses)) {
   });
 }
 
-test.each(["http://hub.example.com", "ht tp:/x", ""])("what no hub is asked at is refused: '%s'", (endpoint) => {
+test.each(["http://hub.example.com", "ht tp:/x", ""])("an invalid hub address is rejected: '%s'", (endpoint) => {
   expect(() => addressOf(endpoint)).toThrow(UsageError);
 });

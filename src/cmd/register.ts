@@ -1,4 +1,4 @@
-/** Registers a cluster at a hub that only a token is known of, step by step as Karmada's tools do it. */
+/** Registers a cluster with a hub of which only a token is known, with the same steps as Karmada's tools. */
 import { karmadaAccess, karmadaIdentity, kubeconfigOf, readClusterInfo, requestCertificate } from "../agent/index.ts";
 import type { AgentIdentity } from "../agent/index.ts";
 import {
@@ -21,10 +21,10 @@ import { isAlreadyExists } from "../machinery/index.ts";
 
 const HUB = "hub";
 const RETRY_MS = 2_000;
-/** A hub that is away for a moment is nobody's concern. */
+/** A short interruption of the hub is not reported. */
 const TOLD_AFTER = 2;
 const surroundings = { clock: systemClock, random: systemRandom, log: silentLog };
-/** The identity that may hand out what an agent needs; its name is Karmada's. */
+/** The identity that may grant an agent's rights; its name is Karmada's. */
 const generator = (cluster: string): AgentIdentity => ({
   commonName: "system:karmada:agent:rbac-generator",
   organizations: ["system:karmada:agents"],
@@ -52,13 +52,13 @@ export async function register(
   };
   try {
     const server = addressOf(options.endpoint);
-    progress(`asking ${server.host} who it is`);
+    progress(`reading the cluster info of ${server.host}`);
     const info = await discover(connect(server, { insecure: true }, {}), options, signal);
     const { ca } = readClusterInfo(info, options);
     const trust = ca === "" ? {} : { ca };
     const bootstrap = connect(server, trust, { token });
 
-    progress("asking for the right to register");
+    progress("requesting the right to register");
     const granting = await requestCertificate(
       { hub: HUB, client: bootstrap, identity: generator(cluster), ...surroundings },
       signal,
@@ -67,12 +67,12 @@ export async function register(
     if (await find(granter, Cluster, { cluster: HUB, name: cluster }, { signal }))
       throw new FlotillaError(
         "NameTaken",
-        `the hub has a cluster ${cluster} already; choose another name with --cluster-name, or let it go with 'flotilla unjoin ${cluster}'`,
+        `the hub already has a cluster ${cluster}; choose another name with --cluster-name, or remove it with 'flotilla unjoin ${cluster}'`,
       );
     progress(`granting the agent of ${cluster} its rights`);
     await grant(granter, cluster, signal);
 
-    progress("asking for the agent's certificate");
+    progress("requesting the agent's certificate");
     const own = await requestCertificate(
       {
         hub: HUB,
@@ -90,12 +90,12 @@ export async function register(
   }
 }
 
-/** Throws `UsageError` for what is no address. */
+/** Throws `UsageError` for an invalid address. */
 export function addressOf(endpoint: string): URL {
   const server = URL.parse(endpoint.includes("://") ? endpoint : `https://${endpoint}`);
   if (server?.protocol !== "https:")
     throw new UsageError(
-      `'${endpoint}' is not the address of a hub; write its host and port, as in hub.example.com:6443`,
+      `'${endpoint}' is not a valid hub address; use host and port, for example hub.example.com:6443`,
     );
   return server;
 }
@@ -112,8 +112,8 @@ async function discover(
 }
 
 /**
- * Asks again while nobody answers, within the time; what is in the way is told once, since whoever waits could mend it.
- * A name that nobody knows is a mistake, which no waiting mends.
+ * Retries while the hub does not respond, up to the timeout. The reason is reported once, because the user may be able
+ * to fix it. An unknown host name is not retried.
  */
 export async function untilAnswered<T>(
   ask: () => Promise<T>,
@@ -127,7 +127,7 @@ export async function untilAnswered<T>(
     } catch (error) {
       if (!(error instanceof UnreachableError) || isUnknownName(error) || clock.now() >= untilMs) throw error;
       if (++failures === TOLD_AFTER)
-        onTrouble(`${error.message}; trying again for ${timeoutMs / 1000} s (--discovery-timeout)`);
+        onTrouble(`${error.message}; retrying for ${timeoutMs / 1000} s (--discovery-timeout)`);
       await sleep(clock, RETRY_MS, signal);
     }
   }

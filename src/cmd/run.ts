@@ -1,4 +1,4 @@
-/** Reads the command line, runs the command, turns its end into an exit code. */
+/** Parses the command line, runs the command, and sets the exit code. */
 import { FlotillaError, systemClock, UsageError } from "../base/index.ts";
 import {
   asCalled,
@@ -21,29 +21,29 @@ import { createTerminal } from "./terminal.ts";
 const OK = 0;
 const FAILED = 1;
 const WRONG_USAGE = 2;
-/** As shells count a program that a signal ended. */
+/** The exit codes of shells for a program that a signal ended. */
 const STOPPED = { SIGINT: 130, SIGTERM: 143 } as const;
 
-/** How we were called: `bin/flotilla` tells when it stands on the PATH as kubectl's plugin. */
+/** The program name: `bin/flotilla` sets the variable when it runs as a kubectl plugin. */
 const program = process.env["FLOTILLA_CALLED_AS"] === `kubectl ${PROGRAM}` ? `kubectl ${PROGRAM}` : PROGRAM;
 const environment: Readonly<Record<string, string | undefined>> = process.env;
 
-/** Once per process, before anything runs. */
+/** Called once per process, before anything runs. */
 export function guardProcess(): void {
-  // Whoever read our output may leave (`flotilla status | head`); the command that runs decides what that means.
+  // The reader of our output may close it (`flotilla status | head`); the running command decides what that means.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code === "EPIPE") return;
       process.stderr.write(
-        `flotilla: writing the output: ${error.code === "ENOSPC" ? "the disk is full; make room, or write elsewhere" : error.message}\n`,
+        `flotilla: writing the output: ${error.code === "ENOSPC" ? "the disk is full; free some space, or write elsewhere" : error.message}\n`,
       );
       process.exit(FAILED);
     });
   }
-  // A failure that nobody awaits is a bug; going on with half of a program would hide it.
+  // An unhandled rejection is a bug; continuing would hide it.
   const die = (error: unknown): void => {
     process.stderr.write(
-      `flotilla: a failure that nobody handled: ${environment["FLOTILLA_DEBUG"] && error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+      `flotilla: unhandled error: ${environment["FLOTILLA_DEBUG"] && error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
     );
     process.exit(FAILED);
   };
@@ -52,7 +52,7 @@ export function guardProcess(): void {
 }
 
 export async function main([name, ...rest]: string[]): Promise<number> {
-  // What is asked for while a word is typed: a failure would only garble the line.
+  // During completion an error message would only garble the line.
   if (name === "__complete") return (await import("./complete.ts")).complete(rest);
   const session: Session = { kubeconfigs: [] };
   try {
@@ -63,13 +63,13 @@ export async function main([name, ...rest]: string[]): Promise<number> {
     if (name === "--version") return await main(["version", ...rest]);
     if (name.startsWith("-"))
       throw new UsageError(
-        `flags come behind a command, as in 'flotilla status --data ./fleet'; 'flotilla help' lists the commands`,
+        `flags follow a command, for example 'flotilla status --data ./fleet'; run 'flotilla help' to list the commands`,
       );
     const wanted = name === "help" ? (rest[0] ?? "") : name;
     const entry = commands.find((command) => command.name === wanted);
     if (!entry)
       throw new UsageError(
-        `there is no command '${wanted}'${didYouMean(wanted, [...commands.map((command) => command.name), "help"])}; 'flotilla help' lists them`,
+        `unknown command '${wanted}'${didYouMean(wanted, [...commands.map((command) => command.name), "help"])}; run 'flotilla help' to list the commands`,
       );
     session.command = await entry.load();
     return await run(session.command, name === "help" ? ["--help", ...rest.slice(1)] : rest, session);
@@ -78,12 +78,12 @@ export async function main([name, ...rest]: string[]): Promise<number> {
   }
 }
 
-/** What happened while a command ran, for its end. */
+/** State collected while a command runs, for its exit. */
 interface Session {
   command?: Command;
   /** Kubeconfigs that it opened. */
   kubeconfigs: string[];
-  /** Why it was told to stop before its end. */
+  /** Why it was stopped early. */
   stop?: keyof typeof STOPPED | "nobody reads";
 }
 
@@ -96,10 +96,10 @@ async function run(command: Command, argv: string[], session: Session): Promise<
   const stopping = new AbortController();
   const stopFor = (reason: NonNullable<Session["stop"]>) => () => {
     session.stop ??= reason;
-    stopping.abort(new FlotillaError("Stopped", reason === "SIGINT" ? "stopped by Ctrl-C" : "stopped by a signal"));
+    stopping.abort(new FlotillaError("Stopped", reason === "SIGINT" ? "interrupted by Ctrl-C" : "stopped by a signal"));
   };
   const [interrupt, terminate, leave] = [stopFor("SIGINT"), stopFor("SIGTERM"), stopFor("nobody reads")];
-  // Once: who asks a second time does not want to wait for a clean end.
+  // Once: a second signal exits without cleanup.
   process.once("SIGINT", interrupt);
   process.once("SIGTERM", terminate);
   if (!command.serves) process.stdout.once("error", leave);
@@ -137,8 +137,8 @@ function contextOf(
     startFleet,
     async connect(kubeconfig) {
       session.kubeconfigs.push(kubeconfig);
-      // Until the command has something better to say, or its result.
-      progress.show("asking the hub");
+      // Shown until the command sets its own progress, or prints its result.
+      progress.show("contacting the hub");
       return (await import("./connect.ts")).connect(kubeconfig);
     },
     async connectCluster(kubeconfig, ...which) {
@@ -167,10 +167,7 @@ function contextOf(
   };
 }
 
-/**
- * One line on standard error, and the exit code. With `-o json` it is an object, for the program that reads the rest
- * too.
- */
+/** Prints one line on standard error and returns the exit code. With `-o json` the error is an object, for programs. */
 async function fail(
   error: unknown,
   name: string | undefined,
@@ -201,7 +198,7 @@ function helpPage(noColor: boolean): Parameters<typeof renderOverview>[1] {
   return { program, width: helpWidth(process.stdout), paint: paintFor(process.stdout, environment, { noColor }) };
 }
 
-/** Loaded only by the commands that start a fleet. */
+/** Loaded only by commands that start a fleet. */
 async function startFleet(...args: Parameters<FleetStarter>): ReturnType<FleetStarter> {
   const { startFleet: start } = await import("./fleet.ts");
   return start(...args);

@@ -20,19 +20,19 @@ afterEach(async () => {
   rmSync(data, { recursive: true, force: true });
 });
 
-/** A process that is there and is not this one. */
+/** An existing process that is not this one. */
 const OTHER = process.ppid;
 
-test("a directory in which a fleet runs is refused, with its process, its address and what to do", async () => {
+test("a directory with a running fleet is rejected, with its process, its address and what to do", async () => {
   await noteRunning(data, { pid: OTHER, url });
 
   await expect(refuseSecondStart(data)).rejects.toMatchObject({
     code: "AlreadyRunning",
-    message: `'flotilla up' runs already in ${data} (pid ${OTHER}, ${url}); use that one, stop it with 'kill ${OTHER}', or choose another directory with --data DIR`,
+    message: `'flotilla up' is already running in ${data} (pid ${OTHER}, ${url}); use that one, stop it with 'kill ${OTHER}', or choose another directory with --data DIR`,
   });
 });
 
-test("one that ended leaves nothing behind", async () => {
+test("a stopped fleet leaves no note behind", async () => {
   const forget = await noteRunning(data, { pid: OTHER, url });
 
   await forget();
@@ -43,13 +43,13 @@ test("one that ended leaves nothing behind", async () => {
 
 const left: Record<string, () => string> = {
   "a note of a process that was killed": () => JSON.stringify({ pid: 2 ** 30, url }),
-  "a note whose number another process has by now": () => JSON.stringify({ pid: OTHER, url: "https://127.0.0.1:1" }),
-  "a note that was cut off in the middle": () => '{"pid": 12',
-  "a note of something else": () => "[]",
-  "a note with an address that is none": () => JSON.stringify({ pid: OTHER, url: "here" }),
+  "a note whose pid belongs to another process": () => JSON.stringify({ pid: OTHER, url: "https://127.0.0.1:1" }),
+  "a truncated note": () => '{"pid": 12',
+  "an unrelated file": () => "[]",
+  "a note with an invalid address": () => JSON.stringify({ pid: OTHER, url: "here" }),
 };
 for (const [what, text] of Object.entries(left)) {
-  test(`${what} keeps nobody from starting`, async () => {
+  test(`${what} does not prevent a start`, async () => {
     writeFileSync(join(data, "up.json"), text());
 
     await expect(refuseSecondStart(data)).resolves.toBeUndefined();

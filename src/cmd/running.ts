@@ -1,7 +1,6 @@
 /**
- * A note in the data directory of who runs there, so that a second start can name the first. The store has a lock of
- * its own; the note is for people, and for fleets that keep nothing on disk. One that a killed process left behind does
- * not count.
+ * A note in the data directory about the running process, so that a second start can name the first. The store has its
+ * own lock; the note is for users, and for ephemeral fleets. A note left behind by a killed process is ignored.
  */
 import { readFile, rm } from "node:fs/promises";
 import { connect } from "node:net";
@@ -14,7 +13,7 @@ export interface Running {
   url: string;
 }
 
-/** A process of this machine that listens answers within milliseconds. */
+/** A listening process on this machine responds within milliseconds. */
 const ANSWER_MS = 1_000;
 
 const noteOf = (data: string): string => join(data, "up.json");
@@ -25,11 +24,11 @@ export async function refuseSecondStart(data: string): Promise<void> {
   if (!running || !(await isThere(running))) return;
   throw new FlotillaError(
     "AlreadyRunning",
-    `'flotilla up' runs already in ${data} (pid ${running.pid}, ${running.url}); use that one, stop it with 'kill ${running.pid}', or choose another directory with --data DIR`,
+    `'flotilla up' is already running in ${data} (pid ${running.pid}, ${running.url}); use that one, stop it with 'kill ${running.pid}', or choose another directory with --data DIR`,
   );
 }
 
-/** Returns what takes the note away again. */
+/** Returns a function that removes the note. */
 export async function noteRunning(data: string, running: Running): Promise<() => Promise<void>> {
   await writeSecret(noteOf(data), `${JSON.stringify(running)}\n`);
   return () => rm(noteOf(data), { force: true });
@@ -43,7 +42,7 @@ async function readNote(data: string): Promise<Running | undefined> {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw new FlotillaError(
       "DataDirectory",
-      `reading the data directory ${data}: this user may not read what is in it; choose another with --data DIR`,
+      `reading the data directory ${data}: permission denied; choose another with --data DIR`,
       { cause: error },
     );
   }
@@ -52,12 +51,12 @@ async function readNote(data: string): Promise<Running | undefined> {
     if (isObject(note) && typeof note["pid"] === "number" && typeof note["url"] === "string")
       return { pid: note["pid"], url: note["url"] };
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error; // Damaged: it says nothing.
+    if (!(error instanceof SyntaxError)) throw error; // Damaged, and therefore ignored.
   }
   return undefined;
 }
 
-/** Its number may belong to another process by now, and its port as well, but not both. */
+/** Its pid may have been reused by another process, and its port as well, but not both. */
 async function isThere({ pid, url }: Running): Promise<boolean> {
   return pid !== process.pid && isAlive(pid) && URL.canParse(url) && (await listens(new URL(url)));
 }

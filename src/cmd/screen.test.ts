@@ -8,12 +8,12 @@ const cases: Record<
   { stream: { isTTY?: boolean }; environment: Record<string, string>; noColor?: boolean; want: boolean }
 > = {
   "a terminal has colours": { stream: terminal, environment: { TERM: "xterm" }, want: true },
-  "a file or pipe has none": { stream: pipe, environment: { TERM: "xterm" }, want: false },
-  "a terminal that calls itself dumb has none": { stream: terminal, environment: { TERM: "dumb" }, want: false },
-  "NO_COLOR takes them away": { stream: terminal, environment: { NO_COLOR: "1" }, want: false },
-  "an empty NO_COLOR says nothing": { stream: terminal, environment: { NO_COLOR: "" }, want: true },
-  "FORCE_COLOR brings them also into a pipe": { stream: pipe, environment: { FORCE_COLOR: "1" }, want: true },
-  "FORCE_COLOR=0 takes them away": { stream: terminal, environment: { FORCE_COLOR: "0" }, want: false },
+  "a file or pipe has no colours": { stream: pipe, environment: { TERM: "xterm" }, want: false },
+  "a dumb terminal has no colours": { stream: terminal, environment: { TERM: "dumb" }, want: false },
+  "NO_COLOR disables them": { stream: terminal, environment: { NO_COLOR: "1" }, want: false },
+  "an empty NO_COLOR is ignored": { stream: terminal, environment: { NO_COLOR: "" }, want: true },
+  "FORCE_COLOR enables them in a pipe": { stream: pipe, environment: { FORCE_COLOR: "1" }, want: true },
+  "FORCE_COLOR=0 disables them": { stream: terminal, environment: { FORCE_COLOR: "0" }, want: false },
   "FORCE_COLOR wins over NO_COLOR, as in Node": {
     stream: pipe,
     environment: { FORCE_COLOR: "1", NO_COLOR: "1" },
@@ -36,11 +36,11 @@ describe("colours", () => {
   }
 });
 
-test("a terminal's width counts, and a file has none", () => {
+test("a terminal has a width, a file has none", () => {
   expect([widthOf(terminal), widthOf({ isTTY: true, columns: 10 }), widthOf(pipe)]).toEqual([100, 40, undefined]);
 });
 
-test("help is eighty columns wide where there is no terminal, and never very wide", () => {
+test("help is eighty columns wide without a terminal, and has a maximum width", () => {
   expect([helpWidth(pipe), helpWidth({ isTTY: true, columns: 60 }), helpWidth({ isTTY: true, columns: 250 })]).toEqual([
     80, 60, 120,
   ]);

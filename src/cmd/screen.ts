@@ -1,7 +1,4 @@
-/**
- * What the terminal of this process can show: how wide it is, and whether it has colours. The only place that decides.
- * Pure.
- */
+/** Decides what the terminal of this process can show: its width, and whether it has colours. Pure. */
 import { createPaint } from "../cli/index.ts";
 import type { Paint } from "../cli/index.ts";
 
@@ -13,11 +10,11 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Narrower than this, wrapping hurts more than it helps. */
 const NARROWEST = 40;
-/** Lines of help that are longer are hard to read. */
+/** Longer lines of help are hard to read. */
 const WIDEST_HELP = 120;
 const USUAL = 80;
 
-/** The columns of a terminal; undefined where output goes into a file or a pipe, in which nothing may be shortened. */
+/** The columns of a terminal; undefined for a file or pipe, where nothing may be shortened. */
 export function widthOf(stream: Stream): number | undefined {
   return stream.isTTY && stream.columns ? Math.max(NARROWEST, stream.columns) : undefined;
 }
@@ -26,7 +23,7 @@ export function helpWidth(stream: Stream): number {
   return Math.min(WIDEST_HELP, widthOf(stream) ?? USUAL);
 }
 
-/** The flag comes first, then `FORCE_COLOR` as Node reads it, then `NO_COLOR`, then what the terminal is. */
+/** The flag wins, then `FORCE_COLOR` as Node reads it, then `NO_COLOR`, then the terminal's capability. */
 export function paintFor(stream: Stream, environment: Environment, options: { noColor: boolean }): Paint {
   const { FORCE_COLOR: force, NO_COLOR: none, TERM: terminal } = environment;
   if (options.noColor) return createPaint(false);

@@ -12,7 +12,7 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true }));
 const at = (name: string): string => join(directory, name);
 
-/** A data directory whose store is open, as while a fleet runs. */
+/** A data directory with an open store, as in a running fleet. */
 async function makeData(): Promise<{ close(): Promise<void> }> {
   await mkdir(at("fleet/pki"), { recursive: true });
   await writeFile(at("fleet/pki/ca.key"), "key");
@@ -35,7 +35,7 @@ test("a fleet is saved while it runs and restored with its keys", async () => {
   await running.close();
 });
 
-test("the data directory knows its last snapshot, and one that cannot note it is saved all the same", async () => {
+test("the data directory records its last snapshot, and a snapshot succeeds even if that fails", async () => {
   const running = await makeData();
 
   await snapshots.save(at("fleet"), at("first"));
@@ -49,7 +49,7 @@ test("the data directory knows its last snapshot, and one that cannot note it is
   await running.close();
 });
 
-test("nothing that exists is replaced", async () => {
+test("nothing that exists is overwritten", async () => {
   const running = await makeData();
   await snapshots.save(at("fleet"), at("copy"));
 
@@ -62,7 +62,7 @@ test("nothing that exists is replaced", async () => {
   await running.close();
 });
 
-test("a snapshot cannot write outside of the data directory", async () => {
+test("a snapshot cannot write outside the data directory", async () => {
   const running = await makeData();
   await writeSnapshot(at("fleet/flotilla.db"), at("hostile"));
   addFiles(at("hostile"), [{ path: "pki/../../escaped", content: new Uint8Array() }]);

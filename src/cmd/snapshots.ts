@@ -1,7 +1,4 @@
-/**
- * Saves a data directory to one file and makes a data directory from it: the store, and the certificates and keys
- * beside it.
- */
+/** Saves a data directory to one file and restores it: the store, and the certificates and keys beside it. */
 import { existsSync } from "node:fs";
 import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
@@ -22,15 +19,15 @@ export const snapshots: Snapshots = {
     if (!existsSync(join(data, STORE)))
       throw new FlotillaError(
         "Snapshot",
-        `saving ${data}: it holds no store; name the fleet's data directory with --data DIR`,
+        `saving ${data}: it contains no store; specify the fleet's data directory with --data DIR`,
       );
     const unfinished = `${target}.${process.pid}`;
     if (existsSync(target))
-      throw new FlotillaError("Snapshot", `saving to ${target}: the file exists; choose another name`);
+      throw new FlotillaError("Snapshot", `saving to ${target}: the file already exists; choose another name`);
     if (!existsSync(dirname(target)))
       throw new FlotillaError(
         "Snapshot",
-        `saving to ${target}: there is no folder ${dirname(target)}; make it, or choose another`,
+        `saving to ${target}: folder ${dirname(target)} does not exist; create it, or choose another`,
       );
     try {
       await writeSnapshot(join(data, STORE), unfinished);
@@ -53,10 +50,10 @@ export const snapshots: Snapshots = {
       if (existsSync(join(data, folder)))
         throw new FlotillaError(
           "Snapshot",
-          `restoring into ${data}: it has a folder ${folder}; restore into an empty directory`,
+          `restoring into ${data}: it already has a folder ${folder}; restore into an empty directory`,
         );
     }
-    // The store comes last: with it the directory is a fleet's, and a start without its keys would make new ones.
+    // The store is written last: it makes the directory a fleet's, and a start without its keys would create new ones.
     for (const { path, content } of readFiles(snapshot)) await writeInside(data, path, content);
     restoreSnapshot(snapshot, join(data, STORE), systemClock.now());
     return info;
@@ -64,8 +61,8 @@ export const snapshots: Snapshots = {
 };
 
 /**
- * For 'flotilla doctor'. People save a fleet when its disk is full, too: then there is a snapshot, and nobody knows
- * when it was made.
+ * For 'flotilla doctor'. A fleet may also be saved when its disk is full: then the snapshot exists, but its time is not
+ * recorded.
  */
 async function noteSaved(data: string, snapshot: string): Promise<void> {
   try {
@@ -88,13 +85,13 @@ async function filesOf(data: string): Promise<SnapshotFile[]> {
   return files;
 }
 
-/** A snapshot comes from somewhere: it may not write outside of the data directory. */
+/** Snapshots are untrusted: they may not write outside the data directory. */
 async function writeInside(data: string, path: string, content: Uint8Array): Promise<void> {
   const target = resolve(data, path);
   if (!KEPT_FOLDERS.some((folder) => target.startsWith(join(data, folder) + sep)))
     throw new FlotillaError(
       "Snapshot",
-      `restoring into ${data}: the snapshot names the file ${path}, which does not belong there`,
+      `restoring into ${data}: the snapshot contains the file ${path}, which does not belong there`,
     );
   await mkdir(dirname(target), { recursive: true, mode: 0o700 });
   await writeFile(target, content, { mode: 0o600, flag: "wx" });

@@ -1,4 +1,4 @@
-/** The log of a process that serves: lines on standard error, for a person or for a program. */
+/** The log of a serving process: lines on standard error, for people or for programs. */
 import { createLog, systemClock } from "../base/index.ts";
 import type { Log, LogFormat, LogLevel } from "../base/index.ts";
 
@@ -9,7 +9,7 @@ export function createStderrLog(level: LogLevel, format: LogFormat = "json"): Lo
     clock: systemClock,
     write(line) {
       process.stderr.write(line, (error) => {
-        if (error) process.exitCode = 1; // Nobody reads the log any more; what runs goes on.
+        if (error) process.exitCode = 1; // The reader of the log has closed it; the process continues.
       });
     },
   });

@@ -1,7 +1,7 @@
-/** How much a store takes on disk: its file, and what SQLite keeps beside it. */
+/** The size of a store on disk: its file, and SQLite's files beside it. */
 import { statSync } from "node:fs";
 
-/** Read when somebody asks for metrics: three looks at a directory that the system has at hand. */
+/** Read when metrics are scraped: three stat calls that the system has cached. */
 export function sizeOfFiles(path: string): number {
   return [path, `${path}-wal`, `${path}-shm`].reduce(
     (sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0),

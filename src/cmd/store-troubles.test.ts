@@ -8,7 +8,7 @@ const write = (key: string): Write => ({ key, expect: "any", value: new Uint8Arr
 const settled = (): Promise<unknown> => new Promise((resolve) => void setImmediate(resolve));
 const FULL = "cannot use the store /data/flotilla.db: the disk is full; free some space";
 
-/** A disk that fills up and has room again. */
+/** A fake disk that fills up and gets space again. */
 function makeDisk() {
   const memory = createMemoryEngine();
   const clock = createFakeClock();
@@ -21,7 +21,7 @@ function makeDisk() {
   );
 }
 
-test("a full disk is told once, writers are refused, and what was written before stays", async () => {
+test("a full disk is reported once, writes are rejected, and earlier writes stay", async () => {
   const disk = makeDisk();
   await disk.engine.commit(write("/a"));
   disk.failure = new StoreWriteError(FULL);
@@ -34,7 +34,7 @@ test("a full disk is told once, writers are refused, and what was written before
   expect(entries.flat().map(({ key }) => key)).toEqual(["/a"]);
 });
 
-test("when there is room again that is told, and a second time is told anew", async () => {
+test("the recovery is reported, and a second full disk is reported again", async () => {
   const disk = makeDisk();
   disk.failure = new StoreWriteError(FULL);
   await expect(disk.engine.commit(write("/a"))).rejects.toBeInstanceOf(StoreError);
@@ -45,10 +45,10 @@ test("when there is room again that is told, and a second time is told anew", as
   disk.failure = new StoreWriteError(FULL);
   await expect(disk.engine.commit(write("/d"))).rejects.toBeInstanceOf(StoreError);
 
-  expect(disk.told).toEqual([FULL, "the store takes writes again", FULL]);
+  expect(disk.told).toEqual([FULL, "the store accepts writes again", FULL]);
 });
 
-test("a write that is refused for what it is says nothing about the disk", async () => {
+test("a write rejected for its content does not count as a disk failure", async () => {
   const disk = makeDisk();
   disk.failure = new StoreError("refusing to write a key");
 
@@ -57,7 +57,7 @@ test("a write that is refused for what it is says nothing about the disk", async
   expect(disk.told).toEqual([]);
 });
 
-test("while the disk is full the store says that it takes no writes", async () => {
+test("while the disk is full, takesWrites is false", async () => {
   const disk = makeDisk();
   await disk.engine.commit(write("/a"));
   const before = disk.takesWrites();
@@ -68,7 +68,7 @@ test("while the disk is full the store says that it takes no writes", async () =
   expect([before, disk.takesWrites()]).toEqual([true, false]);
 });
 
-test("room on the disk is noticed also when nobody writes, and the trial leaves nothing behind", async () => {
+test("free space is noticed even without writes, and the trial write leaves nothing behind", async () => {
   const disk = makeDisk();
   disk.failure = new StoreWriteError(FULL);
   await expect(disk.engine.commit(write("/a"))).rejects.toBeInstanceOf(StoreError);
@@ -81,11 +81,11 @@ test("room on the disk is noticed also when nobody writes, and the trial leaves 
   await settled();
 
   expect([still, disk.takesWrites()]).toEqual([false, true]);
-  expect(disk.told).toEqual([FULL, "the store takes writes again"]);
+  expect(disk.told).toEqual([FULL, "the store accepts writes again"]);
   expect((await Array.fromAsync(disk.engine.scan("/"))).flat()).toEqual([]);
 });
 
-test("a write that is refused for its revision is no sign of room", async () => {
+test("a write rejected for its revision does not count as a recovery", async () => {
   const disk = makeDisk();
   await disk.engine.commit(write("/a"));
   disk.failure = new StoreWriteError(FULL);

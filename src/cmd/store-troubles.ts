@@ -1,19 +1,19 @@
 /**
- * Watches over a store whose disk may fill up. That the disk does not take writes is told once and in one line, and so
- * is when it does again; until then `takesWrites` says no. Whoever wrote gets the same answer; nothing that was
- * acknowledged is lost, because a write that fails is undone as a whole.
+ * Watches a store whose disk may fill up. A disk that rejects writes is reported once in one line, and so is its
+ * recovery; in between `takesWrites` is false. Writers get the same error. No acknowledged write is lost, because a
+ * failed write is rolled back as a whole.
  *
- * A fleet that has settled writes nothing, so nobody would notice that there is room again: while there is trouble, a
- * small write of our own is tried from time to time, and taken back.
+ * An idle fleet writes nothing, so it would not notice that there is space again: while the disk is full, a small trial
+ * write is made periodically, and removed.
  */
 import type { Clock, Log, Timer } from "../base/index.ts";
 import { StoreWriteError } from "../store/index.ts";
 import type { Engine, Outcome } from "../store/index.ts";
 
 const TRY_EVERY_MS = 5_000;
-/** Nobody has such a resource. */
+/** No real resource has this key. */
 const TRIAL_KEY = "/flotilla.dev/storetrials/hub/trial";
-/** More than fits into what a database has spare. */
+/** More than fits into the spare pages of a database. */
 const TRIAL = new Uint8Array(64 * 1024);
 
 export interface WatchedStore {
@@ -27,40 +27,40 @@ export function watchStoreTroubles(
   log: Log,
   tell: (text: string) => unknown,
 ): WatchedStore {
-  /** The newest revision when writes began to fail; undefined while all is well. */
+  /** The newest revision when writes started to fail; undefined while they succeed. */
   let stuckAt: number | undefined;
   let timer: Timer | undefined;
 
   function failed(error: unknown): void {
     if (stuckAt !== undefined || !(error instanceof StoreWriteError)) return;
     stuckAt = Infinity;
-    log.error("the store takes no writes", { error });
+    log.error("store rejects writes", { error });
     tell(error.message);
     timer = clock.after(TRY_EVERY_MS, tryAgain);
     void noteRevision();
   }
   async function noteRevision(): Promise<void> {
     const [revision] = await Promise.allSettled([engine.revision()]);
-    // An engine that cannot say it any more is closed or broken, and will not take writes again.
+    // An engine that cannot return it is closed or broken, and will not accept writes again.
     if (revision.status === "fulfilled") stuckAt = revision.value;
   }
-  /** A write that was refused, or that had nothing to do, did not need the disk. */
+  /** A write that was rejected, or that was a no-op, did not need the disk. */
   function succeeded(outcome: Outcome): void {
     if (stuckAt === undefined || !outcome.ok || outcome.revision <= stuckAt) return;
     stuckAt = undefined;
     timer?.cancel();
-    log.info("the store takes writes again");
-    tell("the store takes writes again");
+    log.info("the store accepts writes again");
+    tell("the store accepts writes again");
   }
   function commit(write: Parameters<Engine["commit"]>[0]): Promise<Outcome> {
     const outcome = engine.commit(write);
-    // Beside the writer's way and not in it: every write passes here.
+    // Not awaited by the writer, because every write passes here.
     void outcome.then(stuckAt === undefined ? undefined : succeeded, failed);
     return outcome;
   }
   function tryAgain(): void {
     timer = clock.after(TRY_EVERY_MS, tryAgain);
-    // The outcome is looked at where all are, in `commit`.
+    // The outcome is handled for all writes in `commit`.
     void Promise.allSettled([
       commit({ key: TRIAL_KEY, expect: "any", value: TRIAL }),
       commit({ key: TRIAL_KEY, expect: "any", value: null }),

@@ -4,7 +4,7 @@ import { FlotillaError } from "../base/index.ts";
 import { createTerminal } from "./terminal.ts";
 import type { TerminalHost } from "./terminal.ts";
 
-/** A terminal on which somebody types. */
+/** A terminal with simulated typing. */
 function makeTyped(interrupt: () => void) {
   const keys = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => keys });
   const screen = Object.assign(new PassThrough(), { isTTY: true, columns: 80, rows: 24 });
@@ -21,17 +21,17 @@ test("an answer is the line that was typed", async () => {
   expect(await answer).toBe("yes");
 });
 
-test("Ctrl-C at a question ends the command as it does elsewhere", async () => {
+test("Ctrl-C at a question interrupts the command", async () => {
   const stop = new AbortController();
-  const { keys, terminal } = makeTyped(() => stop.abort(new FlotillaError("Stopped", "stopped by Ctrl-C")));
+  const { keys, terminal } = makeTyped(() => stop.abort(new FlotillaError("Stopped", "interrupted by Ctrl-C")));
 
   const answer = terminal.ask("Go on? ", stop.signal);
   keys.write("\u0003");
 
-  await expect(answer).rejects.toMatchObject({ code: "Stopped", message: "stopped by Ctrl-C" });
+  await expect(answer).rejects.toMatchObject({ code: "Stopped", message: "interrupted by Ctrl-C" });
 });
 
-test("a terminal that goes away answers nothing", async () => {
+test("a terminal that disconnects gives no answer", async () => {
   const { keys, terminal } = makeTyped(() => {});
 
   const answer = terminal.ask("Go on? ", new AbortController().signal);

@@ -1,23 +1,23 @@
 /**
- * The terminal of this process, for commands that hand bytes on or ask a question. Standard input is not touched before
- * somebody needs it.
+ * The terminal of this process, for commands that pass bytes on or ask a question. Standard input is not touched before
+ * it is needed.
  */
 import { once } from "node:events";
 import { createInterface } from "node:readline/promises";
 import type { Terminal } from "../cli/index.ts";
 
-/** The parts of the process that a terminal is made of. */
+/** The parts of the process that make up a terminal. */
 export interface TerminalHost {
   stdin: NodeJS.ReadStream;
   stdout: NodeJS.WriteStream;
   stderr: NodeJS.WriteStream;
-  /** As if Ctrl-C had been pressed where nobody listens to keys. */
+  /** Acts like Ctrl-C when keys are not read. */
   interrupt(): void;
 }
 
 export function createTerminal(host: TerminalHost): Terminal {
   const writer = (stream: NodeJS.WriteStream) => async (chunk: Uint8Array | string) => {
-    // A reader that left is noticed where the process guards its streams; nobody waits for it here.
+    // A closed output is noticed where the process guards its streams; it is not awaited here.
     if (!stream.write(chunk) && !stream.destroyed) await Promise.race([once(stream, "drain"), once(stream, "close")]);
   };
   const size = (): { width: number; height: number } | undefined =>
@@ -30,7 +30,7 @@ export function createTerminal(host: TerminalHost): Terminal {
       return host.stdin.isTTY && host.stdout.isTTY;
     },
     async *input(signal) {
-      // Otherwise the process waits for the next key before it ends.
+      // Otherwise the process would wait for the next key before it exits.
       const leave = (): void => void host.stdin.destroy();
       if (signal.aborted) leave();
       signal.addEventListener("abort", leave, { once: true });
@@ -59,7 +59,7 @@ export function createTerminal(host: TerminalHost): Terminal {
     },
     async ask(question, signal) {
       const lines = createInterface({ input: host.stdin, output: host.stderr });
-      // While it reads keys itself, Ctrl-C is a key; it ends the command as it does everywhere else.
+      // While keys are read, Ctrl-C arrives as a key; it interrupts the command as everywhere else.
       lines.on("SIGINT", () => host.interrupt());
       try {
         const closed = once(lines, "close", { signal }).then(() => undefined);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createFakeClock, silentLog } from "../base/index.ts";
 import { whileUnchanged } from "./while-unchanged.ts";
 
-/** A file of which a test says what it holds, and runs that end with their signal. */
+/** A file whose content the test sets, and runs that end with their signal. */
 function arrange(first: string) {
   const clock = createFakeClock();
   const stop = new AbortController();
@@ -21,7 +21,7 @@ function arrange(first: string) {
   return { file, runs, read, run, stop, look, options: { clock, log: silentLog, name: "bootstrap.kubeconfig" } };
 }
 
-test("begins anew when the file says something else, and not because it is gone for a moment", async () => {
+test("restarts when the file changes, but not while it is missing briefly", async () => {
   const { file, runs, read, run, stop, look, options } = arrange("one");
   const ended = whileUnchanged(read, run, options, stop.signal);
   await look();
@@ -39,7 +39,7 @@ test("begins anew when the file says something else, and not because it is gone 
   await ended;
 });
 
-test("ends when what it runs ends, or fails, by itself", async () => {
+test("ends when the run ends or fails by itself", async () => {
   const { read, stop, options } = arrange("one");
 
   await expect(whileUnchanged(read, async () => {}, options, stop.signal)).resolves.toBeUndefined();

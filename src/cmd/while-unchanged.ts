@@ -1,23 +1,20 @@
-/**
- * Something that is begun anew when a file that it was begun with says something else: a Secret that was mounted, or a
- * kubeconfig that somebody replaced.
- */
+/** Restarts a run when its input file changes: a mounted Secret, or a replaced kubeconfig. */
 import { sleep } from "../base/index.ts";
 import type { Clock, Log } from "../base/index.ts";
 
-/** Files that are mounted from Secrets change within a minute; more often is not worth a look. */
+/** Files mounted from Secrets change within a minute; checking more often gains nothing. */
 const LOOK_MS = 10_000;
 
 export interface WhileUnchangedOptions {
   clock: Clock;
   log: Log;
-  /** What the log calls it. */
+  /** Its name in the log. */
   name: string;
 }
 
 /**
- * `read` gives undefined for a file that is not there. Resolves, or rejects, when `run` ends for another reason than
- * its signal.
+ * `read` returns undefined for a missing file. Resolves, or rejects, when `run` ends for another reason than its
+ * signal.
  */
 export async function whileUnchanged(
   read: () => Promise<string | undefined>,
@@ -31,7 +28,7 @@ export async function whileUnchanged(
     const watching = untilOther(read, before, clock, AbortSignal.any([signal, ended.signal])).then((text) => {
       if (text === undefined) return;
       before = text;
-      log.info("the kubeconfig changed, beginning anew", { file: name });
+      log.info("kubeconfig changed, restarting", { file: name });
       changed.abort();
     });
     try {
@@ -46,7 +43,7 @@ export async function whileUnchanged(
   }
 }
 
-/** The new text; undefined when nobody waits any more. A file that is gone for a moment is on its way. */
+/** The new text; undefined when the wait is aborted. A file that is missing briefly is being replaced. */
 async function untilOther(
   read: () => Promise<string | undefined>,
   before: string | undefined,

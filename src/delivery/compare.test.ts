@@ -19,14 +19,14 @@ const cases: Record<string, { desired: unknown; observed: unknown; want: boolean
     observed: [{ name: "a" }, { name: "b" }],
     want: false,
   },
-  "an empty map that the server dropped is no difference": {
+  "an empty map dropped by the server is no difference": {
     desired: { securityContext: {} },
     observed: {},
     want: true,
   },
-  "null states that there is no value": { desired: { replicas: null }, observed: {}, want: true },
+  "null in a manifest matches a missing field": { desired: { replicas: null }, observed: {}, want: true },
 };
-describe("what is desired holds in what is observed", () => {
+describe("desired fields hold in the observed object", () => {
   for (const [behaviour, { desired, observed, want }] of Object.entries(cases)) {
     test(behaviour, () => {
       expect(holdsIn(desired, observed)).toBe(want);
@@ -34,7 +34,7 @@ describe("what is desired holds in what is observed", () => {
   }
 });
 
-test("a path is taken out without touching the original", () => {
+test("removes a path without changing the original", () => {
   const object = { spec: { replicas: 3, paused: true } };
 
   expect(withoutPath(object, "spec.replicas")).toEqual({ spec: { paused: true } });

@@ -1,9 +1,9 @@
-/** Comparisons between what is wanted and what a member shows. Pure. */
+/** Compares desired and observed state. Pure. */
 import { isObject } from "../base/index.ts";
 
 /**
- * Whether everything that `desired` states holds in `observed`. A member adds defaults and status, so more may be
- * there; lists must have the same length, because an extra element is a difference.
+ * Whether everything that `desired` specifies holds in `observed`. A member adds defaults and status, so additional
+ * fields are allowed; lists must have the same length, because an extra element is a difference.
  */
 export function holdsIn(desired: unknown, observed: unknown): boolean {
   if (Array.isArray(desired)) {
@@ -18,11 +18,11 @@ export function holdsIn(desired: unknown, observed: unknown): boolean {
     for (const key in desired) if (!holdsIn(desired[key], observed[key])) return false;
     return true;
   }
-  // In a manifest, null states that a field has no value.
+  // In a manifest, null means that a field has no value.
   return desired === observed || (desired === null && observed === undefined);
 }
 
-/** An empty map or list is often dropped by a server; it states nothing. */
+/** Servers often drop an empty map or list; it specifies nothing. */
 function isEmpty(value: object): boolean {
   for (const _key in value) return false;
   return true;

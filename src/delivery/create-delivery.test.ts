@@ -18,7 +18,7 @@ const role: ClusterRole = {
 };
 const policy: ApplyPolicy = { mode: "update", force: true, fieldManager: "flotilla", adopt: true, isFirst: true };
 
-/** A member on which the hub may change roles and not create them. */
+/** A member on which the hub may update ClusterRoles but not create them. */
 async function openMember(existing: readonly ClusterRole[]) {
   const clock = createFakeClock();
   const client = createFakeClient({ clock });
@@ -50,7 +50,7 @@ async function openMember(existing: readonly ClusterRole[]) {
   };
 }
 
-test("a first delivery that may not create an object changes the one that is there", async () => {
+test("a first delivery without create permission updates the existing object", async () => {
   const { client, informers, delivery } = await openMember([{ ...role, rules: [] }]);
 
   const { result } = await delivery.apply(role, policy, never);
@@ -60,7 +60,7 @@ test("a first delivery that may not create an object changes the one that is the
   informers.close();
 });
 
-test("a first delivery that may not create what is not there says so", async () => {
+test("a first delivery without create permission reports a missing object", async () => {
   const { informers, delivery } = await openMember([]);
 
   await expect(delivery.apply(role, policy, never)).rejects.toThrow("it would grant more than you have");

@@ -1,10 +1,9 @@
 /**
- * Delivery to one member through a client of it. Reads come from informers where they are fresh; writes happen only
- * where the member differs from what is wanted, so a converged fleet is silent.
+ * Delivery to one member through its client. Reads come from informers where they are fresh. Writes happen only where
+ * the member differs from the desired state, so a converged fleet sends no requests.
  *
- * Ownership: an object is created with `create`, which cannot touch one that somebody else made in the meantime. Its
- * first change moves the fields from that write to our apply manager, so that a field dropped from the manifest
- * disappears.
+ * Ownership: `create` makes the object, and cannot touch one that another client created in the meantime. The first
+ * change moves the fields from that write to our apply manager, so that a field dropped from the manifest disappears.
  */
 import { HorizontalPodAutoscaler } from "../api/index.ts";
 import type { KubernetesObject } from "../api/index.ts";
@@ -52,10 +51,10 @@ export interface DeliveryDependencies {
   clock: Clock;
 }
 
-/** How often a write is tried again when the object changes under it, before the caller's back-off takes over. */
+/** Retries after a write conflict, before the caller's backoff takes over. */
 const RACE_RETRIES = 3;
 
-/** What is being delivered: the kind as the member serves it, and the manifest in that version with our marks. */
+/** One delivery: the kind as the member serves it, and the manifest in that version with our marks. */
 interface Task {
   kind: AnyKind;
   manifest: Manifest;
@@ -65,11 +64,11 @@ interface Task {
 
 interface Settled {
   generation: number | undefined;
-  /** What was found in place; manifests are shared, so that a look at the reference mostly tells. */
+  /** The manifest found in place; manifests are shared, so comparing references usually suffices. */
   found?: Manifest;
   /**
-   * A digest of what was written. A member whose ownership records are incomplete and that spells values differently
-   * (`1000m`, `1`) would otherwise be written to for ever.
+   * A digest of the written manifest. A member with incomplete managedFields that normalizes values (`1000m`, `1`)
+   * would otherwise receive writes forever.
    */
   written?: string;
 }
@@ -77,7 +76,7 @@ interface Settled {
 export function createDelivery({ client, cluster, kinds: asked, observer, clock }: DeliveryDependencies): Delivery {
   const kinds = createServedKinds(asked);
   const holdings = createHoldings({ client, cluster });
-  /** By object, the generation at which it was last found as wanted, or written. */
+  /** By object, the generation at which it last matched the desired state, or was written. */
   const settled = new Map<string, Settled>();
 
   const keyOf = ({ namespace, name }: { namespace?: string | undefined; name: string }): ObjectKey => ({
@@ -91,7 +90,7 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
     const key = keyOf(manifest.metadata);
     if (informer.synced || (policy.isFirst && policy.mode !== "read-only")) return informer.get(key);
     policy.beforeRequest?.();
-    // After a start of the hub a member may have thousands of its objects: one list tells of them all.
+    // After a hub restart a member may have thousands of our objects: one list reads them all.
     await untilListed(informer, clock, signal);
     return informer.synced ? informer.get(key) : read(kind, key, signal);
   }
@@ -109,7 +108,7 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
     return kinds.resolve(ref);
   }
 
-  /** Undefined when the member was asked and does not serve the kind. */
+  /** Undefined when the member was queried and does not serve the kind. */
   async function servedKind(ref: ObjectRef, policy: RemovePolicy): Promise<AnyKind | undefined> {
     try {
       return await resolve(ref, policy);
@@ -129,18 +128,18 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
       const wanted = shared?.isHeld
         ? withOwners(manifest, [...(manifest.metadata.ownerReferences ?? []), shared.reference])
         : manifest;
-      // Whoever shares may also take over what is there, so that nothing is lost by not insisting on its absence.
+      // A shared delivery may also take over an existing object, so it need not require its absence.
       const written =
         shared && policy.mode === "apply"
           ? client.apply(kind, cluster, wanted, { force, fieldManager, signal })
           : client.create(kind, cluster, wanted, { signal, fieldManager: shared ? fieldManager : undefined });
       return { result: "created", object: await written };
     } catch (error) {
-      // A server asks for the right to create before it looks whether the object is there: who may only change this one
-      // is refused.
+      // An API server checks the create permission before it checks for existence, so a client that may only update
+      // this object is rejected.
       if (!isAlreadyExists(error) && (isSeenAbsent || !isForbidden(error))) throw error;
       const observed = await read(kind, keyOf(manifest.metadata), signal);
-      if (!observed) throw error; // Gone again: the caller's retry looks afresh.
+      if (!observed) throw error; // Deleted again: the caller's retry reads it anew.
       return change(task, observed);
     }
   }
@@ -150,7 +149,7 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
     const refusal = refusalFor(task, observed);
     if (refusal !== undefined) return { result: "conflict", message: refusal };
     if (policy.mode === "read-only") return { result: "unchanged", object: observed };
-    // What is going away cannot be changed to stay; once it is gone it is made again.
+    // A terminating object cannot be changed to stay; it is created again after its deletion.
     if (observed.metadata.deletionTimestamp) return { result: "unchanged", object: observed };
     if (policy.mode === "create-only") return holdOnly(task, observed);
 
@@ -161,7 +160,7 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
     if (isReport && isSameDelivery(retained, observed)) return { result: "unchanged", object: observed, drift };
     policy.beforeRequest?.();
     await policy.beforeWrite?.();
-    // What nobody owns is not there because the manifest is new.
+    // A field without an owner is missing because the manifest is new.
     const left = isReport ? drift.filter(({ by }) => by !== undefined) : [];
     const told = isReport ? left : drift;
     const object =
@@ -170,16 +169,16 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
     return { result: "updated", object, drift: isOurs(observed, policy.owner) && told.length > 0 ? told : undefined };
   }
 
-  /** Why an object that is there may not be touched; undefined when it may. */
+  /** Why an existing object may not be changed; undefined when it may. */
   function refusalFor({ manifest, policy }: Task, observed: Manifest): string | undefined {
     if (policy.shared) return policy.mode === "read-only" ? undefined : refusalOf(observed, manifest, policy.shared);
     if (isOurs(observed, policy.owner)) return undefined;
-    // Also one that was let go and may come back: somebody else has it now.
+    // Also a released object that could be taken back: another holder has it.
     if (holdersOf(observed).length > 0) return holderText(observed, cluster);
     return policy.adopt || isReleasedFrom(observed, policy.owner) ? undefined : conflictText(observed, cluster);
   }
 
-  /** An object that is not ours to change: only its holders are kept right. */
+  /** An object that we may not change: only its owner references are maintained. */
   async function holdOnly({ kind, policy, signal }: Task, observed: Manifest): Promise<ApplyOutcome> {
     const references = policy.shared && plannedReferences(observed, policy.shared);
     if (!references) return { result: "unchanged", object: observed };
@@ -211,14 +210,18 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
     });
   }
 
-  /** The manifest with what the member decides: what its kind says, and its replicas while they are scaled there. */
+  /**
+   * The manifest with the fields that the member decides: those its kind retains, and its replicas while an autoscaler
+   * scales it there.
+   */
   async function retain(task: Task, observed: Manifest): Promise<Manifest> {
     const { manifest, policy } = task;
     const retained = (await policy.retain?.(manifest, observed)) ?? manifest;
     const theirs = replicasOf(observed);
     const ours = replicasOf(retained);
     if (policy.replicas === undefined || ours === undefined || theirs === undefined || ours === theirs) return retained;
-    // Also where nobody need ask: from here on autoscalers are followed, so that the end of one is noticed.
+    // Called even when the result is not needed: it starts watching autoscalers, so that the deletion of one is
+    // noticed.
     if (!(await isAutoscaled(task)) && policy.replicas === "autoscaled") return retained;
     return { ...retained, spec: { ...(retained as unknown as { spec: object }).spec, replicas: theirs } } as Manifest;
   }
@@ -239,7 +242,8 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
           scaleTargetRef.name === key.name && groupKind(scaleTargetRef) === `${kind.group}/${kind.kind}`,
       );
     } catch (error) {
-      // A member that does not know autoscalers has none; one that does not show them decides itself who may scale.
+      // A member that does not serve autoscalers has none. If the hub may not read them, the member decides itself who
+      // may scale.
       if (isNotFound(error) || isForbidden(error)) return false;
       throw error;
     }
@@ -261,7 +265,7 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
     let wanted = ignored.reduce(withoutPath, applied.wanted);
     for (const { steps } of leftToThem) wanted = withoutSteps(wanted, steps);
     const left = [...applied.left, ...ignored.map((path) => path.split("."))];
-    // Whoever shares an object leaves the others what they have.
+    // A shared delivery keeps the other managers' fields.
     const isAdopted = !policy.shared && !isOurs(observed, policy.owner) && !isReleasedFrom(observed, policy.owner);
     const managedFields = planTakeover({
       manager: fieldManager,
@@ -275,14 +279,13 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
     const { resourceVersion } = (
       managedFields || isReleased ? await prepare(kind, observed, managedFields, signal) : observed
     ).metadata;
-    // Only what was judged is changed: an object that somebody put in its place since then is a conflict, and judged
-    // anew.
+    // Only the inspected object is changed: one that replaced it since then causes a conflict and is inspected again.
     const stated = withHolders(wanted, observed, policy);
     const judged = { ...stated, metadata: { ...stated.metadata, ...(resourceVersion && { resourceVersion }) } };
     return client.apply(kind, cluster, judged, { force, fieldManager, signal });
   }
 
-  /** Says who owns which fields, and takes the note of a release off, which has served its purpose. */
+  /** Moves field ownership to our manager, and removes the release annotation, which is no longer needed. */
   function prepare(
     kind: AnyKind,
     { metadata }: Manifest,
@@ -299,12 +302,12 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
     return client.patch(kind, keyOf(metadata), patch as unknown as Json, { type: "merge", signal });
   }
 
-  /** `settled` when nothing is to be done; otherwise what somebody on the member changed, which may be nothing. */
+  /** `settled` when there is nothing to do; otherwise the fields changed on the member, possibly none. */
   function driftOf(wanted: Manifest, observed: Manifest, policy: ApplyPolicy): FieldDrift[] | "settled" {
     const { generation } = observed.metadata;
     if (hasMoreToWrite(wanted, observed, policy)) return [];
     const last = settled.get(placeOf(observed));
-    // Nobody changed more than metadata and status since then.
+    // Only metadata and status changed since then.
     const isQuiet =
       generation !== undefined && last?.generation === generation && holdsIn(wanted.metadata, observed.metadata);
     if (isSameDelivery(wanted, observed)) {
@@ -358,14 +361,15 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
       const kind = await resolve(manifest, policy);
       const task: Task = { kind, manifest: markFor(inServedVersion(manifest, kind), policy), policy, signal };
       for (let attempt = 0; ; attempt++) {
-        // After a race the informer may still be behind, so the second look asks the member itself.
+        // After a conflict the informer may lag, so the second attempt reads from the member itself.
         const observed = attempt === 0 ? await observe(task) : await read(kind, keyOf(manifest.metadata), signal);
         try {
           if (observed) return await change(task, observed);
           if (policy.mode === "read-only") return { result: "absent" };
           return await create(task);
         } catch (error) {
-          // Not the object but its kind may be gone, or served under another name: the next try asks the member again.
+          // The kind itself may have been deleted, or be served under another name: the next attempt runs discovery
+          // again.
           if (isNotFound(error)) kinds.forget(manifest);
           if (!isConflict(error) || isFieldConflict(error) || attempt >= RACE_RETRIES) throw error;
         }
@@ -375,7 +379,7 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
     async remove(ref, policy, signal) {
       policy.beforeRequest?.();
       const kind = await servedKind(ref, policy);
-      if (!kind) return; // With its kind the object is gone as well.
+      if (!kind) return; // Without its kind the object cannot exist.
       settled.delete(placeOf({ apiVersion: apiVersionOf(kind), kind: ref.kind, metadata: ref }));
       for (let attempt = 0; ; attempt++) {
         try {
@@ -399,10 +403,7 @@ const withOwners = (
   ownerReferences: NonNullable<Manifest["metadata"]["ownerReferences"]>,
 ): Manifest => ({ ...manifest, metadata: { ...manifest.metadata, ownerReferences } });
 
-/**
- * Holders are all stated by whoever applies: one manager serves several of them, and what it leaves out would be taken
- * off.
- */
+/** Every apply specifies all holders: one manager serves several of them, and an omitted one would be removed. */
 function withHolders(wanted: Manifest, observed: Manifest, { shared }: ApplyPolicy): Manifest {
   if (!shared) return wanted;
   const holders = [
@@ -412,7 +413,7 @@ function withHolders(wanted: Manifest, observed: Manifest, { shared }: ApplyPoli
   return holders.length === 0 ? wanted : withOwners(wanted, [...(wanted.metadata.ownerReferences ?? []), ...holders]);
 }
 
-/** What no comparison of fields shows: owners, and maps that hold more than they should. */
+/** Differences that a field comparison misses: owner references, and maps with extra entries. */
 function hasMoreToWrite(wanted: Manifest, observed: Manifest, { shared, exact = [] }: ApplyPolicy): boolean {
   if (shared && plannedReferences(observed, shared)) return true;
   const fieldOf = (object: Manifest, field: string): unknown =>
@@ -447,8 +448,8 @@ function placeOf({
   return `${apiVersion}/${kind}/${metadata.namespace ?? ""}/${metadata.name}`;
 }
 
-/** Karmada's sentence, which users and their tools know. */
+/** Karmada's message, which users and their tools know. */
 function conflictText({ kind, metadata }: Manifest, cluster: string): string {
   const name = metadata.namespace ? `${metadata.namespace}/${metadata.name}` : metadata.name;
-  return `resource(kind=${kind}, ${name}) already exists in the cluster ${cluster} and the work.karmada.io/conflict-resolution strategy value is empty, Flotilla will not manage this resource; conflictResolution: Overwrite in the policy takes it over`;
+  return `resource(kind=${kind}, ${name}) already exists in the cluster ${cluster} and the work.karmada.io/conflict-resolution strategy value is empty, Flotilla will not manage this resource; set conflictResolution: Overwrite in the policy to take it over`;
 }

@@ -1,6 +1,6 @@
 /**
- * Manifests on one member: apply them, remove them, watch what became of them. Karmada's Work and OCM's ManifestWork
- * are two faces of this, on the hub (push) or in an agent (pull). `test/contract/delivery.ts` is the suite.
+ * Manifests on one member: apply them, remove them, watch their state. Karmada's Work and OCM's ManifestWork both use
+ * it, on the hub (push) or in an agent (pull). `test/contract/delivery.ts` is the contract suite.
  */
 import type { KubernetesObject, OwnerReference } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -16,7 +16,10 @@ export interface ObjectRef {
   name: string;
 }
 
-/** Takes over what the member decides: the desired object with those fields filled from the observed one. */
+/**
+ * Retains the fields that the member decides: returns the desired object with those fields copied from the observed
+ * one.
+ */
 export type RetainFn = (
   desired: DeepReadonly<KubernetesObject>,
   observed: DeepReadonly<KubernetesObject>,
@@ -24,83 +27,83 @@ export type RetainFn = (
 
 export interface ApplyPolicy {
   /**
-   * `apply` is server-side apply, `update` a PUT of the merged object as Karmada does, `create-only` never changes what
-   * is there, `read-only` writes nothing.
+   * `apply` is server-side apply, `update` a PUT of the merged object as Karmada does, `create-only` never changes an
+   * existing object, `read-only` writes nothing.
    */
   mode: "apply" | "update" | "create-only" | "read-only";
   /** Take fields from other managers. */
   force: boolean;
   fieldManager: string;
   /**
-   * Whether an object that we did not create may be taken over. Without it such an object is left alone and reported.
+   * Whether an object that we did not create may be taken over. Otherwise such an object is left alone and reported.
    */
   adopt: boolean;
   retain?: RetainFn;
   /** Dotted paths that are never written once the object exists. */
   ignoreFields?: string[];
-  /** Who delivers, `namespace/name`: an object that was released from the same owner may be taken back. */
+  /** The delivering owner, `namespace/name`: an object released by the same owner may be taken back. */
   owner?: string;
   /**
-   * What happens to fields of ours that somebody on the member changed: `repair` puts them back, which is what happens
-   * unless it is said; `report` leaves every field alone that somebody else owns and tells of it.
+   * Handling of our fields that were changed on the member: `repair` (default) restores them; `report` keeps every
+   * field that another manager owns and reports it.
    */
   drift?: "repair" | "report";
   /**
-   * Whose `spec.replicas` of an existing object are: `autoscaled` leaves them to the member while an autoscaler there
-   * scales it, `theirs` in any case. Unset, they are ours.
+   * Who owns `spec.replicas` of an existing object: `autoscaled` leaves it to the member while an autoscaler there
+   * scales the object, `theirs` always does. Unset, we own it.
    */
   replicas?: "autoscaled" | "theirs";
-  /** Ownership by reference takes the place of our marks, as OCM has it. */
+  /** Ownership by owner reference replaces our marks, as in OCM. */
   shared?: SharedOwnership;
-  /** With `update`: fields of the object that hold what is wanted and nothing else. */
+  /** With `update`: fields of the object that contain the desired entries and nothing else. */
   exact?: readonly string[];
   /**
-   * Nothing was delivered for this manifest before. While it is not known what the member has, making the object is
-   * simply tried.
+   * This manifest was not delivered before. While the member's state is unknown, delivery attempts a create directly.
    */
   isFirst?: boolean;
-  /** Called before the first request to the member, if one is needed at all. Throws to make none. */
+  /** Called before the first request to the member, if any is needed. May throw to prevent it. */
   beforeRequest?(): void;
-  /** Called before something is written. Throws to write nothing. */
+  /** Called before a write. May throw to prevent it. */
   beforeWrite?(): Promise<void>;
 }
 
 /**
- * An object that is held by references of its own metadata. Several may hold it, and it stays until the last lets go;
- * it may have been there before. What was delivered under our marks is another's, and is left alone.
+ * An object that is held by owner references in its metadata. It may have several holders and stays until the last one
+ * releases it; it may have existed before. An object delivered under our marks belongs to another delivery and is left
+ * alone.
  */
 export interface SharedOwnership {
   /** Names the holder. */
   reference: OwnerReference;
-  /** False for one that keeps the object up and does not take it along when it goes: its reference is taken off. */
-  isHeld: boolean;
   /**
-   * The manifest was delivered before: when another holder has made something else of the object since then, it is left
-   * so.
+   * False for a holder that maintains the object but must not delete it when the holder is deleted: its reference is
+   * removed.
    */
+  isHeld: boolean;
+  /** The manifest was delivered before: if another holder changed the object since then, that change stays. */
   isDelivered: boolean;
 }
 
-/** An object that a holder may have, as it notes it. */
+/** An object that a holder may own, as recorded in its status. */
 export interface HeldResource {
   group: string;
   version: string;
   resource: string;
   namespace?: string;
   name: string;
-  /** Another object under the same name is not meant. */
+  /** Excludes another object with the same name. */
   uid: string;
 }
 
 export interface DisownPolicy {
   reference: OwnerReference;
-  /** `delete` deletes what nobody else holds, `release` leaves it running. */
+  /** `delete` deletes an object without other holders, `release` leaves it running. */
   mode: "delete" | "release";
   beforeRequest?(): void;
 }
 
 export type ApplyOutcome =
-  /** `drift` is what was found changed on the member, and repaired, or left as it is with `report`. */
+  /** `drift` lists the fields that were changed on the member; they were repaired, or kept with `report`. */
   | {
       result: "created" | "updated" | "unchanged";
       object: DeepReadonly<KubernetesObject>;
@@ -108,24 +111,22 @@ export type ApplyOutcome =
     }
   /** It exists, is not ours, and `adopt` is off. Nothing was written. */
   | { result: "conflict"; message: string }
-  /** `read-only`, and it is not there. */
+  /** `read-only`, and the object does not exist. */
   | { result: "absent" };
 
 export interface RemovePolicy {
-  /** `delete` removes it, `release` leaves it running, takes our marks off and gives our fields up. */
+  /** `delete` deletes the object; `release` leaves it running, removes our marks and gives up our fields. */
   mode: "delete" | "release";
   propagationPolicy?: "Background" | "Foreground" | "Orphan";
-  /** Only what this owner delivered, or does not say who did, is touched. */
+  /** Touches only objects of this owner, or without a recorded owner. */
   owner?: string;
-  /**
-   * The permanent id of that owner: what carries another came from one of the same name that was made later, and stays.
-   */
+  /** The permanent id of that owner. An object with another id came from a later owner of the same name, and stays. */
   ownerId?: string;
   /** With `release`: the same owner may take it back later. */
   mayReturn?: boolean;
   /**
-   * With `delete`, for a namespace or a definition on the member that still holds something, which would be deleted
-   * with it. The answer says what becomes of it: it is released for the owner to take back, or left as it is.
+   * With `delete`, called for a namespace or CRD on the member that still contains objects, which would be deleted with
+   * it. Returns whether the object is released for the owner to take back, or left unchanged.
    */
   whenHolding?(found: string): "release" | "leave";
   beforeRequest?(): void;
@@ -137,14 +138,15 @@ export interface Observation {
   object: DeepReadonly<KubernetesObject> | undefined;
 }
 
-/** What the member shows of the observed objects: the newest on demand, and a call for every change. */
+/** The member's state of the observed objects: the latest on demand, and a call for every change. */
 export interface Subscription {
-  /** The newest seen; undefined when it is not there, or not known yet (`isFresh` tells). */
+  /** The latest observed object; undefined when it does not exist, or is not known yet (see `isFresh`). */
   get(ref: ObjectRef): DeepReadonly<KubernetesObject> | undefined;
-  /** The plural under which the member serves this kind; undefined while it is not known. */
+  /** The plural under which the member serves this kind; undefined while unknown. */
   resourceOf(ref: ObjectRef): string | undefined;
   /**
-   * True when the view of this object's kind is complete and its connection alive: only then does absence mean absence.
+   * True when the cache of this object's kind is complete and its watch is connected: only then does absence mean
+   * absence.
    */
   isFresh(ref: ObjectRef): boolean;
   onChange(listener: (observation: Observation, lane: Lane) => void): void;
@@ -153,18 +155,18 @@ export interface Subscription {
 
 export interface Delivery {
   /**
-   * Throws `ApiError` when the member refuses, `UnreachableError` when it does not answer, `UnknownKindError` when it
-   * does not serve the kind.
+   * Throws `ApiError` when the member rejects the request, `UnreachableError` when it does not answer,
+   * `UnknownKindError` when it does not serve the kind.
    */
   apply(manifest: DeepReadonly<KubernetesObject>, policy: ApplyPolicy, signal: AbortSignal): Promise<ApplyOutcome>;
-  /** Touches only objects that carry our mark. Resolves also when the object is already gone. */
+  /** Touches only objects that carry our mark. Also resolves when the object no longer exists. */
   remove(ref: ObjectRef, policy: RemovePolicy, signal: AbortSignal): Promise<void>;
   /**
-   * A holder lets go. `going` says that the object is being deleted and still there. Touches only what the reference
-   * holds.
+   * Releases the object from one holder. Returns `going` while the object is terminating. Touches only objects that the
+   * reference holds.
    */
   disown(resource: HeldResource, policy: DisownPolicy, signal: AbortSignal): Promise<"gone" | "going">;
-  /** How the member serves a kind. Throws as `apply` does. */
+  /** Resolves a kind as the member serves it. Throws as `apply` does. */
   kindOf(ref: { apiVersion: string; kind: string }, policy: Pick<ApplyPolicy, "beforeRequest">): Promise<AnyKind>;
   observe(refs: Iterable<ObjectRef>): Subscription;
 }

@@ -1,4 +1,6 @@
-/** A holder lets go of an object: it is deleted when nobody else holds it, and otherwise loses one reference. */
+/**
+ * Releases an object from one holder: deletes it if there is no other holder, otherwise removes one owner reference.
+ */
 import { dynamicKind } from "../api/index.ts";
 import type { OwnerReference } from "../api/index.ts";
 import { find } from "../client/index.ts";
@@ -9,7 +11,7 @@ import type { Delivery, DisownPolicy, HeldResource } from "./delivery.ts";
 import { APPLIED_DIGEST, deliveringWork } from "./marks.ts";
 import { isHeldBy, otherHolders } from "./shared.ts";
 
-/** How often a reference is taken off again when the object changes under it. */
+/** How often removing a reference is retried when the object changes concurrently. */
 const RACE_RETRIES = 3;
 
 export function createDisown({ client, cluster }: { client: Client; cluster: string }): Delivery["disown"] {
@@ -25,8 +27,8 @@ export function createDisown({ client, cluster }: { client: Client; cluster: str
     const isHeld = isHeldBy(observed, reference);
     const others = otherHolders(observed, reference);
     const { metadata } = observed;
-    // What was let go earlier may still carry our note of it. A namesake, and what is delivered by others, is none of
-    // the holder's.
+    // An object released earlier may still carry our annotation. An object with the same name but another uid, or
+    // delivered by others, does not belong to the holder.
     const isNoted =
       mode === "release" &&
       others.length === 0 &&
@@ -38,7 +40,8 @@ export function createDisown({ client, cluster }: { client: Client; cluster: str
       await client.patch(kind, key, withoutReference(metadata, reference, isNoted), { type: "merge", signal });
       return "gone";
     }
-    // What was noted is gone; its namesake is none of the holder's, whatever it says.
+    // The recorded object was deleted; a new one with the same name does not belong to the holder, regardless of its
+    // annotations.
     if (metadata.uid !== uid) return "gone";
     if (!metadata.deletionTimestamp)
       await client.delete(kind, key, { propagationPolicy: "Background", preconditions: { uid }, signal });
@@ -47,7 +50,7 @@ export function createDisown({ client, cluster }: { client: Client; cluster: str
 
   return async ({ group, version, resource, namespace, name, uid }: HeldResource, policy, signal) => {
     policy.beforeRequest?.();
-    // A kind by its plural alone: whoever noted it did not note more.
+    // A kind by its plural alone: the status records no more.
     const kind: AnyKind = dynamicKind({
       group,
       version,

@@ -14,7 +14,7 @@ const spec = (...names: string[]): object => ({ "f:spec": Object.fromEntries(nam
 const paths = (...args: Parameters<typeof findDrift>): string[] =>
   findDrift(...args).map(({ steps }) => formatSteps(steps));
 
-test("a value that somebody else owns now is drift, with who and when", () => {
+test("a value that another manager owns is drift, with manager and time", () => {
   const managers = [
     entry("flotilla", spec("paused"), { operation: "Apply" }),
     entry("old", spec("replicas"), { time: "2024-05-01T11:00:00Z" }),
@@ -33,13 +33,13 @@ test("a value that somebody else owns now is drift, with who and when", () => {
   ]);
 });
 
-test("a value that is still ours was only spelled differently by the server", () => {
+test("a value that we still own was only normalized by the server", () => {
   expect(
     findDrift({ spec: { cpu: "1000m" } }, { spec: { cpu: "1" } }, [entry("flotilla", spec("cpu"))], "flotilla"),
   ).toEqual([]);
 });
 
-test("what lies inside a field that is owned as a whole is owned with it", () => {
+test("fields below an atomically owned field are owned with it", () => {
   const desired = { spec: { selector: { matchLabels: { app: "web" } } } };
 
   expect(
@@ -60,7 +60,7 @@ test("what lies inside a field that is owned as a whole is owned with it", () =>
   ).toEqual(["spec.selector.matchLabels.app"]);
 });
 
-test("a map that is ours says nothing about a key in it that is somebody else's", () => {
+test("owning a map does not imply owning another manager's key in it", () => {
   const managers = [entry("flotilla", { "f:data": {} }), entry("ann", { "f:data": { "f:colour": {} } })];
 
   expect(findDrift({ data: { colour: "blue" } }, { data: { colour: "red" } }, managers, "flotilla")).toMatchObject([
@@ -68,13 +68,13 @@ test("a map that is ours says nothing about a key in it that is somebody else's"
   ]);
 });
 
-test("a field that somebody removed is drift by nobody that is known", () => {
+test("a removed field is drift without a known manager", () => {
   expect(findDrift({ spec: { replicas: 3 } }, { spec: {} }, [entry("flotilla", {})], "flotilla")).toEqual([
     { steps: ["f:spec", "f:replicas"], ours: 3, theirs: undefined },
   ]);
 });
 
-describe("a list whose elements have keys", () => {
+describe("a list with keyed elements", () => {
   const owned = { "f:spec": { "f:containers": { 'k:{"name":"web"}': { ".": {}, "f:name": {} } } } };
   const managers = [
     entry("flotilla", owned, { operation: "Apply" }),
@@ -84,7 +84,7 @@ describe("a list whose elements have keys", () => {
   ];
   const desired = { spec: { containers: [{ name: "web", image: "web:1" }] } };
 
-  test("may have elements of others, in any order", () => {
+  test("may contain other managers' elements, in any order", () => {
     expect(
       findDrift(
         desired,
@@ -109,7 +109,7 @@ describe("a list whose elements have keys", () => {
     ]);
   });
 
-  test("finds an element whose key the server completed", () => {
+  test("finds an element whose key the server defaulted", () => {
     const ports = [entry("flotilla", { "f:ports": { 'k:{"port":80,"protocol":"TCP"}': { ".": {}, "f:port": {} } } })];
 
     expect(
@@ -128,14 +128,14 @@ describe("a list whose elements have keys", () => {
   });
 });
 
-test("a list that is a set may have more in it", () => {
+test("a set list may contain more elements", () => {
   const managers = [entry("flotilla", { "f:finalizers": { 'v:"ours"': {} } })];
 
   expect(findDrift({ finalizers: ["ours"] }, { finalizers: ["theirs", "ours"] }, managers, "flotilla")).toEqual([]);
   expect(paths({ finalizers: ["ours"] }, { finalizers: ["theirs"] }, managers, "flotilla")).toEqual(["finalizers"]);
 });
 
-test("fields are left out by their way, also inside lists, and the original stays", () => {
+test("withoutSteps removes fields by path, also inside lists, without changing the original", () => {
   const object = { spec: { replicas: 3, containers: [{ name: "web", image: "web:1" }, { name: "side" }] } };
 
   expect(withoutSteps(object, ["f:spec", "f:replicas"])).toEqual({ spec: { containers: object.spec.containers } });
@@ -148,7 +148,7 @@ test("fields are left out by their way, also inside lists, and the original stay
   expect(withoutSteps(object, ["f:absent", "f:deeper"])).toBe(object);
 });
 
-test("records that make no sense are no reason to fail", () => {
+test("malformed managedFields do not cause a failure", () => {
   const managers = [
     entry("flotilla", { "f:list": { "k:{nonsense": {}, "k:1": {} } }),
     entry("ann", { "f:list": "nothing" }),

@@ -1,10 +1,9 @@
 /**
- * Where a member's object differs from what was delivered, field by field, and who made it so. Pure.
+ * Finds where a member's object differs from the delivered manifest, field by field, and who changed it. Pure.
  *
- * A field of ours whose value differs is drift only when it is not ours any more: a server that spells `1000m` as `1`,
- * or whose webhook fills something in, leaves the field with its owner, while whoever changes a value becomes its
- * owner. How lists are told apart (by key, as a set, as a whole) is read from the ownership records too, so no schema
- * of the member is needed.
+ * A field whose value differs is drift only when we no longer own it. A server that normalizes `1000m` to `1`, or a
+ * webhook that fills in a value, leaves the field with its owner, while a client that changes a value becomes its
+ * owner. The list type (keyed, set or atomic) is read from managedFields too, so no schema of the member is needed.
  */
 import type { ManagedFieldsEntry } from "../api/index.ts";
 import { equalJson, isObject } from "../base/index.ts";
@@ -13,14 +12,14 @@ import { unionOf } from "../machinery/index.ts";
 import type { FieldSet } from "../machinery/index.ts";
 import { holdsIn } from "./compare.ts";
 
-/** One field that is not as delivered. */
+/** One field that differs from the delivered value. */
 export interface FieldDrift {
-  /** As ownership records name the way to it: `f:spec`, `k:{"name":"web"}`. */
+  /** The path in managedFields notation: `f:spec`, `k:{"name":"web"}`. */
   steps: readonly string[];
   ours: Json;
-  /** Undefined when it was removed, or is not there. */
+  /** Undefined when it was removed, or does not exist. */
   theirs: Json | undefined;
-  /** Who owns it now, and since when; undefined when nobody does. */
+  /** The current owner, and since when; undefined without an owner. */
   by?: { manager: string; time?: string };
 }
 
@@ -91,7 +90,7 @@ export function findDrift(
   return found;
 }
 
-/** The object without the fields at these ways; what is on the way there stays. */
+/** The object without the fields at these paths; their parents stay. */
 export function withoutSteps<T>(object: T, steps: readonly string[]): T {
   const [first = "", ...rest] = steps;
   if (first.startsWith("k:") && Array.isArray(object)) {
@@ -128,8 +127,8 @@ const ownValue = (object: unknown, key: string): unknown =>
   isObject(object) && Object.hasOwn(object, key) ? object[key] : undefined;
 
 /**
- * What lies below a field that is owned as a whole is owned with it. A map of which nothing but itself is owned looks
- * alike; that somebody else owns something in it tells the two apart.
+ * Everything below an atomically owned field is owned with it. A map of which only the map itself is owned looks the
+ * same; the two are distinguished by whether another manager owns something in it.
  */
 function below(set: FieldSet | undefined, step: string, known: FieldSet | undefined): FieldSet | undefined {
   if (set === undefined) return undefined;
@@ -155,7 +154,7 @@ function ownerOf(entries: readonly Entry[], steps: readonly string[], all: Field
   return newest && { manager: newest.manager ?? "", time: newest.time || undefined };
 }
 
-/** The fields by which the elements of a list are told apart; undefined when they are not. */
+/** The key fields of a list's elements; undefined for lists without keys. */
 function elementKeys(set: FieldSet | undefined): string[] | undefined {
   for (const step in set) {
     const keys = step.startsWith("k:") ? Object.keys(parseKey(step) ?? {}) : [];
@@ -164,7 +163,7 @@ function elementKeys(set: FieldSet | undefined): string[] | undefined {
   return undefined;
 }
 
-/** The key of an element, `k:{"name":"web"}`. Records come from members; what is no key there names no element. */
+/** The key of an element, `k:{"name":"web"}`. Records come from members; a malformed key matches no element. */
 export function parseKey(step: string): JsonObject | undefined {
   try {
     const key: unknown = JSON.parse(step.slice("k:".length));
@@ -180,7 +179,7 @@ function isOfValues(set: FieldSet | undefined): boolean {
   return false;
 }
 
-/** A key that a manifest leaves out was filled in by the server, as the protocol of a port. */
+/** The server defaults a key that a manifest omits, such as the protocol of a port. */
 function isSameElement(wanted: unknown, shown: unknown, keys: readonly string[]): boolean {
   return keys.every((key) => {
     const value = ownValue(wanted, key);

@@ -1,7 +1,7 @@
 /**
- * The members' side of works, of either API: a subscription for each work to the objects that it names, and the news
- * that one of them changed, by the work's key. A work whose status changed shares its spec with the one before, and
- * needs no second look.
+ * Watches the member objects of works of both APIs: one subscription per work for the objects it names, and
+ * notifications of their changes by work key. A status update shares the work's spec with the version before, and does
+ * not renew the subscription.
  */
 import type { KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -11,7 +11,7 @@ import type { Informer, Lane, Source } from "../runtime/index.ts";
 import type { Delivery, ObjectRef, Subscription } from "./delivery.ts";
 
 export interface FollowedWorks<W> {
-  /** Says which works to look at because of their members' objects. Each controller takes its own. */
+  /** Emits the works whose member objects changed. Each controller takes its own source. */
   source(): Source<ObjectKey>;
   /** Undefined when the member has not joined. */
   of(work: DeepReadonly<W>): Subscription | undefined;
@@ -22,7 +22,7 @@ export interface FollowedWorksOptions<W extends KubernetesObject> {
   works: Informer<W>;
   deliveryOf(work: DeepReadonly<W>): Delivery | undefined;
   refsOf(work: DeepReadonly<W>): ObjectRef[];
-  /** What the references are read from; unset is the spec. */
+  /** The part of the work that references are read from; unset is the spec. */
   basisOf?(work: DeepReadonly<W>): unknown;
 }
 
@@ -81,7 +81,7 @@ export function followWorks<W extends KubernetesObject & { spec: unknown }>({
         listeners.add(tell);
         signal.addEventListener("abort", () => listeners.delete(tell), { once: true });
       },
-      isQuiet: () => true, // News come straight from the informers, which answer for themselves.
+      isQuiet: () => true, // Notifications come directly from informers, which report their own pending work.
     }),
     of: follow,
   };

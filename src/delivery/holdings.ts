@@ -1,7 +1,7 @@
 /**
- * What a member loses with an object that holds others: a namespace takes along everything in it, a definition every
- * object of its kind. Before we delete one, the member is asked what would go. Deleting such an object is rare and
- * cannot be undone, so that a request per kind is no price; what cannot be looked at counts as held.
+ * Determines what a member loses with a container object: a namespace deletes everything in it, a CRD every object of
+ * its kind. Before deleting one, the hub asks the member what would be deleted with it. Such deletions are rare and
+ * cannot be undone, so one request per kind is acceptable; anything that cannot be inspected counts as held.
  */
 import { CustomResourceDefinition, dynamicKind, Namespace, parseApiVersion } from "../api/index.ts";
 import type { KubernetesObject } from "../api/index.ts";
@@ -12,38 +12,34 @@ import { ApiError } from "../machinery/index.ts";
 
 type Held = DeepReadonly<KubernetesObject>;
 
-/**
- * A page has room for most namespaces. More pages than this of one kind are not read: something among them is surely
- * not ours.
- */
+/** One page fits most namespaces. More pages of one kind are not read: some of those objects are certainly not ours. */
 const PAGE_SIZE = 500;
 const MAX_PAGES = 40;
-/** How many questions a member is asked at the same time. */
+/** Concurrent requests to one member. */
 const PARALLEL = 4;
-/** More versions of groups than this are not a cluster's. */
+/** No real cluster has more group versions than this. */
 const MAX_GROUP_VERSIONS = 1000;
 
-/** Records of what runs or ran: they follow it, or end by themselves. */
+/** Records of current or past workloads: they are deleted with them, or expire. */
 const RECORDS: ReadonlySet<string> = new Set([
   "/events",
   "events.k8s.io/events",
   "/endpoints",
   "coordination.k8s.io/leases",
 ]);
-/** What clusters put into every namespace by themselves. */
+/** Objects that clusters create in every namespace. */
 const FURNITURE: ReadonlySet<string> = new Set([
   "ServiceAccount default",
   "ConfigMap kube-root-ca.crt",
   "ConfigMap openshift-service-ca.crt",
   "ConfigMap istio-ca-root-cert",
 ]);
-/** A token goes with its service account. */
+/** A token is deleted with its service account. */
 const TOKEN_OF = "kubernetes.io/service-account.name";
 
 export interface Holdings {
   /**
-   * What would be deleted with this object, in words; undefined when nothing would, or it is an object that holds no
-   * others.
+   * Describes what would be deleted with this object; undefined when nothing would, or the object is not a container.
    */
   of(object: Held, signal: AbortSignal): Promise<string | undefined>;
 }
@@ -58,7 +54,7 @@ export function isContainer({ apiVersion, kind }: { apiVersion: string; kind: st
 }
 
 export function createHoldings({ client, cluster }: { client: Client; cluster: string }): Holdings {
-  /** The first object of a kind that stays unless it is deleted along. */
+  /** The first object of a kind that would remain unless it is deleted with the container. */
   async function findHeld(
     kind: AnyKind,
     namespace: string | undefined,
@@ -93,9 +89,9 @@ export function createHoldings({ client, cluster }: { client: Client; cluster: s
       return await findHeld(kind, namespace, isBeside, signal);
     } catch (error) {
       const code = error instanceof ApiError ? error.status.code : 0;
-      // The kind is gone, or cannot be listed after all: then it has no objects.
+      // The kind was deleted, or cannot be listed after all: it has no objects.
       if (code === 404 || code === 405) return undefined;
-      if (code === 403) return `perhaps objects of kind ${kind.kind}, which the hub may not list there`;
+      if (code === 403) return `possibly objects of kind ${kind.kind}, which the hub may not list there`;
       throw error;
     }
   }
@@ -109,14 +105,11 @@ export function createHoldings({ client, cluster }: { client: Client; cluster: s
     for await (const chunk of body) chunks.push(chunk);
     if (status === 404) return undefined;
     if (status !== 200)
-      throw new FlotillaError(
-        "Discovery",
-        `asking cluster ${cluster} what it serves: ${path} was answered with ${status}`,
-      );
+      throw new FlotillaError("Discovery", `discovery of cluster ${cluster} failed: ${path} returned ${status}`);
     return JSON.parse(Buffer.concat(chunks).toString()) as Json;
   }
 
-  /** Kinds in a namespace whose objects a namespace takes along; each once, in whatever version. */
+  /** Namespaced kinds whose objects are deleted with a namespace; each once, in any version. */
   async function namespacedKinds(signal: AbortSignal): Promise<AnyKind[]> {
     const groups = groupVersionsIn(await ask("/apis", signal)).slice(0, MAX_GROUP_VERSIONS);
     const kinds = new Map<string, AnyKind>();
@@ -134,7 +127,7 @@ export function createHoldings({ client, cluster }: { client: Client; cluster: s
   async function inNamespace(namespace: string, signal: AbortSignal): Promise<string | undefined> {
     const kinds = await namespacedKinds(signal);
     const isNamespaced = new Set(kinds.map(({ group, kind }) => `${group}/${kind}`));
-    // Made by something in the same namespace: that counts, and its end is the end of this one too.
+    // Owned by another object in the same namespace: the owner counts, and this object is deleted with it.
     const isDependent = ({ metadata }: Held): boolean =>
       metadata.ownerReferences?.some((owner) =>
         isNamespaced.has(`${parseApiVersion(owner.apiVersion).group}/${owner.kind}`),
@@ -159,7 +152,7 @@ export function createHoldings({ client, cluster }: { client: Client; cluster: s
     const served = versions.find((version) => version.served);
     if (!served)
       return Promise.resolve(
-        versions.length > 0 ? `perhaps objects of kind ${names.kind}, of which it serves no version` : undefined,
+        versions.length > 0 ? `possibly objects of kind ${names.kind}, of which it serves no version` : undefined,
       );
     const kind: AnyKind = dynamicKind({
       group,
@@ -168,7 +161,7 @@ export function createHoldings({ client, cluster }: { client: Client; cluster: s
       plural: names.plural,
       scope: scope === "Cluster" ? "Cluster" : "Namespaced",
     });
-    // What another object of the member made is in use there as well.
+    // Objects owned by another object on the member are in use there as well.
     return look(kind, undefined, () => false, signal);
   }
 
@@ -182,7 +175,7 @@ export function createHoldings({ client, cluster }: { client: Client; cluster: s
   };
 }
 
-/** Asks about each, a few at a time, until one has an answer. */
+/** Checks each item, a few at a time, until one returns a result. */
 async function eachOf<T>(
   all: readonly T[],
   question: (each: T) => Promise<string | undefined>,
@@ -210,7 +203,7 @@ function groupVersionsIn(list: Json | undefined): string[] {
   });
 }
 
-/** What cannot be deleted by itself, such as measurements, is a view of something else. */
+/** A kind that cannot be deleted, such as metrics, is a view of other data. */
 function deletableIn(list: Json | undefined): { name: string; kind: string }[] {
   const rows = isObject(list) && Array.isArray(list["resources"]) ? list["resources"] : [];
   return rows.flatMap((row) => {

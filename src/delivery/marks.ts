@@ -1,21 +1,21 @@
 /**
- * How we recognise, on a member, an object that Flotilla delivered. The label is Karmada's, so that users can come and
- * leave.
+ * Marks that identify objects delivered by Flotilla on a member. The label is Karmada's, so that users can migrate in
+ * both directions.
  */
 import { hash } from "node:crypto";
 import type { KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly, Json, JsonObject } from "../base/index.ts";
 import { KEEPER } from "./plan-takeover.ts";
 
-/** The manager under which we own fields on members. */
+/** Our field manager on members. */
 export const FIELD_MANAGER = "flotilla";
 export const MANAGED_LABEL = "karmada.io/managed";
-/** Digest of the manifest that was last applied: tells without a request that nothing is left to do. */
+/** Digest of the last applied manifest: shows without a request that there is nothing left to do. */
 export const APPLIED_DIGEST = "flotilla.dev/applied-digest";
-/** On an object that we let go and may take back: who delivered it. */
+/** On an object that we released and may take back: the owner that delivered it. */
 export const RELEASED_FROM = "flotilla.dev/released-from";
 
-/** Karmada's records of what a manifest brought along, and of the Work that it came in. */
+/** Karmada's records of the labels and annotations that a manifest contained, and of its Work. */
 export const MANAGED_LABELS = "resourcetemplate.karmada.io/managed-labels";
 export const MANAGED_ANNOTATIONS = "resourcetemplate.karmada.io/managed-annotations";
 const WORK_NAMESPACE = "work.karmada.io/namespace";
@@ -23,9 +23,8 @@ const WORK_NAME = "work.karmada.io/name";
 const WORK_ID = "work.karmada.io/permanent-id";
 
 /**
- * Whether an object is what this owner delivered. The label says only that some control plane did: a member may belong
- * to two, and anybody there can set it. Where somebody took the name of the owner off, what we wrote ourselves still
- * tells.
+ * Whether this owner delivered an object. The label only shows that some control plane did: a member may belong to two,
+ * and any client there can set it. If the owner annotation was removed, our field manager still identifies the object.
  */
 export function isOurs(object: DeepReadonly<KubernetesObject>, owner: string | undefined): boolean {
   const { labels, annotations, managedFields } = object.metadata;
@@ -40,8 +39,8 @@ export function isOurs(object: DeepReadonly<KubernetesObject>, owner: string | u
 }
 
 /**
- * Whether an object says that it was delivered by another than the one with this id. Names come again: a hub that was
- * restored from a copy may still want to delete what its successor has made anew.
+ * Whether an object was delivered by an owner with another id. Names are reused: a hub restored from a backup may still
+ * try to delete objects that its successor created anew.
  */
 export function isOfAnother({ metadata }: DeepReadonly<KubernetesObject>, ownerId: string | undefined): boolean {
   const id = metadata.labels?.[WORK_ID];
@@ -52,7 +51,7 @@ export function digestOf(manifest: DeepReadonly<KubernetesObject>): string {
   return hash("sha256", JSON.stringify(manifest), "base64url").slice(0, 22);
 }
 
-/** Whether the manifest that an object was last delivered from is this one. */
+/** Whether an object was last delivered from this manifest. */
 export function isSameDelivery(
   wanted: DeepReadonly<KubernetesObject>,
   observed: DeepReadonly<KubernetesObject>,
@@ -60,10 +59,10 @@ export function isSameDelivery(
   return wanted.metadata.annotations?.[APPLIED_DIGEST] === observed.metadata.annotations?.[APPLIED_DIGEST];
 }
 
-/** Manifests are shared and never changed, and each is looked at several times while it settles: it is marked once. */
+/** Manifests are shared and immutable, and each is read several times until it settles: it is marked once. */
 const marked = new WeakMap<object, DeepReadonly<KubernetesObject>>();
 
-/** The manifest with our marks on it. */
+/** The manifest with our marks. */
 export function mark(manifest: DeepReadonly<KubernetesObject>): DeepReadonly<KubernetesObject> {
   const known = marked.get(manifest);
   if (known) return known;
@@ -80,28 +79,26 @@ export function mark(manifest: DeepReadonly<KubernetesObject>): DeepReadonly<Kub
   return result;
 }
 
-/** Who delivered an object, as `namespace/name`; undefined when it does not say. */
+/** The owner that delivered an object, as `namespace/name`; undefined when not recorded. */
 function ownerOf({ metadata: { annotations = {} } }: DeepReadonly<KubernetesObject>): string | undefined {
   const { [WORK_NAMESPACE]: namespace, [WORK_NAME]: name } = annotations;
   return name === undefined ? undefined : `${namespace ?? ""}/${name}`;
 }
 
-/**
- * The Work that an object says it was delivered by, with the mark of a control plane on it; undefined for any other
- * object.
- */
+/** The Work that delivered an object with a control plane's mark; undefined for any other object. */
 export function deliveringWork(object: DeepReadonly<KubernetesObject>): string | undefined {
   return object.metadata.labels?.[MANAGED_LABEL] === "true" ? ownerOf(object) : undefined;
 }
 
-/** Whether we let this object go on behalf of the same owner: it may be taken back without asking. */
+/** Whether we released this object for the same owner: it may be taken back without `adopt`. */
 export function isReleasedFrom({ metadata }: DeepReadonly<KubernetesObject>, owner: string | undefined): boolean {
   return owner !== undefined && metadata.annotations?.[RELEASED_FROM] === owner;
 }
 
 /**
- * A merge patch that takes our marks and Karmada's records off an object that stays on the member, and gives our fields
- * up, so that whoever applies it from now on meets no conflict. With `returnTo` it remembers who may take it back.
+ * A merge patch for an object that stays on the member: removes our marks and Karmada's records and gives up our
+ * fields, so that the next client to apply it meets no conflict. With `returnTo` it records the owner that may take it
+ * back.
  */
 export function releasePatch(
   { metadata }: DeepReadonly<KubernetesObject>,
@@ -121,7 +118,7 @@ export function releasePatch(
     metadata: {
       labels: ours(metadata.labels),
       annotations: { ...ours(metadata.annotations), ...(returnTo !== undefined && { [RELEASED_FROM]: returnTo }) },
-      // Ownership is judged from one version of the object and holds for that one alone.
+      // Field ownership is computed from one version of the object and is valid only for that version.
       ...(rest && { managedFields: rest as unknown as Json[], resourceVersion: metadata.resourceVersion ?? null }),
     },
   };

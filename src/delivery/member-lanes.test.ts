@@ -14,12 +14,12 @@ function setUp() {
     passage.enter();
     return passage;
   };
-  /** What came back since the last look. */
+  /** Keys woken since the last call. */
   const taken = (): string[] => woken.splice(0);
   return { clock, lanes, enter, taken };
 }
 
-test("a member is given so many Works at a time; the others wait, one for each that is done, and other members do not notice", () => {
+test("limits concurrent Works per member; others wait for a free place, without affecting other members", () => {
   const { enter, taken } = setUp();
   const underWay = Array.from({ length: 16 }, (_, index) => enter(`work-${index}`));
 
@@ -30,7 +30,7 @@ test("a member is given so many Works at a time; the others wait, one for each t
   expect(taken()).toEqual(["seventeenth"]);
 });
 
-test("a member that does not answer is tried by one Work at a time, ever more rarely, and all come back when it answers", () => {
+test("an unreachable member is probed by one Work at a time with growing backoff, and all Works return when it answers", () => {
   const { clock, enter, taken } = setUp();
   enter("first").leave("no route to paris");
   expect(() => enter("second")).toThrow("no route to paris");
@@ -50,7 +50,7 @@ test("a member that does not answer is tried by one Work at a time, ever more ra
   expect(() => enter("third")).not.toThrow();
 });
 
-test("one that was woken and needs nothing passes its turn on", () => {
+test("a woken Work that needs no request passes its turn on", () => {
   const { clock, lanes, enter, taken } = setUp();
   enter("first").leave("no route to paris");
   expect(() => enter("second")).toThrow("no route to paris");
@@ -61,7 +61,7 @@ test("one that was woken and needs nothing passes its turn on", () => {
   expect(taken()).toEqual(["second"]);
 });
 
-test("a Work that is gone is not waited for", () => {
+test("a deleted Work does not keep its place in the queue", () => {
   const { clock, lanes, enter, taken } = setUp();
   enter("first").leave("no route to paris");
   expect(() => enter("second")).toThrow("no route to paris");
@@ -72,7 +72,7 @@ test("a Work that is gone is not waited for", () => {
   expect(taken()).toEqual(["second"]);
 });
 
-test("news that the member is ready brings everything back at once", () => {
+test("a member that becomes ready wakes all waiting Works at once", () => {
   const { lanes, enter, taken } = setUp();
   enter("first").leave("no route to paris");
   expect(() => enter("second")).toThrow("no route to paris");

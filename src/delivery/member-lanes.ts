@@ -1,9 +1,9 @@
 /**
- * Keeps members from costing each other: at most so many Works are delivered to one member at the same time, and a
- * member that does not answer is tried by one Work at a time, less and less often, while its other Works wait. What
- * waits comes back by itself.
+ * Isolates members from each other: at most a fixed number of Works are delivered to one member concurrently, and an
+ * unreachable member is probed by one Work at a time with growing backoff, while its other Works wait. Waiting Works
+ * are requeued automatically.
  *
- * A Work takes a place only when its delivery is about to send something, so Works that need nothing are never held up.
+ * A Work takes a place only when its delivery is about to send a request, so Works that need none are never delayed.
  */
 import type { Clock, Random, Timer } from "../base/index.ts";
 import { FlotillaError } from "../base/index.ts";
@@ -12,58 +12,58 @@ import type { ObjectKey } from "../client/index.ts";
 import { idOfKey } from "../runtime/index.ts";
 import type { Source } from "../runtime/index.ts";
 
-/** Enough to keep a member busy over a far network; a quarter of what execute does at the same time. */
+/** Enough to keep a member busy over a high-latency network; a quarter of the execution workers. */
 const MAX_UNDER_WAY = 16;
 const FIRST_PAUSE_MS = 1_000;
 const LAST_PAUSE_MS = 60_000;
 
-/** The member has enough to do; the Work comes back when there is room. */
+/** The member is at its limit; the Work is requeued when a place is free. */
 export class BusyMemberError extends FlotillaError {
   constructor(cluster: string) {
     super("BusyMember", `cluster ${cluster} is busy with other Works`);
   }
 }
 
-/** One Work's way to its member, for one look at it. */
+/** One Work's access to its member, for one reconcile. */
 export interface Passage {
   /**
-   * Takes a place, if it has none yet. Throws `BusyMemberError`, or `UnreachableError` while the member is not thought
-   * to answer.
+   * Takes a place, if it has none yet. Throws `BusyMemberError`, or `UnreachableError` while the member is considered
+   * unreachable.
    */
   enter(): void;
-  /** Gives the place back. `unreachable` says that no answer came, and why. */
+  /** Returns the place. `unreachable` is set when no answer came, with the reason. */
   leave(unreachable?: string): void;
 }
 
 export interface MemberLanes {
   passage(cluster: string, key: ObjectKey): Passage;
-  /** The member answers again, as somebody else found: what waits for it comes back. */
+  /** Another component found that the member answers again: its waiting Works are requeued. */
   restore(cluster: string): void;
-  /** The Work is gone, and waits for nothing. */
+  /** The Work was deleted and stops waiting. */
   forget(cluster: string, key: ObjectKey): void;
-  /** How it stands with members that are busy or away; the others are not named. */
+  /** Queue state of busy and unreachable members; others are omitted. */
   figures(): LaneFigures[];
   source: Source<ObjectKey>;
 }
 
 export interface LaneFigures {
   cluster: string;
-  /** Works that are being delivered, and works that wait for their turn. */
+  /** Works being delivered, and Works waiting for a place. */
   underWay: number;
   waiting: number;
-  /** How often in a row no answer came; the next try is further away with each. */
+  /** Consecutive attempts without an answer; each increases the delay until the next. */
   failures: number;
 }
 
 interface Lane {
   underWay: number;
-  /** In the order in which they came. */
+  /** In order of arrival. */
   waiting: Map<string, ObjectKey>;
   failures: number;
   reason: string;
-  /** One Work is trying whether the member is back. */
+  /** One Work is probing whether the member is back. */
   isTrying: boolean;
-  /** Runs while nobody may try. */
+  /** Runs while no Work may probe. */
   pause?: Timer;
 }
 
@@ -87,7 +87,7 @@ export function createMemberLanes({ clock, random }: { clock: Clock; random: Ran
     }
   }
 
-  /** One that was woken may need nothing after all; then it is the next one's turn. */
+  /** A woken Work may need no request after all; then the next one gets the turn. */
   function passTurn(lane: Lane | undefined): void {
     if (!lane || lane.waiting.size === 0) return;
     if (lane.failures > 0 ? !lane.pause && !lane.isTrying : lane.underWay < MAX_UNDER_WAY) wakeOne(lane);
@@ -103,7 +103,7 @@ export function createMemberLanes({ clock, random }: { clock: Clock; random: Ran
   }
 
   function close(lane: Lane, reason: string): void {
-    // While it is away the wording stays, so that what is written about it does too.
+    // While the member is unreachable the wording stays constant, so that statuses that contain it do not change.
     if (lane.failures === 0) lane.reason = reason;
     lane.failures++;
     lane.pause?.cancel();
@@ -144,7 +144,7 @@ export function createMemberLanes({ clock, random }: { clock: Clock; random: Ran
           if (tries) lane.isTrying = tries = false;
           if (unreachable !== undefined) {
             wait(lane);
-            // Those that were under way with the first that failed tell nothing new.
+            // Deliveries that were in flight together with the first failure add no information.
             if (!lane.pause) close(lane, unreachable);
           } else if (lane.failures > 0) open(lane);
           else wakeOne(lane);
@@ -181,7 +181,7 @@ export function createMemberLanes({ clock, random }: { clock: Clock; random: Ran
           { once: true },
         );
       },
-      isQuiet: () => true, // What waits here waits for the clock, or for a Work that is being reconciled.
+      isQuiet: () => true, // Works wait here for a timer, or for a Work that is being reconciled.
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Routes what the informers of the members see to whoever observes that object. One observer serves every member that
- * shares its informers: an event costs one look-up, not one per member or per observed object.
+ * Routes events of the members' informers to the listeners of each object. One observer serves every member that shares
+ * its informers: an event costs one lookup, not one per member or per observed object.
  */
 import { HorizontalPodAutoscaler, parseApiVersion } from "../api/index.ts";
 import type { AnyKind } from "../client/index.ts";
@@ -8,7 +8,7 @@ import type { KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 import type { Informer, Informers, Lane } from "../runtime/index.ts";
 
-/** The lane says whether the object was changed or is part of a first list. */
+/** The lane specifies whether the object changed or is part of an initial list. */
 export type ObjectListener = (object: DeepReadonly<KubernetesObject> | undefined, lane?: Lane) => void;
 export interface ObjectPlace {
   cluster: string;
@@ -18,12 +18,12 @@ export interface ObjectPlace {
 
 export interface Observer {
   informer(kind: AnyKind): Informer<KubernetesObject>;
-  /** Calls back with the object after every change of it, and with undefined when it is gone. */
+  /** Calls back with the object after every change, and with undefined when it is deleted. */
   listen(kind: AnyKind, place: ObjectPlace, listener: ObjectListener): () => void;
   /**
    * The name of an autoscaler that scales this object; `unknown` while the member's autoscalers are not listed.
-   * Autoscalers are followed from the first question on, and whoever listens to an object is called when one of its
-   * autoscalers comes or goes.
+   * Autoscalers are watched from the first call on, and the listeners of an object are called when one of its
+   * autoscalers is created or deleted.
    */
   autoscalerOf(kind: AnyKind, place: ObjectPlace): { name: string } | "none" | "unknown";
 }
@@ -32,7 +32,7 @@ const BY_TARGET = "delivery.scaleTarget";
 
 export function createObserver(informers: Informers): Observer {
   const routes = new Map<string, Map<string, Set<ObjectListener>>>();
-  /** The kinds that are listened to, by group and kind: an autoscaler names its target without a plural. */
+  /** The kinds with listeners, by group and kind: an autoscaler names its target without a plural. */
   const kinds = new Map<string, Set<AnyKind>>();
   let autoscalers: Informer<HorizontalPodAutoscaler> | undefined;
 
@@ -63,7 +63,7 @@ export function createObserver(informers: Informers): Observer {
       ),
     ]);
     informer.subscribe(({ cluster, object, old, deleted }) => {
-      // One that only reports its status changes nothing for its target.
+      // A status-only update of an autoscaler does not affect its target.
       if (
         old &&
         !deleted &&
@@ -117,7 +117,7 @@ function placeId({
 
 type TargetRef = DeepReadonly<HorizontalPodAutoscaler>["spec"]["scaleTargetRef"];
 
-/** Versions do not matter: a target is one object in all of them. */
+/** Versions do not matter: a target is the same object in all of them. */
 export const groupKind = ({ apiVersion = "", kind }: TargetRef): string =>
   `${parseApiVersion(apiVersion).group}/${kind}`;
 const targetId = (ref: TargetRef, place: string): string => `${groupKind(ref)}/${place}`;

@@ -1,27 +1,27 @@
-/** What stands in the way of a manifest, and so when it is worth another try. Pure. */
+/** Classifies why a manifest cannot be delivered, and so when to retry it. Pure. */
 import { CredentialsError, UnknownKindError, UnreachableError } from "../client/index.ts";
 import { ApiError, isNamespaceTerminating } from "../machinery/index.ts";
 import { BusyMemberError } from "./member-lanes.ts";
 
 /**
- * `busy` and `unreachable` are over when the member has time or answers; `refused` and `missing-kind` last until
- * somebody changes something; everything else (a race, a namespace that is on its way, a server in trouble) passes by
- * itself.
+ * `busy` and `unreachable` end when the member has capacity or answers; `refused` and `missing-kind` last until the
+ * object or the member is changed; everything else (a conflict, a namespace still to be created, a failing server) is
+ * transient.
  */
 export type Obstacle = "busy" | "unreachable" | "missing-kind" | "refused" | "passing";
 
 /**
- * Answers that mean no, whoever in the member said it: validation, a webhook, a quota, missing rights, a verb that is
- * not there.
+ * Status codes that mean a rejection, regardless of its source: validation, a webhook, a quota, missing permissions, an
+ * unsupported verb.
  */
 const REFUSALS: ReadonlySet<number> = new Set([400, 403, 405, 406, 413, 415, 422, 501]);
 
-/** Whether a request that got no answer may have been carried out all the same. */
+/** Whether a request without an answer may have been carried out. */
 export function mayHaveArrived(error: unknown): boolean {
   return error instanceof UnreachableError && error.mayHaveArrived;
 }
 
-/** Another manager has a field that we want otherwise and may not take: no second try changes that. */
+/** Another manager owns a field that we want to change and may not take: a retry does not help. */
 export function isFieldConflict(error: unknown): boolean {
   return (
     error instanceof ApiError &&
@@ -31,7 +31,8 @@ export function isFieldConflict(error: unknown): boolean {
 
 export function obstacleOf(error: unknown): Obstacle {
   if (error instanceof BusyMemberError) return "busy";
-  // A member that does not let us in is asked no more often than one that is away: every Work would hear the same.
+  // A member that rejects our credentials is tried no more often than an unreachable one: every Work would get the same
+  // answer.
   if (
     error instanceof UnreachableError ||
     error instanceof CredentialsError ||
@@ -40,7 +41,7 @@ export function obstacleOf(error: unknown): Obstacle {
     return "unreachable";
   if (error instanceof UnknownKindError) return "missing-kind";
   if (!(error instanceof ApiError) || isNamespaceTerminating(error)) return "passing";
-  // A webhook answers with whatever code it likes.
+  // A webhook may return any code.
   return REFUSALS.has(error.status.code) ||
     isFieldConflict(error) ||
     /^admission webhook .* denied the request/.test(error.message)

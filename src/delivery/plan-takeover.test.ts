@@ -32,14 +32,14 @@ const plan = (managedFields: ManagedFieldsEntry[], changes: Partial<Takeover> = 
     ...changes,
   });
 
-test("what we created becomes ours by apply", () => {
+test("fields that we created become ours by apply", () => {
   expect(plan([entry("flotilla", "Update", "replicas"), entry("kubectl", "Update", "paused")])).toEqual([
     entry("kubectl", "Update", "paused"),
     entry("flotilla", "Apply", "replicas"),
   ]);
 });
 
-test("what Karmada wrote by PUT becomes ours as well, together with what is ours already", () => {
+test("fields that Karmada wrote by PUT become ours too, merged with those we already own", () => {
   const taken = plan([entry("flotilla", "Apply", "replicas"), entry("karmada-controller-manager", "Update", "paused")]);
 
   expect(taken).toEqual([
@@ -47,7 +47,7 @@ test("what Karmada wrote by PUT becomes ours as well, together with what is ours
   ]);
 });
 
-test("status and the fields of others stay theirs, and nothing is done twice", () => {
+test("status and other managers' fields stay theirs, and a second run changes nothing", () => {
   expect(
     plan([
       entry("flotilla", "Apply", "replicas"),
@@ -57,7 +57,7 @@ test("status and the fields of others stay theirs, and nothing is done twice", (
   ).toBeUndefined();
 });
 
-test("an object that is adopted changes hands whole, whoever wrote it and how", () => {
+test("an adopted object is taken over completely, regardless of its managers and their operations", () => {
   const taken = plan(
     [
       entry("kubectl", "Apply", "paused"),
@@ -73,7 +73,7 @@ test("an object that is adopted changes hands whole, whoever wrote it and how", 
   ]);
 });
 
-test("a field that is ours and left to the member goes to a keeper, so that leaving it out does not remove it", () => {
+test("a field of ours that is left to the member moves to the keeper, so that omitting it does not remove it", () => {
   const kept = plan([entry("flotilla", "Apply", "replicas")], { left: [["spec", "replicas"]] });
 
   expect(kept).toEqual([
@@ -83,7 +83,7 @@ test("a field that is ours and left to the member goes to a keeper, so that leav
   expect(plan([entry("hpa", "Update", "replicas", "scale")], { left: [["spec", "replicas"]] })).toBeUndefined();
 });
 
-describe("the pods of an object that is adopted", () => {
+describe("the pod template of an adopted object", () => {
   const fieldsV1 = {
     "f:spec": {
       "f:paused": {},
@@ -97,7 +97,7 @@ describe("the pods of an object that is adopted", () => {
   const containers = [{ name: "web", image: "web:1" }];
   const observed = object([theirs], { metadata: { annotations: { restartedAt: "today" } }, spec: { containers } });
 
-  test("keep what the manifest does not mention, while it asks for nothing else of them", () => {
+  test("keeps fields that the manifest does not mention, if the manifest changes nothing in it", () => {
     const [kept, ours] = plan([], { isAdopted: true, observed, manifest: object([], { spec: { containers } }) }) ?? [];
 
     expect(kept).toMatchObject({
@@ -112,7 +112,7 @@ describe("the pods of an object that is adopted", () => {
     });
   });
 
-  test("are the manifest's altogether when it changes them anyway", () => {
+  test("belongs to the manifest completely when the manifest changes it", () => {
     const taken = plan([], {
       isAdopted: true,
       observed,

@@ -1,7 +1,7 @@
 /**
- * Decides who owns which fields before an apply. What was written by create or PUT becomes ours by apply: only then
- * does a field that a later manifest lacks disappear. What the member decides now goes to a keeper, or leaving it out
- * would remove it. Pure.
+ * Decides who owns which fields before an apply. Fields written by create or PUT become ours by apply: only then does a
+ * field that a later manifest omits disappear. Fields that the member now decides move to a keeper, because omitting
+ * them would remove them. Pure.
  */
 import type { KubernetesObject, ManagedFieldsEntry } from "../api/index.ts";
 import { equalJson, isObject } from "../base/index.ts";
@@ -11,11 +11,11 @@ import type { FieldSet } from "../machinery/index.ts";
 import { holdsIn } from "./compare.ts";
 import { parseKey } from "./drift.ts";
 
-/** Who delivered to members before us: what they wrote was the template, so it is ours when we take over. */
+/** Karmada's field managers on members: they wrote the template, so their fields become ours on takeover. */
 const PREDECESSORS: ReadonlySet<string> = new Set(["karmada-controller-manager", "karmada-agent"]);
-/** The same for works of OCM: its agent writes under this name where it does not apply. */
+/** The same for OCM works: OCM's agent writes under this name where it does not apply. */
 export const STOCK_AGENTS: ReadonlySet<string> = new Set(["work"]);
-/** Owns what was ours and is left to the member, until somebody there writes it. */
+/** Owns fields that were ours and are left to the member, until a client there writes them. */
 export const KEEPER = "flotilla-retained";
 
 type Entry = DeepReadonly<ManagedFieldsEntry>;
@@ -24,7 +24,7 @@ export interface Takeover {
   manager: string;
   manifest: DeepReadonly<KubernetesObject>;
   observed: DeepReadonly<KubernetesObject>;
-  /** We did not make it. */
+  /** We did not create it. */
   isAdopted: boolean;
   /** Fields that the member decides. */
   left?: readonly (readonly string[])[];
@@ -32,10 +32,10 @@ export interface Takeover {
 }
 
 /**
- * The new list of managers; undefined when there is nothing to take over. An object that is adopted changes hands
- * whole: what its maker stated and the manifest does not is removed, or two authors would be mixed into one workload.
- * Its pods are the exception: while the manifest asks for nothing else of them, whatever they were given besides stays,
- * and none is replaced.
+ * The new managedFields; undefined when there is nothing to take over. An adopted object is taken over completely:
+ * fields that its creator set and the manifest omits are removed, because otherwise two authors would be mixed into one
+ * workload. The pod template is the exception: while the manifest changes nothing in it, its additional fields stay,
+ * and no pod is replaced.
  */
 export function planTakeover({
   manager,
@@ -86,7 +86,10 @@ const childOf = (value: unknown, key: string): unknown =>
   isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 const podTemplateOf = (object: unknown): unknown => childOf(childOf(object, "spec"), "template");
 
-/** The fields of an entry, without those of the pod template that the manifest does not state; and those. */
+/**
+ * Splits the fields of an entry: those without pod template fields that the manifest does not specify, and those pod
+ * template fields.
+ */
 function splitPods(set: FieldSet | undefined, manifest: unknown): [FieldSet | undefined, FieldSet | undefined] {
   const spec = childOf(set, "f:spec");
   const template = childOf(spec, "f:template");
@@ -100,7 +103,7 @@ function splitPods(set: FieldSet | undefined, manifest: unknown): [FieldSet | un
   ];
 }
 
-/** What a value states of a set of fields, and the rest. */
+/** Splits a field set into the fields that a value specifies, and the rest. */
 function splitStated(set: FieldSet, value: unknown): [FieldSet | undefined, FieldSet | undefined] {
   if (value === undefined) return [undefined, set];
   const stated: FieldSet = {};

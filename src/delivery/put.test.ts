@@ -7,7 +7,7 @@ const object = (metadata: object) => ({
   metadata: { name: "settings", ...metadata },
 });
 
-test("labels and annotations of the member stay, unless an earlier manifest recorded them and this one lacks them", () => {
+test("keeps the member's labels and annotations, except those that an earlier manifest recorded and this one lacks", () => {
   const observed = object({
     resourceVersion: "7",
     finalizers: ["theirs"],

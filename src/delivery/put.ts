@@ -1,7 +1,6 @@
 /**
- * The object that Karmada would PUT: the manifest, with what the member's own controllers put into its metadata kept. A
- * label or annotation that an earlier manifest recorded as its own and this one lacks is taken away; every other that
- * the member has stays. Pure.
+ * The object that Karmada would PUT: the manifest, with the metadata that the member's own controllers added. A label
+ * or annotation that an earlier manifest recorded and this one lacks is removed; all others on the member stay. Pure.
  */
 import type { KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -12,7 +11,7 @@ type Texts = Readonly<Record<string, string>>;
 
 export function planPut(wanted: Manifest, observed: Manifest): Manifest {
   const { resourceVersion, finalizers, ownerReferences, labels = {}, annotations = {} } = observed.metadata;
-  // A manifest's own finalizers and owners count when it is created; afterwards they are the member's.
+  // A manifest's finalizers and owner references apply on creation only; afterwards the member owns them.
   const { finalizers: _finalizers, ownerReferences: _owners, ...metadata } = wanted.metadata;
   return {
     ...wanted,

@@ -18,7 +18,7 @@ const key = { cluster: "hub", namespace: "karmada-es-paris", name: "web" };
 const middle = { next: () => 0.5, bytes: (length: number) => new Uint8Array(length) };
 const resource = { group: "apps", resource: "deployments" };
 
-test("a refused question rests longer each time, another one does not", () => {
+test("a rejected request backs off longer each time, independently of other requests", () => {
   const refusals = createRefusals(middle);
   const note = (question: string, nowMs: number): number =>
     refusals.note(key, { cluster: "paris", question, waitsForKind: false }, nowMs);
@@ -32,7 +32,7 @@ test("a refused question rests longer each time, another one does not", () => {
   expect(note("b", 0)).toBe(300_000);
 });
 
-test("Works that wait for a kind are found by their member, once", () => {
+test("Works that wait for a kind are returned by member, once", () => {
   const refusals = createRefusals(middle);
   refusals.note(key, { cluster: "paris", question: "a", waitsForKind: true }, 0);
   refusals.note({ ...key, name: "cart" }, { cluster: "paris", question: "a", waitsForKind: false }, 0);
@@ -44,21 +44,21 @@ test("Works that wait for a kind are found by their member, once", () => {
 });
 
 const errors: Record<string, [unknown, ReturnType<typeof obstacleOf>]> = {
-  "a member that does not answer": [new UnreachableError("no route"), "unreachable"],
-  "a member that does not let us in": [unauthorized(), "unreachable"],
-  "a member with enough to do": [new BusyMemberError("paris"), "busy"],
+  "an unreachable member": [new UnreachableError("no route"), "unreachable"],
+  "a member that rejects our credentials": [unauthorized(), "unreachable"],
+  "a busy member": [new BusyMemberError("paris"), "busy"],
   "a kind that is not served": [new UnknownKindError("paris", "a/v1", "B"), "missing-kind"],
-  "a field that is not valid": [invalid("apps", "Deployment", "web", []), "refused"],
-  "a quota or a missing right": [forbidden(resource, "web", "exceeded quota"), "refused"],
-  "a webhook's no, whatever its code": [deniedByWebhook("check.example.com", 500, "not on Fridays"), "refused"],
-  "a race": [conflict(resource, "web", "changed"), "passing"],
-  "a namespace that is not there yet": [notFound({ group: "", resource: "namespaces" }, "shop"), "passing"],
-  "a server in trouble": [internalError("etcd"), "passing"],
-  "a server that asks for patience": [tooManyRequests("later"), "passing"],
-  "a mistake of ours": [new TypeError("x is undefined"), "passing"],
+  "an invalid field": [invalid("apps", "Deployment", "web", []), "refused"],
+  "a quota or a missing permission": [forbidden(resource, "web", "exceeded quota"), "refused"],
+  "a webhook rejection, with any code": [deniedByWebhook("check.example.com", 500, "not on Fridays"), "refused"],
+  "a conflict": [conflict(resource, "web", "changed"), "passing"],
+  "a missing namespace": [notFound({ group: "", resource: "namespaces" }, "shop"), "passing"],
+  "a failing server": [internalError("etcd"), "passing"],
+  "a rate-limited request": [tooManyRequests("later"), "passing"],
+  "an internal error": [new TypeError("x is undefined"), "passing"],
 };
 for (const [what, [error, want]] of Object.entries(errors)) {
-  test(`${what} is an obstacle of the kind ${want}`, () => {
+  test(`${what} is classified as ${want}`, () => {
     expect(obstacleOf(error)).toBe(want);
   });
 }

@@ -1,19 +1,19 @@
 /**
- * Works that their members refuse: each is tried again slowly, and at once when what it waits for may have come, which
- * is a change of the Work, of its object on the member, or of the kinds that the member serves.
+ * Works that their members reject: each is retried with a long backoff, and at once when the cause may be resolved,
+ * that is when the Work, its object on the member, or the kinds that the member serves change.
  */
 import type { Random } from "../base/index.ts";
 import type { ObjectKey } from "../client/index.ts";
 import { idOfKey } from "../runtime/index.ts";
 
 const FIRST_RETRY_MS = 2_000;
-/** A quota that was raised or a webhook that was mended is noticed within this time. */
+/** A raised quota or a repaired webhook is noticed within this time. */
 const LAST_RETRY_MS = 5 * 60_000;
 
 interface Refused {
   key: ObjectKey;
   cluster: string;
-  /** What was refused, and what was there: another of either is another question. */
+  /** The rejected manifest and the object that existed then: a change of one of them makes a new question. */
   question: string;
   failures: number;
   untilMs: number;
@@ -21,12 +21,12 @@ interface Refused {
 }
 
 export interface Refusals {
-  /** How long this question still rests; 0 when it may be asked. */
+  /** How long this question still backs off; 0 when it may be retried. */
   restMs(key: ObjectKey, question: () => string, nowMs: number): number;
-  /** It was refused, and rests from now on. Returns for how long. */
+  /** Records a rejection and starts its backoff. Returns the duration. */
   note(key: ObjectKey, refused: { cluster: string; question: string; waitsForKind: boolean }, nowMs: number): number;
   forget(key: ObjectKey): void;
-  /** The member serves other kinds than before: the Works that wait for one, which may be tried at once. */
+  /** Returns the Works that wait for a kind on the member, whose served kinds changed; they may be retried at once. */
   takeWaitingForKinds(cluster: string): ObjectKey[];
 }
 

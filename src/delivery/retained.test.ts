@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { withoutRetained } from "./retained.ts";
 
-test("fields whose value was retained from the member are left out of an apply", () => {
+test("an apply omits fields whose values were retained from the member", () => {
   const desired = { metadata: { name: "a" }, spec: { replicas: 3, paused: true } };
 
   const applied = withoutRetained(desired, { metadata: { name: "a" }, spec: { replicas: 7, paused: true } });
@@ -12,7 +12,7 @@ test("fields whose value was retained from the member are left out of an apply",
   });
 });
 
-test("a list that the member has a part in is stated with that part, so that ours stays", () => {
+test("a list that the member partly owns is applied including that part, so that our part stays", () => {
   const retained = { spec: { containers: [{ name: "web", volumeMounts: [{ name: "token" }] }] } };
 
   expect(withoutRetained({ spec: { containers: [{ name: "web" }] } }, retained)).toEqual({
@@ -21,7 +21,7 @@ test("a list that the member has a part in is stated with that part, so that our
   });
 });
 
-test("a map that managers own as a whole is stated as it was retained, because leaving out a part would remove it", () => {
+test("an atomic map is applied as retained, because omitting a part would remove it", () => {
   const desired = { spec: { entrypoint: "main" } };
   const retained = { spec: { entrypoint: "main", suspend: true } };
 

@@ -1,19 +1,19 @@
-/** What of a manifest is applied when the member decided some of its fields. Pure. */
+/** Computes which part of a manifest is applied when the member decides some of its fields. Pure. */
 import { equalJson, isObject, setOwn } from "../base/index.ts";
 import type { FieldSet } from "../machinery/index.ts";
 
 export interface Applied<T> {
-  /** What we state. */
+  /** The fields that we apply. */
   wanted: T;
-  /** The fields that stay with whoever has them on the member. */
+  /** The fields that stay with their owners on the member. */
   left: readonly (readonly string[])[];
 }
 
 /**
- * The desired object without the fields whose value `retain` took from the member: what is left out of an apply stays
- * with whoever owns it there, so we never seize `replicas` from an autoscaler. A list that retain changed is stated as
- * retain made it, because leaving it out would take our part of it away as well; and so is a map that is atomic, such
- * as the spec of a Workflow. `owned` are the fields of the managers on the member, which show what is.
+ * The desired object without the fields whose value `retain` took from the member. A field omitted from an apply stays
+ * with its owner there, so we never take `replicas` from an autoscaler. A list that retain changed is applied as retain
+ * returned it, because omitting it would also remove our part of it; the same applies to an atomic map, such as the
+ * spec of a Workflow. `owned` are the field sets of the managers on the member, which show which maps are atomic.
  */
 export function withoutRetained<T>(
   desired: T,
@@ -39,15 +39,15 @@ export function withoutRetained<T>(
         setOwn(result, key, isOwnedWhole(inside) ? theirs : visit(mine, theirs, [...path, key], inside));
       } else if (equalJson(mine, theirs)) setOwn(result, key, mine);
       else if (Array.isArray(theirs)) setOwn(result, key, theirs);
-      // What retain took out altogether is not wanted; anything else is the member's.
+      // A field that retain removed is not desired; any other is the member's.
       else if (theirs !== undefined) left.push([...path, key]);
     }
     return result;
   }
-  // The compiler cannot see that a part of T is still used as one.
+  // The compiler cannot verify that a part of T is still used as a T.
   return { wanted: visit(desired, retained, [], owned) as T, left };
 }
 
-/** Everybody who owns the place owns it without its parts. */
+/** Every manager that owns this path owns it without its parts. */
 const isOwnedWhole = (sets: readonly FieldSet[]): boolean =>
   sets.length > 0 && sets.every((set) => Object.keys(set).length === 0);

@@ -28,7 +28,7 @@ const member = (): KindResolver & { asked: string[] } => {
 };
 const ref = { apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet" };
 
-test("a kind is taken in another version where the member lacks the one asked for, and that is remembered", async () => {
+test("resolves a kind in another version where the member lacks the requested one, and caches that", async () => {
   const asked = member();
   const kinds = createServedKinds(asked);
 
@@ -41,13 +41,13 @@ test("a kind is taken in another version where the member lacks the one asked fo
   expect(kinds.known(ref)).toBeUndefined();
 });
 
-test("a kind that cannot be converted is unknown in the version asked for", async () => {
+test("a kind that cannot be converted is unknown in the requested version", async () => {
   await expect(createServedKinds(member()).resolve({ apiVersion: "example.dev/v1", kind: "Widget" })).rejects.toThrow(
     "does not serve Widget in example.dev/v1",
   );
 });
 
-test("a manifest that the member's version has no words for is refused, and nothing is dropped", () => {
+test("rejects a manifest with fields that the member's version lacks, instead of dropping them", () => {
   const manifest = makeCloneSet("shop/web")
     .with(({ spec }) => (spec.scaleStrategy = { excludePreparingDelete: true }))
     .build();
@@ -57,7 +57,7 @@ test("a manifest that the member's version has no words for is refused, and noth
   );
 });
 
-test("a manifest is converted as its kind says, once", () => {
+test("converts a manifest with its kind's conversion, once", () => {
   const manifest = makeCloneSet("shop/web")
     .with(({ spec }) => (spec.updateStrategy = { type: "RollingUpdate", rollingUpdate: { partition: 2 } } as never))
     .build();

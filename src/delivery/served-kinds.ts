@@ -1,7 +1,7 @@
 /**
- * Kinds as a member serves them. A manifest may speak a version that the member does not have yet, or not any more:
- * then another version is taken, when the kind is one that we can convert. OpenKruise's kinds are served as v1alpha1
- * here and as v1beta1 there.
+ * Kinds as a member serves them. A manifest may use a version that the member does not serve yet, or no longer serves;
+ * then another version is used if we can convert the kind. OpenKruise's kinds are served as v1alpha1 by some members
+ * and as v1beta1 by others.
  */
 import { fieldsLostIn, formatApiVersion, gvkOf, kruiseKinds, kubernetesKinds, parseApiVersion } from "../api/index.ts";
 import type { Kind, KubernetesObject } from "../api/index.ts";
@@ -14,7 +14,7 @@ type Manifest = DeepReadonly<KubernetesObject>;
 
 let convertible: ReadonlyMap<string, Kind> | undefined;
 
-/** The kind with its conversions; undefined for one that has a single version, or that we know by name alone. */
+/** The kind with its conversions; undefined for a kind with a single version, or that we know by name only. */
 function convertibleKind(apiVersion: string, kind: string): Kind | undefined {
   convertible ??= new Map(
     [...kruiseKinds, ...kubernetesKinds]
@@ -24,7 +24,7 @@ function convertibleKind(apiVersion: string, kind: string): Kind | undefined {
   return convertible.get(`${parseApiVersion(apiVersion).group}/${kind}`);
 }
 
-/** Answers with the version asked for where the member has it, and with another that we can convert to where not. */
+/** Returns the requested version where the member serves it, and otherwise another one that we can convert to. */
 export function createServedKinds(kinds: KindResolver): KindResolver {
   const others = new Map<string, AnyKind>();
   const idOf = ({ apiVersion, kind }: { apiVersion: string; kind: string }): string => `${apiVersion}/${kind}`;
@@ -73,12 +73,12 @@ export function createServedKinds(kinds: KindResolver): KindResolver {
   };
 }
 
-/** Manifests are shared and never changed; each is converted once. */
+/** Manifests are shared and immutable; each is converted once. */
 const converted = new WeakMap<object, Manifest>();
 
 /**
- * The manifest in the version in which the member has its kind. Throws an ApiError when it says something that this
- * version cannot.
+ * The manifest in the version that the member serves. Throws an ApiError when it contains fields that this version
+ * lacks.
  */
 export function inServedVersion(manifest: Manifest, served: AnyKind): Manifest {
   const { group, version, kind } = gvkOf(manifest);
@@ -91,7 +91,7 @@ export function inServedVersion(manifest: Manifest, served: AnyKind): Manifest {
     : [];
   if (lost.length > 0)
     throw badRequest(
-      `${kind} ${manifest.metadata.name} is served there as ${apiVersion} alone, which has no place for ${lost.join(", ")}; update OpenKruise on the member, or take the field out with an override policy`,
+      `${kind} ${manifest.metadata.name} is served there only as ${apiVersion}, which lacks the fields ${lost.join(", ")}; upgrade OpenKruise on the member, or remove the fields with an override policy`,
     );
   const versions = convertibleKind(manifest.apiVersion, kind)?.versions;
   const stored =

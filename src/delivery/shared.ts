@@ -1,8 +1,9 @@
 /**
- * Ownership by reference: which holders an object names, what that list becomes, and what may not be touched. Pure.
+ * Ownership by owner reference: which holders an object names, what that list becomes, and which objects may not be
+ * changed. Pure.
  *
- * An object has one owner. What carries the marks of a Work of Karmada's kind belongs to that Work, and what names
- * holders belongs to them; whichever came first keeps it, and the other says so.
+ * An object has one owner. An object with the marks of a Karmada Work belongs to that Work, and an object with holders
+ * belongs to them. The first one keeps it, and the other reports a conflict.
  */
 import type { KubernetesObject, OwnerReference } from "../api/index.ts";
 import { equalJson } from "../base/index.ts";
@@ -25,8 +26,8 @@ export const otherHolders = (object: Manifest, { uid }: OwnerReference): Referen
   holdersOf(object).filter((holder) => holder.uid !== uid);
 
 /**
- * The owners that an object should have; undefined when it has them. A reference to an earlier holder of the same name
- * gives way.
+ * The desired owner references; undefined when the object has them. A reference to an earlier holder of the same name
+ * is replaced.
  */
 export function plannedReferences(
   { metadata: { ownerReferences = [] } }: Manifest,
@@ -42,31 +43,31 @@ export function plannedReferences(
   return wanted;
 }
 
-/** Why the object may not be touched for this holder; undefined when it may. */
+/** Why the object may not be changed for this holder; undefined when it may. */
 export function refusalOf(observed: Manifest, wanted: Manifest, shared: SharedOwnership): string | undefined {
   const { kind, metadata } = observed;
   const place = `${kind} ${metadata.namespace ? `${metadata.namespace}/` : ""}${metadata.name}`;
   const work = deliveringWork(observed);
   if (work !== undefined)
-    return `${place} is delivered by the Karmada Work ${work}, and an object has one owner; take it out of that policy, or out of this ManifestWork`;
+    return `${place} is delivered by the Karmada Work ${work}, and an object has one owner; remove it from that policy, or from this ManifestWork`;
   const [other] = otherHolders(observed, shared.reference);
   const digest = metadata.annotations?.[APPLIED_DIGEST];
   if (!other || !shared.isDelivered || digest === undefined || digest === wanted.metadata.annotations?.[APPLIED_DIGEST])
     return undefined;
-  return `${place} is also held by ${other.name}, which wants it otherwise and wrote last`;
+  return `${place} is also held by ${other.name}, which specifies other values and wrote last`;
 }
 
-/** Why an object may not be taken over by whoever delivers with marks. */
+/** Why a delivery that uses marks may not take over an object. */
 export function holderText({ kind, metadata }: Manifest, cluster: string): string {
   const name = metadata.namespace ? `${metadata.namespace}/${metadata.name}` : metadata.name;
-  return `resource(kind=${kind}, ${name}) in the cluster ${cluster} belongs to a ManifestWork, and an object has one owner; take it out of that ManifestWork (deleteOption Orphan leaves it running) first`;
+  return `resource(kind=${kind}, ${name}) in the cluster ${cluster} belongs to a ManifestWork, and an object has one owner; first remove it from that ManifestWork (deleteOption Orphan leaves it running)`;
 }
 
 const noted = new WeakMap<object, Manifest>();
 
 /**
- * The manifest with a note of what it is, by which a later look sees that nothing is left to do. What is only made once
- * needs none.
+ * The manifest with its digest as an annotation, by which a later reconcile sees that there is nothing left to do. A
+ * create-only manifest needs none.
  */
 export function withNote(manifest: Manifest, { mode }: ApplyPolicy): Manifest {
   if (mode === "create-only" || mode === "read-only") return manifest;

@@ -40,7 +40,7 @@ function setUp() {
 }
 const turn = (): Promise<void> => new Promise((done) => void setImmediate(done));
 
-test("a kind that is resolved later is followed then, and what is there is reported", async () => {
+test("a kind that is resolved later is then watched, and its existing object is reported", async () => {
   const { seen, listener, resolve } = setUp();
   expect(listener()).toBeUndefined();
 
@@ -52,7 +52,7 @@ test("a kind that is resolved later is followed then, and what is there is repor
   expect(seen).toEqual([object, undefined]);
 });
 
-test("a kind that the member does not serve shows nothing, and nothing fails", async () => {
+test("a kind that the member does not serve has no objects and causes no error", async () => {
   const { subscription, seen, reject } = setUp();
 
   reject(new UnknownKindError("paris", ref.apiVersion, ref.kind));
@@ -63,7 +63,7 @@ test("a kind that the member does not serve shows nothing, and nothing fails", a
   expect(subscription.isFresh(ref)).toBe(false);
 });
 
-test("a closed subscription is told nothing more", async () => {
+test("a closed subscription receives no more calls", async () => {
   const { subscription, seen, resolve } = setUp();
 
   subscription.close();

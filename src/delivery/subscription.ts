@@ -1,4 +1,4 @@
-/** A view of some objects on one member: the newest of each, and a call for every change. */
+/** A view of some objects on one member: the latest version of each, and a call for every change. */
 import type { AnyKind, KindResolver } from "../client/index.ts";
 import type { Lane } from "../runtime/index.ts";
 import type { ObjectRef, Observation, Subscription } from "./delivery.ts";
@@ -13,7 +13,7 @@ export function subscribe(
   let closed = false;
 
   const waiting = new Set(refs);
-  /** A manifest may name a namespace for an object that belongs to none. */
+  /** A manifest may set a namespace on a cluster-scoped object. */
   const placeOf = (
     { namespace, name }: ObjectRef,
     { scope }: AnyKind,
@@ -29,7 +29,7 @@ export function subscribe(
         listener({ ref, object: observer.informer(kind).get(placeOf(ref, kind)) }, "resync");
   };
 
-  /** Follows what can be followed, and says so: what was there already was reported before anyone listened. */
+  /** Starts watching resolved kinds and notifies the listener: existing objects were reported before it subscribed. */
   function follow(): void {
     for (const ref of waiting) {
       const kind = kinds.known(ref);
@@ -45,8 +45,8 @@ export function subscribe(
   }
 
   follow();
-  // A kind that the member was never asked about. When it does not serve it, apply says so and asks again; the kind
-  // that it then finds is followed at the next look.
+  // A kind that was not resolved on this member yet. If the member does not serve it, apply reports that and resolves
+  // it again; a kind found then is watched at the next call.
   for (const ref of waiting) void Promise.allSettled([kinds.resolve(ref)]).then(follow);
   return {
     get(ref) {

@@ -12,7 +12,7 @@ const never = new AbortController().signal;
 
 describe("waiting for a list", () => {
   const under = Promise.withResolvers<void>();
-  /** A list that ends when the test says so, or with the signal. */
+  /** A list that ends when the test resolves it, or with the signal. */
   const informer = {
     whenQuiet: (signal: AbortSignal) =>
       new Promise<void>(
@@ -23,7 +23,7 @@ describe("waiting for a list", () => {
       ),
   };
 
-  test("ends when it takes long", async () => {
+  test("ends after the timeout", async () => {
     const clock = createFakeClock();
     const waiting = untilListed(informer, clock, never);
 
@@ -32,7 +32,7 @@ describe("waiting for a list", () => {
     await expect(waiting).resolves.toBeUndefined();
   });
 
-  test("ends with the signal, and says so", async () => {
+  test("ends with the signal, and rejects", async () => {
     const stop = new AbortController();
     const waiting = untilListed(informer, createFakeClock(), stop.signal);
 
@@ -50,7 +50,7 @@ describe("waiting for a list", () => {
   });
 });
 
-test("objects are not asked for one by one while a list of their kind is under way", async () => {
+test("objects are not read one by one while a list of their kind is in flight", async () => {
   const clock = createFakeClock();
   const client = createFakeClient({ clock });
   const informers = createInformers({

@@ -1,14 +1,11 @@
-/** Waiting for the list of a kind that is under way, instead of asking for its objects one by one. */
+/** Waits for the pending list of a kind, instead of reading its objects one by one. */
 import type { Clock } from "../base/index.ts";
 import type { Informer } from "../runtime/index.ts";
 
-/**
- * A list of what a member holds comes within milliseconds; of a very large one it takes seconds, and then single
- * questions are quicker.
- */
+/** Listing a member takes milliseconds; a very large one takes seconds, and then single reads are faster. */
 const PATIENCE_MS = 2_000;
 
-/** Resolves when the list has ended, well or not, or when it takes long. Rejects when the signal ends the wait. */
+/** Resolves when the list succeeded, failed, or takes too long. Rejects when the signal ends the wait. */
 export async function untilListed(
   informer: Pick<Informer<never>, "whenQuiet">,
   clock: Clock,

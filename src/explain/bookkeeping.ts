@@ -1,5 +1,6 @@
 /**
- * Labels and annotations that the stages write for each other: they differ between copies and mean nothing to people.
+ * Labels and annotations that the pipeline stages write for each other. They differ between copies and are of no
+ * interest to users.
  */
 import { MANAGED_LABEL } from "../delivery/index.ts";
 import { KEPT_TEMPLATE, ROLLOUT_STAGE, TEMPLATE_GENERATION } from "../interpreter/index.ts";
@@ -26,7 +27,7 @@ const ANNOTATIONS = new Set([
   TEMPLATE_GENERATION,
   KEPT_TEMPLATE,
   ROLLOUT_STAGE,
-  // kubectl's own memory of what was applied repeats the whole object.
+  // kubectl's last-applied annotation repeats the whole object.
   "kubectl.kubernetes.io/last-applied-configuration",
 ]);
 
@@ -35,7 +36,7 @@ const PATHS = new Set([
   ...[...ANNOTATIONS].map((key) => `metadata.annotations[${key}]`),
 ]);
 
-/** Whether a path of `compareFields` is one of them. */
+/** Whether a path from `compareFields` is one of these labels or annotations. */
 export function isBookkeeping(path: string): boolean {
   return PATHS.has(path);
 }

@@ -1,4 +1,7 @@
-/** What each member got and says: its share, what dividing and overrides made of the template, and how it went. */
+/**
+ * Explains each member: its share of the replicas, how division and overrides changed the template, and the delivery
+ * result.
+ */
 import { clusterNameOf } from "../api/index.ts";
 import type { Work } from "../api/index.ts";
 import { isObject, messageOf } from "../base/index.ts";
@@ -13,7 +16,7 @@ import type { ExplainedMember } from "./explanation.ts";
 import { compareFields } from "./field-changes.ts";
 import type { Binding } from "./plan-template.ts";
 
-/** A binding may go to thousands of clusters; the first hundred are told one by one. */
+/** A binding may target thousands of clusters; only the first hundred are explained individually. */
 const MAX_MEMBERS = 100;
 
 export async function explainMembers(
@@ -83,7 +86,7 @@ function overrides(
   }
 }
 
-/** The record that override policies leave on a Work. */
+/** The annotation in which override policies are recorded on a Work. */
 function policyNames(applied: string | undefined): string[] {
   return applied === undefined
     ? []

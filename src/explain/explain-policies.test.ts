@@ -29,33 +29,33 @@ const clusterPolicy = (name: string): ClusterPropagationPolicy => ({
   metadata: { name },
 });
 
-describe("a policy that lost is told why", () => {
+describe("explains why a policy was not chosen", () => {
   const cases: Record<
     string,
     { policies: PropagationPolicy[]; clusterPolicies?: ClusterPropagationPolicy[]; want: string[] }
   > = {
-    "by its priority": {
+    "lower priority": {
       policies: [policy("a", "web", 1), policy("b", "web", 2)],
-      want: ["b", "a: its priority 1 is less than 2"],
+      want: ["b", "a: its priority 1 is lower than 2"],
     },
-    "by how it selects": {
+    "less specific selector": {
       policies: [policy("a"), policy("b", "web")],
-      want: ["b", "a: it selects by kind, which is less specific than by name"],
+      want: ["b", "a: it selects by kind, which is less specific than selecting by name"],
     },
-    "by its name": {
+    "later name": {
       policies: [policy("b", "web"), policy("a", "web")],
-      want: ["a", "b: everything else being equal, the first name wins"],
+      want: ["a", "b: all else being equal, the alphabetically first name wins"],
     },
-    "by selecting other objects": {
+    "selects other objects": {
       policies: [policy("a", "db"), policy("b", "web")],
       want: ["b", "a: it selects other objects of this kind"],
     },
-    "by being a cluster policy": {
+    "cluster policy loses to a namespaced policy": {
       policies: [policy("a")],
       clusterPolicies: [clusterPolicy("base")],
-      want: ["a", "base: policies of the namespace come before cluster policies"],
+      want: ["a", "base: namespaced policies take precedence over cluster policies"],
     },
-    "also when nobody won": {
+    "no policy was chosen": {
       policies: [policy("a", "db")],
       want: ["none", "a: it selects other objects of this kind"],
     },
@@ -76,7 +76,7 @@ describe("a policy that lost is told why", () => {
   }
 });
 
-test("a policy for another version of the kind is told once", () => {
+test("a policy that selects another version of the kind is listed once", () => {
   const other = makePolicy("shop/a").selects("apps/v1beta1", "Deployment", "web").build();
   const views = viewsOf({ ...nothing, policies: [other] });
   const template = makeDeployment("shop/web").build();

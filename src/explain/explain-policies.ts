@@ -1,4 +1,4 @@
-/** Which policy has a resource, and why the others that could have it do not. */
+/** Explains which policy claimed a resource and why the other candidate policies did not. */
 import type { KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 import { implicitPriority } from "../propagation/index.ts";
@@ -6,7 +6,7 @@ import type { MatchPlan, PlanningViews, Policy } from "../propagation/index.ts";
 import type { ExplainedPolicy } from "./explanation.ts";
 
 const SELECTS_BY = ["nothing", "kind", "labels", "name"] as const;
-/** A namespace may have hundreds of policies for a kind; the first few tell enough. */
+/** A namespace may have hundreds of policies for a kind; the first few are enough. */
 const MAX_OTHERS = 20;
 
 export function explainPolicies(
@@ -36,15 +36,18 @@ export function explainPolicies(
   return { policy: winner ? { ...described(winner), reason: why(match) } : undefined, otherPolicies: others };
 }
 
-/** Policies that are read in another version of the kind are made anew each time. */
+/**
+ * Policies read in another version of the kind are converted to new objects on every read, so identity does not
+ * compare.
+ */
 const isSame = (a: Policy, b: Policy): boolean =>
   a.kind === b.kind && a.metadata.namespace === b.metadata.namespace && a.metadata.name === b.metadata.name;
 
 function why(match: MatchPlan): string {
   if (match.outcome !== "matched") return match.reason;
-  if (match.kept) return "it has the resource already, still selects it, and no policy preempts it";
+  if (match.kept) return "it already claimed the resource, still selects it, and no policy preempts it";
   if (match.preempted) return `it preempts ${match.preempted.kind} ${match.preempted.metadata.name}`;
-  return "it is the best policy that selects the resource: by priority, then by how specifically it selects, then by name";
+  return "it is the best policy that selects the resource: by priority, then by selector specificity, then by name";
 }
 
 type Described = Omit<ExplainedPolicy, "reason">;
@@ -52,21 +55,21 @@ type Described = Omit<ExplainedPolicy, "reason">;
 function notSelecting({ selectsBy }: Described, { metadata }: Policy, match: MatchPlan): string {
   if (match.outcome === "none" && match.reason === "claimed by another controller") return match.reason;
   if (selectsBy === "nothing") return "it selects other objects of this kind";
-  return metadata.deletionTimestamp ? "it is being deleted" : "it may not take this resource";
+  return metadata.deletionTimestamp ? "it is being deleted" : "it is not allowed to claim this resource";
 }
 
 function whyNot(other: Described, policy: Policy, winner: Described, match: MatchPlan): string {
   if (other.selectsBy === "nothing" || policy.metadata.deletionTimestamp) return notSelecting(other, policy, match);
   if (match.outcome === "matched" && match.kept)
     return policy.spec.preemption === "Always"
-      ? "it preempts only what it selects by name, from a policy of lower priority"
-      : "the resource had a policy when this one came, and this one does not preempt";
+      ? "it preempts only resources that it selects by name, and only from a policy of lower priority"
+      : "the resource already had a policy when this one was created, and this one does not preempt";
   if (other.kind !== winner.kind)
     return winner.kind === "PropagationPolicy"
-      ? "policies of the namespace come before cluster policies"
-      : "cluster policies come first for what is in no namespace";
-  if (other.priority !== winner.priority) return `its priority ${other.priority} is less than ${winner.priority}`;
+      ? "namespaced policies take precedence over cluster policies"
+      : "cluster policies take precedence for cluster-scoped resources";
+  if (other.priority !== winner.priority) return `its priority ${other.priority} is lower than ${winner.priority}`;
   if (other.selectsBy !== winner.selectsBy)
-    return `it selects by ${other.selectsBy}, which is less specific than by ${winner.selectsBy}`;
-  return "everything else being equal, the first name wins";
+    return `it selects by ${other.selectsBy}, which is less specific than selecting by ${winner.selectsBy}`;
+  return "all else being equal, the alphabetically first name wins";
 }

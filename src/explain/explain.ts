@@ -1,6 +1,6 @@
 /**
- * Puts an explanation together: asks the planners what they see now, and takes the scheduler's last decision where it
- * is known.
+ * Assembles an explanation: runs the planners against the current state and uses the scheduler's last decision where it
+ * is recorded.
  */
 import { bindingName } from "../api/index.ts";
 import { formatTime, type JsonObject } from "../base/index.ts";
@@ -16,7 +16,7 @@ import type { Binding, PlanningDependencies } from "./plan-template.ts";
 
 export interface ExplainInput extends PlanningDependencies {
   template: Template;
-  /** What the scheduler decided last, if that is remembered. */
+  /** The scheduler's last decision, if it is recorded. */
   recorded?: RecordedDecision | undefined;
 }
 
@@ -69,8 +69,8 @@ function decide(
 ): Explanation["decision"] {
   if (recorded) return { source: "recorded", at: recorded.at, ...recorded.summary };
   if (!binding || !isToBeScheduled(binding)) return undefined;
-  // Without the record of what was decided, the scheduler decides from what runs now instead of answering that nothing
-  // has changed.
+  // Without the applied-placement annotation, the scheduler decides from the current state instead of returning that
+  // nothing changed.
   const { [wellKnown.APPLIED_PLACEMENT]: _, ...annotations } = binding.metadata.annotations ?? {};
   const asked = { ...binding, metadata: { ...binding.metadata, annotations } };
   const summary = summariseDecision(

@@ -1,7 +1,7 @@
 /**
- * Explanations of a running hub.
+ * Serves Explanations from a running hub.
  *
- * Reads:  what the stages of the pipeline read, through their own views.
+ * Reads: the objects that the pipeline stages read, through the stages' own views.
  * Writes: nothing.
  */
 import { parseApiVersion } from "../api/index.ts";
@@ -24,7 +24,9 @@ export interface ExplainerDependencies {
 }
 
 export interface Explainer {
-  /** By the name of the binding, or the one that it would have; undefined when nothing is known of such a resource. */
+  /**
+   * Takes the name of the binding, or the name that the binding would have. Returns undefined for an unknown resource.
+   */
   get(namespace: string | undefined, name: string): Promise<Explanation | undefined>;
 }
 
@@ -49,14 +51,14 @@ export function createExplainer({ views, interpreter, decisions, clock, ocm }: E
   };
 }
 
-/** Of what is on members alone. */
+/** Problems of an object that only ManifestWorks deliver. */
 function carriedProblems({ works }: Carried): Problem[] {
   return works.flatMap(({ cluster, name, applied, message }) =>
     applied === false
       ? [
           {
-            what: `${cluster} did not take it: ${message ?? "no reason given"}`,
-            try: `ask 'flotilla why manifestwork/${name} -n ${cluster}'`,
+            what: `${cluster} rejected it: ${message ?? "no reason given"}`,
+            try: `run 'flotilla why manifestwork/${name} -n ${cluster}'`,
           },
         ]
       : [],
@@ -71,7 +73,7 @@ async function resourceOf(
     const template = await views.templates.get(resource);
     return template === "unknown" ? undefined : template;
   } catch (error) {
-    if (error instanceof UnknownKindError) return undefined; // Its definition is gone, and the resource with it.
+    if (error instanceof UnknownKindError) return undefined; // The CRD was deleted, and the resource with it.
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Explanation: why a resource is where it is, in the words of those who decided it. It is made up on every read from
- * what the hub has at that moment; only the scheduler's last decision is remembered, while the hub runs.
+ * Explanation: why a resource is placed where it is, in the terms of the components that decided it. It is computed on
+ * every read from the hub's current state; only the scheduler's last decision is kept, in memory.
  */
 import type { Column, Kind, KubernetesObject, ObjectSource } from "../api/index.ts";
 import type { Json, JsonObject } from "../base/index.ts";
@@ -13,28 +13,28 @@ export interface ExplainedPolicy {
   namespace?: string;
   name: string;
   priority: number;
-  /** How specifically it selects the resource; `nothing` when it does not. */
+  /** How specifically the policy selects the resource; `nothing` when it does not select it. */
   selectsBy: "name" | "labels" | "kind" | "nothing";
-  /** Why it has the resource, or why it has not. */
+  /** Why the policy claimed the resource, or why it did not. */
   reason: string;
 }
 
 export interface ExplainedMember {
   cluster: string;
-  /** Unset for what runs no replicas. */
+  /** Unset for resources without replicas. */
   replicas?: number;
-  /** `leaving`: it is no target any more and still has a copy. */
+  /** `leaving`: the cluster is no longer a target but still has a copy. */
   state: "target" | "leaving";
-  /** What dividing the template changed in this member's copy. */
+  /** Fields that replica division changed in this member's copy. */
   divided: FieldChange[];
-  /** What override policies changed after that. */
+  /** Fields that override policies changed after division. */
   overridden: FieldChange[];
   overridePolicies: string[];
   applied?: boolean;
-  /** Why it is not applied, in the word of the Work's condition. */
+  /** Why the copy is not applied: the reason of the Work's condition. */
   reason?: string;
   health?: string;
-  /** What the member, or the delivery to it, has to say. */
+  /** The message of the member or of the delivery to it. */
   message?: string;
   status?: Json;
   drift?: string;
@@ -45,37 +45,40 @@ export interface Problem {
   try: string;
 }
 
-/** A score of a Placement, with what it gave to the clusters that were scored. */
+/** A prioritizer of a Placement, with its score for each cluster. */
 export interface ExplainedPrioritizer {
   name: string;
   weight: number;
   scores: Record<string, number>;
 }
 
-/** One object of a ManifestWork. */
+/** One manifest of a ManifestWork. */
 export interface ExplainedManifest {
   apiVersion: string;
   kind: string;
   namespace?: string;
   name: string;
-  /** How it is updated. */
+  /** The update strategy. */
   strategy: string;
-  /** Unset while the member has not said anything of this version of the work. */
+  /** Unset until the member has reported on this generation of the work. */
   applied?: boolean;
-  /** Whether the member has it; unset when nobody knows. */
+  /** Whether the object exists on the member; unset when unknown. */
   available?: boolean;
-  /** Conditions that rules, or what is known of the kind, made: `Progressing: False`. */
+  /** Conditions from condition rules or from built-in knowledge of the kind, e.g. `Progressing: False`. */
   conditions: Record<string, string>;
-  /** Values that feedback rules asked for. */
+  /** Values collected by feedback rules. */
   feedback: Record<string, string>;
   message?: string;
-  /** Its work is being deleted: it goes from the member, or is gone when it is not available. */
+  /**
+   * The work is being deleted: the object is being removed from the member, or is already removed when it is not
+   * available.
+   */
   leaving?: true;
-  /** Who has it on this member by the other API. */
+  /** The owner of the object on this member through the other API. */
   alsoBy?: string;
 }
 
-/** A ManifestWork that has the object, or that a ManifestWorkReplicaSet made. */
+/** A ManifestWork that contains the object, or that a ManifestWorkReplicaSet created. */
 export interface ExplainedWork {
   cluster: string;
   name: string;
@@ -84,13 +87,13 @@ export interface ExplainedWork {
   message?: string;
 }
 
-/** How far the clusters of one Placement have come with what a ManifestWorkReplicaSet brings. */
+/** Rollout progress of a ManifestWorkReplicaSet on the clusters of one Placement. */
 export interface ExplainedRollout {
   placement: string;
   strategy: string;
-  /** How many clusters are in each state. */
+  /** Number of clusters in each state. */
   counts: Record<string, number>;
-  /** Those that are not through first. */
+  /** Unfinished clusters first. */
   clusters: { cluster: string; state: string; since?: string; work?: string; message?: string }[];
 }
 
@@ -98,27 +101,27 @@ export interface Explanation extends KubernetesObject {
   resource: { apiVersion: string; kind: string; namespace?: string; name: string };
   policy?: ExplainedPolicy;
   otherPolicies: ExplainedPolicy[];
-  /** Unset when it is not scheduled. */
+  /** Unset when the resource is not scheduled. */
   decision?: DecisionSummary & {
     /**
-     * `recorded`: what was decided then. `recomputed`: what would be decided now; the hub has started since, or never
-     * recorded it.
+     * `recorded`: the original decision. `recomputed`: what the scheduler would decide now, because the hub has
+     * restarted since or never recorded a decision.
      */
     source: "recorded" | "recomputed";
     at: string;
   };
   members: ExplainedMember[];
   moves: JsonObject[];
-  /** Orders to leave a cluster that are under way. */
+  /** Evictions in progress. */
   leaving: { cluster: string; reason: string; producer: string; message?: string; since?: string }[];
   problems: Problem[];
-  /** Of a Placement. */
+  /** Only for a Placement. */
   prioritizers?: ExplainedPrioritizer[];
-  /** Of a ManifestWork. */
+  /** Only for a ManifestWork. */
   manifests?: ExplainedManifest[];
-  /** Of a ManifestWorkReplicaSet. */
+  /** Only for a ManifestWorkReplicaSet. */
   rollout?: ExplainedRollout[];
-  /** Of an object that ManifestWorks bring to members. */
+  /** Only for an object that ManifestWorks deliver. */
   works?: ExplainedWork[];
 }
 
@@ -139,23 +142,27 @@ const list = (description: string): Schema => ({
 const schema: Schema = {
   type: "object",
   description:
-    "Explanation says why a resource is where it is. It has the name that the resource's binding has or would have, and is made up on every read.",
+    "Explanation describes why a resource is placed where it is. It has the name that the resource's binding has or would have, and is computed on every read.",
   properties: {
     apiVersion: { type: "string" },
     kind: { type: "string" },
     metadata: free("Name and namespace of the binding."),
-    resource: free("The resource that this is about."),
-    policy: free("The policy that the resource belongs to, and why."),
-    otherPolicies: list("Policies that select its kind and do not have it, and why."),
-    decision: free("Which clusters the scheduler kept and refused, with plugin, reason, score, room and share."),
-    members: list("Each member's copy: what dividing and overrides changed, and what the member says."),
-    moves: list("The last automatic moves, the newest last."),
-    leaving: list("Orders to leave a cluster that are under way."),
-    problems: list("What is wrong, and what to try."),
-    prioritizers: list("Of a Placement: what each score gave to the clusters."),
-    manifests: list("Of a ManifestWork: what became of each object on the member."),
-    rollout: list("Of a ManifestWorkReplicaSet: how far the clusters of each Placement have come."),
-    works: list("ManifestWorks that bring this object to members."),
+    resource: free("The resource that is explained."),
+    policy: free("The policy that claimed the resource, and why."),
+    otherPolicies: list("Policies that select the resource's kind but did not claim it, and why."),
+    decision: free(
+      "Clusters that the scheduler kept and excluded, with plugin, reason, score, available replicas and assigned replicas.",
+    ),
+    members: list(
+      "Each member's copy: fields changed by division and overrides, and the state reported by the member.",
+    ),
+    moves: list("The most recent automatic moves, newest last."),
+    leaving: list("Evictions in progress."),
+    problems: list("Problems, each with a suggested fix."),
+    prioritizers: list("For a Placement: the score of each prioritizer for the clusters."),
+    manifests: list("For a ManifestWork: the state of each manifest on the member."),
+    rollout: list("For a ManifestWorkReplicaSet: rollout progress on the clusters of each Placement."),
+    works: list("ManifestWorks that deliver this object to members."),
   },
 };
 const name: Column = { name: "Name", type: "string", format: "name", jsonPath: ".metadata.name" };
@@ -167,7 +174,7 @@ const kindOf = (names: Pick<Kind, "kind" | "plural" | "scope">, source?: ObjectS
   storageVersion: VERSION,
   versions: { [VERSION]: { schema, columns: [name, policy] } },
   subresources: {},
-  // One costs a few runs of the planners, so nobody gets all of them at once.
+  // Computing one Explanation runs several planners, so list is not supported.
   verbs: ["get"],
   source,
   builtIn: true,
@@ -176,11 +183,11 @@ const kindOf = (names: Pick<Kind, "kind" | "plural" | "scope">, source?: ObjectS
 
 const NAMES = { kind: "Explanation", plural: "explanations", scope: "Namespaced" } as const;
 const CLUSTER_NAMES = { kind: "ClusterExplanation", plural: "clusterexplanations", scope: "Cluster" } as const;
-/** As clients read them: for what has a ResourceBinding, and for what has a ClusterResourceBinding. */
+/** As clients read them: for resources with a ResourceBinding and for resources with a ClusterResourceBinding. */
 export const Explanation: Kind<Explanation> = kindOf(NAMES);
 export const ClusterExplanation: Kind<Explanation> = kindOf(CLUSTER_NAMES);
 
-/** As the hub serves them; `get` is asked when somebody reads, so that what answers may be put together later. */
+/** As the hub serves them. `get` is resolved per request, so that the explainer may be constructed later. */
 export function explanationKinds(
   get: (namespace: string | undefined, name: string) => Promise<Explanation | undefined>,
 ): Kind[] {

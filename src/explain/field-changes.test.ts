@@ -3,13 +3,13 @@ import { isBookkeeping } from "./bookkeeping.ts";
 import { compareFields } from "./field-changes.ts";
 
 const cases: Record<string, { before: unknown; after: unknown; want: unknown[] }> = {
-  "equal objects do not differ": { before: { spec: { replicas: 1 } }, after: { spec: { replicas: 1 } }, want: [] },
-  "a field is named by its path": {
+  "equal objects have no changes": { before: { spec: { replicas: 1 } }, after: { spec: { replicas: 1 } }, want: [] },
+  "names a field by its path": {
     before: { spec: { replicas: 4 } },
     after: { spec: { replicas: 6 } },
     want: [{ path: "spec.replicas", before: 4, after: 6 }],
   },
-  "a field that comes has no value before, and one that goes none after": {
+  "an added field has no value before, and a removed field has no value after": {
     before: { a: 1 },
     after: { b: 2 },
     want: [
@@ -17,7 +17,7 @@ const cases: Record<string, { before: unknown; after: unknown; want: unknown[] }
       { path: "b", after: 2 },
     ],
   },
-  "items with names are compared by them": {
+  "compares list items with names by name": {
     before: {
       containers: [
         { name: "web", image: "web:1" },
@@ -32,22 +32,22 @@ const cases: Record<string, { before: unknown; after: unknown; want: unknown[] }
     },
     want: [{ path: "containers[web].image", before: "web:1", after: "web:2" }],
   },
-  "items with names in another order are a change of the list": {
+  "reordering named items is a change of the list": {
     before: { env: [{ name: "a" }, { name: "b" }] },
     after: { env: [{ name: "b" }, { name: "a" }] },
     want: [{ path: "env", before: [{ name: "a" }, { name: "b" }], after: [{ name: "b" }, { name: "a" }] }],
   },
-  "other lists are compared as a whole": {
+  "compares other lists as a whole": {
     before: { args: ["a"] },
     after: { args: ["a", "b"] },
     want: [{ path: "args", before: ["a"], after: ["a", "b"] }],
   },
-  "keys with dots are set apart": {
+  "quotes keys that contain dots": {
     before: { metadata: {} },
     after: { metadata: { annotations: { "example.com/a": "1" } } },
     want: [{ path: "metadata.annotations[example.com/a]", after: "1" }],
   },
-  "what stages write for each other is left out, also where there were no annotations before": {
+  "leaves out bookkeeping annotations, also where there were no annotations before": {
     before: { metadata: {} },
     after: {
       metadata: {
@@ -56,12 +56,12 @@ const cases: Record<string, { before: unknown; after: unknown; want: unknown[] }
     },
     want: [],
   },
-  "what a Secret holds is not shown": {
+  "does not show Secret data": {
     before: { apiVersion: "v1", kind: "Secret", data: { "tls.key": "b2xk" } },
     after: { apiVersion: "v1", kind: "Secret", data: { "tls.key": "bmV3" } },
     want: [{ path: "data[tls.key]", before: "(hidden)", after: "(hidden)" }],
   },
-  "hostile keys are keys": {
+  "handles hostile keys such as __proto__ as plain keys": {
     before: JSON.parse('{"__proto__":{"a":1}}'),
     after: {},
     want: [{ path: "__proto__", before: { a: 1 } }],
@@ -73,7 +73,7 @@ for (const [behaviour, { before, after, want }] of Object.entries(cases)) {
   });
 }
 
-test("many changes are counted after the first fifty", () => {
+test("counts changes after the first fifty", () => {
   const after = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`key${index}`, index]));
 
   const { fields, more } = compareFields({}, after);

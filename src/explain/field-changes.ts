@@ -1,33 +1,30 @@
-/** What differs between two objects, field by field, for people. Pure; what Secrets hold is not shown. */
+/** Field-by-field difference of two objects, for display. Pure; Secret data is not shown. */
 import { equalJson, isObject } from "../base/index.ts";
 import type { DeepReadonly, Json } from "../base/index.ts";
 
 export interface FieldChange {
   /** `spec.template.spec.containers[web].image` */
   path: string;
-  /** Unset where the field is not there. */
+  /** Unset where the field is absent. */
   before?: Json;
   after?: Json;
 }
 
 export interface FieldDifference {
   fields: FieldChange[];
-  /** Changes that are not listed one by one. */
+  /** Number of changes that are not listed. */
   more: number;
 }
 
-/** More is of no use to people. */
+/** More changes are of no use to a reader. */
 const MAX_FIELDS = 50;
-/** Manifests that the server takes are less deep; what lies below is compared as a whole. */
+/** The server rejects deeper manifests; anything below this depth is compared as a whole. */
 const MAX_DEPTH = 64;
 const HIDDEN = "(hidden)";
-/**
- * Compared key by key also where one side has none of them: among labels and annotations are some that nobody wants to
- * see.
- */
+/** Compared key by key even where one side has no labels or annotations, because some of the keys are hidden. */
 const METADATA = /^metadata(\.labels|\.annotations)?$/;
 
-/** `isHidden` names paths that differ in every copy and mean nothing to people. */
+/** `isHidden` matches paths that differ in every copy and are of no interest to users. */
 export function compareFields(
   before: DeepReadonly<unknown>,
   after: DeepReadonly<unknown>,
@@ -48,7 +45,7 @@ export function compareFields(
     if (depth < MAX_DEPTH && leftByName && rightByName) {
       for (const name of new Set([...leftByName.keys(), ...rightByName.keys()]))
         walk(`${path}[${name}]`, leftByName.get(name), rightByName.get(name), depth + 1);
-      // The same items in another order.
+      // The same items in a different order.
       if (equalJson(Object.fromEntries(leftByName), Object.fromEntries(rightByName))) note(path, left, right);
       return;
     }
@@ -75,7 +72,7 @@ export function compareFields(
   }
 }
 
-/** Lists whose items have names are compared by them, as containers are; others as a whole. */
+/** Lists whose items have names, such as containers, are compared by name; other lists as a whole. */
 function byName(value: unknown): Map<string, unknown> | undefined {
   if (!Array.isArray(value) || value.length === 0) return undefined;
   const items = new Map<string, unknown>();
@@ -88,6 +85,6 @@ function byName(value: unknown): Map<string, unknown> | undefined {
 
 const own = (object: Readonly<Record<string, unknown>>, key: string): unknown =>
   Object.hasOwn(object, key) ? object[key] : undefined;
-/** A key with dots in it, such as most annotations, is set apart. */
+/** Keys that contain dots, such as most annotation keys, are quoted. */
 const join = (path: string, key: string): string =>
   /^[A-Za-z0-9_-]+$/.test(key) ? (path === "" ? key : `${path}.${key}`) : `${path}[${key}]`;

@@ -41,45 +41,45 @@ const cases: Record<
   string,
   { explanation?: Partial<Explanation>; cluster?: Cluster | undefined; found?: string[]; want: string[] }
 > = {
-  "nothing is wrong where everything is applied": {
+  "reports no problem when everything is applied": {
     explanation: { policy, members: [member({ health: "Healthy" })] },
     want: [],
   },
-  "no policy is the first thing to say": { want: ["no policy selects it, so it stays on the hub"] },
-  "what cannot be scheduled is told once, with what helps against the refusal": {
+  "reports a missing policy first": { want: ["no policy selects it, so it is not propagated"] },
+  "reports an unschedulable resource once, with a fix for the exclusion": {
     explanation: { policy, decision },
-    found: ["0/1 clusters are available; what runs stays where it is"],
-    want: ["it cannot be scheduled: 0/1 clusters are available."],
+    found: ["0/1 clusters are available; running copies stay where they are"],
+    want: ["scheduling failed: 0/1 clusters are available."],
   },
-  "what the planners found is told": {
+  "reports problems that the planners found": {
     explanation: { policy },
     found: ["policy all is waiting for OverridePolicy gold"],
     want: ["policy all is waiting for OverridePolicy gold"],
   },
-  "a member that is not ready is told": {
+  "reports a member that is not ready": {
     explanation: { policy, members: [member({})] },
     cluster: ready("False"),
     want: ["oslo is not ready: no answer"],
   },
-  "a member that is gone is told": {
+  "reports a member that was removed": {
     explanation: { policy, members: [member({})] },
     cluster: undefined,
     want: ["oslo is not a member of the fleet"],
   },
-  "a refusal of the member is told with its words": {
+  "reports the member's own rejection message": {
     explanation: { policy, members: [member({ applied: false, message: "quota exceeded" })] },
-    want: ["oslo did not take it: quota exceeded"],
+    want: ["oslo rejected it: quota exceeded"],
   },
-  "a member that is not ready and was not reached is told once": {
+  "reports a member that is not ready and unreachable once": {
     explanation: { policy, members: [member({ applied: false, reason: "MemberUnreachable", message: "no route" })] },
     cluster: ready("False"),
     want: ["oslo is not ready: no answer"],
   },
-  "an unhealthy copy is told": {
+  "reports an unhealthy copy": {
     explanation: { policy, members: [member({ health: "Unhealthy" })] },
     want: ["it is not healthy on oslo"],
   },
-  "drift that nobody repairs is told, and drift that was repaired is not": {
+  "reports drift that is not repaired, but not drift that was repaired": {
     explanation: {
       policy,
       members: [
@@ -87,7 +87,7 @@ const cases: Record<
         member({ drift: "Repaired: spec.replicas was 9" }),
       ],
     },
-    want: ["somebody changed it on oslo: spec.replicas is 9"],
+    want: ["it was changed on oslo: spec.replicas is 9"],
   },
 };
 for (const [behaviour, { explanation = {}, found = [], want, ...given }] of Object.entries(cases)) {
@@ -108,7 +108,7 @@ for (const [behaviour, { explanation = {}, found = [], want, ...given }] of Obje
   });
 }
 
-test("a refusal by a taint is answered with tolerations", () => {
+test("suggests tolerations when a taint excluded the clusters", () => {
   const [problem] = findProblems({
     explanation: { resource, policy, otherPolicies: [], members: [], decision },
     binding: undefined,
@@ -120,7 +120,7 @@ test("a refusal by a taint is answered with tolerations", () => {
   expect(problem?.try).toContain("placement.clusterTolerations");
 });
 
-test("too little room on the clusters that fit is answered with room, whoever else was refused", () => {
+test("suggests more capacity when the fitting clusters are too small, even if others were excluded", () => {
   const full = {
     ...decision,
     kept: [{ cluster: "paris", score: 0, available: 3 }],
@@ -135,33 +135,33 @@ test("too little room on the clusters that fit is answered with room, whoever el
     isUncopied: false,
   });
 
-  expect(problem?.try).toBe("give the clusters more room, or the policy more clusters");
+  expect(problem?.try).toBe("add capacity to the clusters, or add clusters to the policy");
 });
 
-describe("what to try follows from what is wrong", () => {
+describe("suggests a fix that matches the problem", () => {
   const exists = "resource(kind=Deployment, shop/web) already exists in the cluster oslo and is not managed";
   const cases: Record<string, { what: Partial<Explanation["members"][number]>; want: string }> = {
-    "a member that is away is brought back": {
+    "reconnect an unreachable member": {
       what: { applied: false, reason: "MemberUnreachable", message: "no route" },
       want: "see that oslo runs and that the hub can reach it",
     },
-    "a member that does not answer is brought back": {
+    "reconnect a member that does not respond": {
       what: { applied: false, reason: "AnswerPending", message: "slow" },
       want: "see that oslo runs and that the hub can reach it",
     },
-    "an object that was there before is taken over": {
+    "take over an object that already existed": {
       what: { applied: false, reason: "AppliedFailed", message: exists },
       want: "conflictResolution: Overwrite",
     },
-    "a kind that is not served is installed": {
+    "install the CRD of a kind that is not served": {
       what: { applied: false, reason: "KindNotServed", message: "no kind" },
       want: "install the kind's CustomResourceDefinition",
     },
-    "what the member refuses is corrected": {
+    "correct what the member rejects": {
       what: { applied: false, reason: "AppliedFailed", message: "quota exceeded" },
       want: "correct what the member refuses",
     },
-    "an unhealthy copy is looked at, by its full name": {
+    "inspect an unhealthy copy by its fully qualified name": {
       what: { health: "Unhealthy" },
       want: "'flotilla describe deployment.apps/web -n shop --clusters oslo'",
     },
@@ -181,7 +181,7 @@ describe("what to try follows from what is wrong", () => {
   }
 });
 
-test("an override that cannot be applied is told once, by cluster", () => {
+test("reports a failing override once, with its clusters", () => {
   const binding = {
     metadata: { name: "web-deployment" },
     spec: {},
@@ -191,12 +191,12 @@ test("an override that cannot be applied is told once, by cluster", () => {
           type: "Dispatched",
           status: "False",
           reason: "RenderFailed",
-          message: "oslo: applying override policy web: nothing there; these members keep what they have",
+          message: "oslo: applying override policy web: nothing there; these members keep their current copies",
         },
       ],
     },
   } as unknown as ProblemInput["binding"];
-  const found = ["oslo: applying override policy web: nothing there; it keeps what it has"];
+  const found = ["oslo: applying override policy web: nothing there; it keeps its current copy"];
 
   const problems = findProblems({
     explanation: {

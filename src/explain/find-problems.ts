@@ -1,4 +1,4 @@
-/** What is wrong with a resource's way to its members, and what a person can try. Pure. */
+/** Finds problems on a resource's path to its members, and suggests fixes. Pure. */
 import { parseApiVersion } from "../api/index.ts";
 import type { Cluster } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -7,18 +7,18 @@ import { wellKnown } from "../propagation/index.ts";
 import type { Explanation, Problem } from "./explanation.ts";
 import type { Binding } from "./plan-template.ts";
 
-/** What helps against a refusal of a scheduler's plugin. */
+/** Suggested fixes when a scheduler plugin excludes a cluster. */
 const AGAINST: Readonly<Record<string, string>> = {
-  APIEnablement: "install the kind's CustomResourceDefinition on those members, or wait for the hub to see it there",
+  APIEnablement: "install the kind's CustomResourceDefinition on those members, or wait for the hub to detect it there",
   ClusterAffinity:
     "compare the placement of the policy with the names, labels, provider, region and zones of the clusters",
-  TaintToleration: "take the taint off the cluster, or add a toleration to placement.clusterTolerations",
+  TaintToleration: "remove the taint from the cluster, or add a toleration to placement.clusterTolerations",
   SpreadConstraint:
-    "give the clusters the provider, region or zone that the spread constraint asks for, or change the constraint",
+    "set the provider, region or zone that the spread constraint requires on the clusters, or change the constraint",
   WorkloadAffinity:
-    "see where the others of its workload group are, and let the placement include a cluster that has all of them",
-  WorkloadAntiAffinity: "give the placement a cluster that no other of its workload group has",
-  ClusterEviction: "wait for the eviction to end, or fix what the resource was moved away for",
+    "check where the other members of its workload group run, and let the placement include a cluster that has all of them",
+  WorkloadAntiAffinity: "add a cluster to the placement that runs no other member of its workload group",
+  ClusterEviction: "wait for the eviction to finish, or fix the cause of the eviction",
 };
 const MAX_PROBLEMS = 50;
 
@@ -26,9 +26,9 @@ export interface ProblemInput {
   explanation: Pick<Explanation, "resource" | "policy" | "otherPolicies" | "decision" | "members">;
   binding: Binding | undefined;
   clusterOf(name: string): DeepReadonly<Cluster> | undefined;
-  /** What the planners could not do. */
+  /** Errors of the planners. */
   found: readonly string[];
-  /** Why copies cannot be made is among that. */
+  /** The errors include why copies cannot be rendered. */
   isUncopied: boolean;
 }
 
@@ -38,30 +38,30 @@ export function findProblems({ explanation, binding, clusterOf, found, isUncopie
   if (!policy && !binding?.spec.requiredBy?.length) {
     problems.push({
       what: binding
-        ? "no policy selects it any more; what runs stays as it is"
-        : "no policy selects it, so it stays on the hub",
+        ? "no policy selects it any longer; running copies are left unchanged"
+        : "no policy selects it, so it is not propagated",
       try: `apply a ${resource.namespace ? `PropagationPolicy in namespace ${resource.namespace}` : "ClusterPropagationPolicy"} whose resourceSelectors name ${resource.apiVersion} ${resource.kind} ${resource.name}`,
     });
   }
   const unscheduled = decision?.message;
   if (decision && unscheduled !== undefined) {
-    problems.push({ what: `it cannot be scheduled: ${unscheduled}`, try: againstUnscheduled(decision) });
+    problems.push({ what: `scheduling failed: ${unscheduled}`, try: againstUnscheduled(decision) });
   }
   for (const what of found)
     if (!what.startsWith(unscheduled?.replace(/\.$/, "") ?? "\0"))
-      problems.push({ what, try: "correct the object that it names; the hub goes on by itself" });
+      problems.push({ what, try: "correct the named object; the hub then continues automatically" });
   if (binding) problems.push(...bindingProblems(binding, isUncopied));
   for (const member of members) problems.push(...memberProblems(resource, member, clusterOf(member.cluster)));
   return problems.slice(0, MAX_PROBLEMS);
 }
 
 /**
- * Where some clusters fit and it is still not scheduled, they have too little room together; who was refused is not the
- * reason then.
+ * If some clusters fit and the binding is still not scheduled, the fitting clusters lack capacity; the excluded
+ * clusters are not the cause.
  */
 function againstUnscheduled({ kept, refused }: NonNullable<Explanation["decision"]>): string {
   const helps = kept.length > 0 ? undefined : refused.flatMap(({ by }) => AGAINST[by] ?? [])[0];
-  return helps ?? "give the clusters more room, or the policy more clusters";
+  return helps ?? "add capacity to the clusters, or add clusters to the policy";
 }
 
 function bindingProblems({ metadata, spec, status }: Binding, isUncopied: boolean): Problem[] {
@@ -70,12 +70,12 @@ function bindingProblems({ metadata, spec, status }: Binding, isUncopied: boolea
   if (dispatched?.status === "False" && dispatched.reason === "RolloutHeld")
     problems.push({
       what: dispatched.message ?? "",
-      try: "bring these members back, or take away what suspends dispatching to them; or give their replicas to others",
+      try: "bring these members back or resume dispatching to them, or move their replicas to other clusters",
     });
-  // The planners have just met the same, and say it by cluster.
+  // The planners have just reported the same error per cluster.
   else if (dispatched?.status === "False" && !isUncopied)
     problems.push({
-      what: `copies cannot be made: ${dispatched.message ?? dispatched.reason}`,
+      what: `copies cannot be rendered: ${dispatched.message ?? dispatched.reason}`,
       try: "correct the override policy or the template",
     });
   if (spec.suspension?.scheduling)
@@ -85,16 +85,13 @@ function bindingProblems({ metadata, spec, status }: Binding, isUncopied: boolea
     });
   if (spec.suspension?.dispatching)
     problems.push({
-      what: "dispatching is suspended: members do not see changes",
+      what: "dispatching is suspended: members do not receive changes",
       try: "set spec.suspension.dispatching of the policy to false",
     });
   return problems;
 }
 
-/**
- * Reasons of the condition Applied that say nothing against the object: the member was not reached, or has not
- * answered.
- */
+/** Reasons of the condition Applied that do not blame the object: the member is unreachable or has not responded. */
 const AWAY: ReadonlySet<string> = new Set([
   wellKnown.MEMBER_UNREACHABLE,
   wellKnown.NO_ANSWER,
@@ -111,46 +108,49 @@ function memberProblems(
   if (!object)
     problems.push({
       what: `${cluster} is not a member of the fleet`,
-      try: "join it again, or choose other clusters in the policy",
+      try: "join it again, or select other clusters in the policy",
     });
   else if (ready && ready.status !== "True")
     problems.push({
       what: `${cluster} is not ready: ${ready.message ?? ready.reason ?? "unknown"}`,
-      try: `look at 'kubectl describe cluster ${cluster}'; it keeps what it runs`,
+      try: `run 'kubectl describe cluster ${cluster}'; its workloads keep running`,
     });
   const isAway = applied === false && AWAY.has(reason);
-  // That one which is not ready, as was just told, was not reached either is no news.
+  // A member already reported as not ready is not also reported as unreachable.
   if (isAway && problems.length === 0)
     problems.push({
-      what: `${cluster} was not reached: ${message ?? "no reason given"}`,
-      try: `see that ${cluster} runs and that the hub can reach it; it keeps what it runs, and the hub goes on by itself when it is back`,
+      what: `${cluster} is unreachable: ${message ?? "no reason given"}`,
+      try: `check that ${cluster} is running and reachable from the hub; its workloads keep running, and the hub continues automatically when it is back`,
     });
   else if (applied === false && !isAway)
     problems.push({
-      what: `${cluster} did not take it: ${message ?? "no reason given"}`,
+      what: `${cluster} rejected it: ${message ?? "no reason given"}`,
       try: againstRefusal(resource, cluster, reason, message),
     });
   else if (health === "Unhealthy")
     problems.push({ what: `it is not healthy on ${cluster}`, try: lookAt(resource, cluster) });
   if (drift?.startsWith("ReportOnly"))
     problems.push({
-      what: `somebody changed it on ${cluster}: ${drift.slice("ReportOnly: ".length)}`,
-      try: "take the change back there, put it into the template, or set flotilla.dev/drift: repair",
+      what: `it was changed on ${cluster}: ${drift.slice("ReportOnly: ".length)}`,
+      try: "revert the change there, add it to the template, or set flotilla.dev/drift: repair",
     });
   if (state === "leaving")
-    problems.push({ what: `its copy on ${cluster} is being left`, try: "it goes when its replacement is healthy" });
+    problems.push({
+      what: `its copy on ${cluster} is being evicted`,
+      try: "the copy is deleted when its replacement is healthy",
+    });
   return problems;
 }
 
 function againstRefusal(resource: Explanation["resource"], cluster: string, reason: string, message = ""): string {
   if (reason === "KindNotServed") return AGAINST["APIEnablement"] ?? "";
-  // Karmada's sentence for an object that is there and was not made by the hub.
+  // Karmada's message for an existing object that the hub did not create.
   if (message.includes(`already exists in the cluster ${cluster}`))
-    return `it was there before: take it over with conflictResolution: Overwrite in the policy, or rename or delete one of the two; ${lookAt(resource, cluster)}`;
-  return "correct what the member refuses; the hub tries again by itself";
+    return `it already existed: take it over with conflictResolution: Overwrite in the policy, or rename or delete one of the two; ${lookAt(resource, cluster)}`;
+  return "correct what the member rejects; the hub retries automatically";
 }
 
 function lookAt({ apiVersion, kind, namespace, name }: Explanation["resource"], cluster: string): string {
   const { group } = parseApiVersion(apiVersion);
-  return `look at it there: 'flotilla describe ${kind.toLowerCase()}${group ? `.${group}` : ""}/${name}${namespace ? ` -n ${namespace}` : ""} --clusters ${cluster}'`;
+  return `inspect it there: 'flotilla describe ${kind.toLowerCase()}${group ? `.${group}` : ""}/${name}${namespace ? ` -n ${namespace}` : ""} --clusters ${cluster}'`;
 }

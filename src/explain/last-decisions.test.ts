@@ -18,7 +18,7 @@ const unschedulable: SchedulePlan = {
 };
 const key = (name: string) => ({ cluster: "hub", namespace: "shop", name });
 
-test("the last decision about a binding counts", () => {
+test("keeps the last decision of a binding", () => {
   const decisions = createLastDecisions(createFakeClock());
 
   decisions.record(key("web"), scheduled("oslo"));
@@ -27,7 +27,7 @@ test("the last decision about a binding counts", () => {
   expect(decisions.get(key("web"))?.summary.kept).toEqual([{ cluster: "paris" }]);
 });
 
-test("looking again without deciding leaves a decision, and ends a failure", () => {
+test("a pass without a decision keeps the last decision and clears a failure", () => {
   const decisions = createLastDecisions(createFakeClock());
   decisions.record(key("web"), scheduled("oslo"));
   decisions.record(key("db"), unschedulable);
@@ -38,7 +38,7 @@ test("looking again without deciding leaves a decision, and ends a failure", () 
   expect(decisions.get(key("db"))).toBeUndefined();
 });
 
-test("the oldest is forgotten when there are too many", () => {
+test("drops the oldest decision when there are too many", () => {
   const decisions = createLastDecisions(createFakeClock(), 2);
 
   for (const name of ["a", "b", "a", "c"]) decisions.record(key(name), scheduled("oslo"));

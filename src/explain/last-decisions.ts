@@ -1,6 +1,6 @@
 /**
- * The scheduler's last decision about each binding, in few bytes and for a bounded number of bindings. Lost with the
- * process.
+ * Keeps the scheduler's last decision for each binding, in compact form and for a bounded number of bindings. In memory
+ * only.
  */
 import { formatTime, type Clock } from "../base/index.ts";
 import type { ObjectKey } from "../client/index.ts";
@@ -17,18 +17,19 @@ export interface LastDecisions {
   get(key: Omit<ObjectKey, "cluster">): RecordedDecision | undefined;
 }
 
-/** A decision takes about a kilobyte. Those that were made longest ago are computed anew when somebody asks. */
+/** A decision takes about a kilobyte. Decisions dropped from the cache are recomputed on request. */
 const MAX_DECISIONS = 20_000;
 
 export function createLastDecisions(clock: Clock, max = MAX_DECISIONS): LastDecisions {
-  /** The oldest first. */
+  /** Oldest first. */
   const decisions = new Map<string, RecordedDecision>();
   const idOf = ({ namespace = "", name }: Omit<ObjectKey, "cluster">): string => `${namespace}/${name}`;
   return {
     record(key, plan) {
       const summary = summariseDecision(plan);
       const id = idOf(key);
-      // Looked at again, and nothing to decide: what was decided stands, but a failure is over.
+      // The scheduler checked again and had nothing to decide: the last decision remains valid, but a failure is
+      // cleared.
       if (!summary && decisions.get(id)?.summary.message === undefined) return;
       decisions.delete(id);
       if (!summary) return;

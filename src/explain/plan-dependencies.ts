@@ -1,6 +1,6 @@
 /**
- * What resources take along: the second half of a plan. It follows from the bindings that the first half made, as the
- * stage of that name follows from those that are stored.
+ * Plans dependencies: the second half of a plan. It follows from the bindings planned in the first half, as the
+ * dependency stage follows from the stored bindings.
  */
 import { gvkOf } from "../api/index.ts";
 import type { Json } from "../base/index.ts";
@@ -24,7 +24,10 @@ import { bindingOf, planCopies } from "./plan-template.ts";
 import type { Binding, PlanningDependencies, TemplatePlan } from "./plan-template.ts";
 import { placeOf as objectPlace } from "./snapshot.ts";
 
-/** Plans by `idOf` their template; those of what is needed are added or replaced. `objects` are all that there are. */
+/**
+ * Plans are keyed by `idOf` of their template; plans of dependencies are added or replaced. `objects` are all known
+ * objects.
+ */
 export async function planDependencies(
   deps: PlanningDependencies & { interpreter: Pick<Interpreter, "dependencies"> },
   plans: Map<string, TemplatePlan>,
@@ -52,7 +55,7 @@ export function idOf(object: Template): string {
   return `${group}/${kind}/${objectPlace(object)}`;
 }
 
-/** The binding with a note of what its resource needs. */
+/** The binding, annotated with the dependencies of its resource. */
 async function noted(
   interpreter: Pick<Interpreter, "dependencies">,
   binding: Binding,
@@ -99,7 +102,7 @@ function requirersOf(byPlace: ReadonlyMap<string, readonly Binding[]>, object: T
   return [...near].filter((binding) => needOf(binding, object) === "met");
 }
 
-/** Undefined when nothing about the object's binding changes for those who need it. */
+/** Undefined when the object's binding does not change for the resources that depend on it. */
 async function attach(
   deps: PlanningDependencies,
   object: Template,

@@ -1,4 +1,4 @@
-/** What the pipeline would make of a whole snapshot, and how that differs from the Works that there are. */
+/** Plans what the pipeline would do with a whole snapshot, and how that differs from the existing Works. */
 import { clusterNameOf } from "../api/index.ts";
 import type { Namespace, Work } from "../api/index.ts";
 import { compareText, isObject } from "../base/index.ts";
@@ -18,7 +18,7 @@ import type { FleetSnapshot } from "./snapshot.ts";
 export interface FleetPlan {
   /** Sorted by kind, namespace and name. */
   templates: TemplatePlan[];
-  /** Every Work that the fleet would have, for the templates of the snapshot. */
+  /** Every Work that the fleet would have for the templates of the snapshot. */
   works: DeepReadonly<Work>[];
 }
 
@@ -27,7 +27,7 @@ export interface PlanFleetOptions {
   nowMs: number;
 }
 
-/** Reads the snapshot and writes nothing. The same snapshot gives the same plan. */
+/** Reads the snapshot and writes nothing. The same snapshot yields the same plan. */
 export async function planFleet(snapshot: FleetSnapshot, { interpreter, nowMs }: PlanFleetOptions): Promise<FleetPlan> {
   const views = viewsOf(snapshot);
   const fleet = createFleet(snapshot.clusters);
@@ -35,9 +35,9 @@ export async function planFleet(snapshot: FleetSnapshot, { interpreter, nowMs }:
   const plans = new Map<string, TemplatePlan>();
   for (const template of objects) {
     const plan = await planTemplate({ views, interpreter, nowMs, fleet }, template);
-    // What comes after it in its workload groups sees where it goes.
+    // Later templates of the same workload groups see where this one was placed.
     if (plan.binding) views.groups.see(views.hub, plan.binding);
-    // What nothing takes to members is an object of the hub alone.
+    // An object that is not propagated exists only on the hub.
     if (plan.binding || plan.match.outcome === "matched") plans.set(idOf(template), plan);
   }
   await planDependencies({ views, interpreter, nowMs, fleet }, plans, objects);
@@ -47,7 +47,7 @@ export async function planFleet(snapshot: FleetSnapshot, { interpreter, nowMs }:
   return { templates, works: templates.flatMap(({ works }) => [...works.after]) };
 }
 
-/** An object that was read in several versions is one template; the first that was read stands for it. */
+/** An object read in several versions is one template; the first version read is used. */
 function eachOnce(templates: readonly Template[]): Template[] {
   const seen = new Map<string, Template>();
   for (const template of templates) {
@@ -62,13 +62,13 @@ export interface MemberChange {
   cluster: string;
   action: "create" | "update" | "delete";
   object: { apiVersion: string; kind: string; namespace?: string; name: string };
-  /** Of an update what changes; of a new copy how it differs from its template. */
+  /** For an update, the changed fields; for a new copy, the differences from its template. */
   fields: FieldChange[];
   more?: number;
   note?: string;
 }
 
-/** `gone` are Works of clusters that have left, and that the plan was made without. */
+/** `gone` are Works of removed clusters, which the plan does not include. */
 export function planChanges(plan: FleetPlan, gone: readonly DeepReadonly<Work>[] = []): MemberChange[] {
   const goneById = Map.groupBy(
     gone.filter(({ metadata }) => !metadata.labels?.[wellKnown.NAMESPACE_LABEL]),
@@ -86,7 +86,7 @@ function idOfManifest(work: DeepReadonly<Work>): string {
   return manifest ? idOf(manifest) : "";
 }
 
-/** Namespaces go to every member by themselves, so a new one is a change too. */
+/** Namespaces are propagated to every member automatically, so a new one is a change too. */
 export function planNamespaceChanges(
   snapshot: FleetSnapshot,
   namespaces: readonly DeepReadonly<Namespace>[],
@@ -96,7 +96,7 @@ export function planNamespaceChanges(
     const plan = planNamespaceWorks(namespace, snapshot.clusters, render);
     if (plan === "leave") return [];
     const names = new Set(plan.works.map(({ metadata }) => `${metadata.namespace ?? ""}/${metadata.name}`));
-    // The finalizer that every server gives its namespaces itself is no difference.
+    // Every API server adds the finalizer to its namespaces itself, so it is not a difference.
     const { spec: _spec, ...template } = namespace;
     return compareWorks(
       snapshot.works.filter((work) => names.has(placeOf(work))),
@@ -149,7 +149,7 @@ function compareWork(
       },
     ];
   const suspended = after.spec.suspendDispatching
-    ? { note: "dispatching is suspended: the member sees it when that ends" }
+    ? { note: "dispatching is suspended: the member receives the change when dispatching resumes" }
     : {};
   const { fields, more } = compareFields(
     before ? shown(before) : comparable(template),
@@ -162,14 +162,14 @@ function compareWork(
     : [{ ...head, action: "update", fields, more: more > 0 ? more : undefined, ...suspended }];
 }
 
-/** On a new copy the stamp with what happens to an object that is there already is no difference either. */
+/** On a new copy the conflict-resolution annotation is not a difference either. */
 const isStamp = (path: string): boolean =>
   isBookkeeping(path) || path === `metadata.annotations[${wellKnown.CONFLICT_RESOLUTION}]`;
 
 const manifestOf = ({ spec }: DeepReadonly<Work>): Template | undefined =>
   spec.workload?.manifests?.[0] as unknown as Template | undefined;
 
-/** The manifest, and how the Work is delivered. */
+/** The manifest and the delivery settings of the Work. */
 function shown(work: DeepReadonly<Work>): JsonObject {
   const { suspendDispatching, preserveResourcesOnDeletion } = work.spec;
   return {
@@ -179,7 +179,7 @@ function shown(work: DeepReadonly<Work>): JsonObject {
   };
 }
 
-/** Of a template only what its copies have as well. */
+/** The part of a template that its copies have as well. */
 function comparable(template: Template): JsonObject {
   const { status: _, metadata, ...rest } = template as unknown as JsonObject;
   const { labels, annotations } = isObject(metadata) ? metadata : {};

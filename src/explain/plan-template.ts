@@ -1,8 +1,9 @@
 /**
- * What the pipeline would make of one template: its policy, its binding, its clusters and its Works. Nothing is
- * written, and every decision is the stage's own `plan*` function; this only hands on what one decides to the next.
+ * Plans what the pipeline would do with one template: its policy, binding, clusters and Works. Nothing is written, and
+ * every decision is the stage's own `plan*` function; this file only passes the result of one stage to the next.
  *
- * It shows the next step. What members report later, such as a replacement becoming healthy, leads to further steps.
+ * The plan shows the next step only. Later reports from members, such as a replacement becoming healthy, lead to
+ * further steps.
  */
 import { bindingName } from "../api/index.ts";
 import type { ResourceBinding, Work } from "../api/index.ts";
@@ -39,7 +40,7 @@ export interface PlanningDependencies {
   views: PlanningViews;
   interpreter: Pick<Interpreter, "replicas" | "components" | "levelOf" | "divide">;
   nowMs: number;
-  /** What was read of the clusters, where many templates are planned; made of the views otherwise. */
+  /** Cluster state shared when many templates are planned; built from the views otherwise. */
   fleet?: ReturnType<typeof createFleet>;
 }
 
@@ -47,18 +48,18 @@ export const fleetOf = ({ views, fleet }: PlanningDependencies): ReturnType<type
   fleet ?? createFleet(views.clusters.list({ cluster: views.hub }));
 
 export interface TemplatePlan {
-  /** With the claim of its policy. */
+  /** Includes the claim of its policy. */
   template: Template;
   match: MatchPlan;
   before?: Binding;
-  /** Unset when there is none and none would be made. */
+  /** Unset when there is no binding and none would be created. */
   binding?: Binding;
-  /** Unset when the binding is not scheduled, for example because that is suspended. */
+  /** Unset when the binding is not scheduled, for example because scheduling is suspended. */
   schedule?: SchedulePlan;
   works: { before: readonly DeepReadonly<Work>[]; after: readonly DeepReadonly<Work>[] };
-  /** What keeps it from going on, in sentences. */
+  /** Messages that describe what blocks the template. */
   problems: string[];
-  /** Some copies cannot be made, as the problems say. */
+  /** Some copies cannot be rendered; `problems` has the reasons. */
   isUncopied?: true;
 }
 
@@ -86,7 +87,7 @@ export async function planTemplate(deps: PlanningDependencies, given: Template):
       })
     : undefined;
   if (schedule?.outcome === "unschedulable")
-    problems.push(`${schedule.message.replace(/\.$/, "")}; what runs stays where it is`);
+    problems.push(`${schedule.message.replace(/\.$/, "")}; running copies stay where they are`);
   const scheduled = schedule ? carryOut(binding, schedule, deps.nowMs) : binding;
   const dispatch = await planCopies(deps, scheduled, template, worksBefore, problems);
   return {
@@ -109,7 +110,7 @@ export function bindingOf(
   });
 }
 
-/** What match would write: the claim on the template, and the binding. */
+/** What the match stage would write: the claim on the template, and the binding. */
 async function bind(
   { views, interpreter }: PlanningDependencies,
   given: Template,
@@ -131,7 +132,7 @@ async function bind(
         });
   if (!spoken || spoken === "unknown") {
     problems.push(
-      `policy ${policy.metadata.name} asks for ${kind} in ${version}, in which ${metadata.name} was not read; write it in that version`,
+      `policy ${policy.metadata.name} selects ${kind} in ${version}, but ${metadata.name} was not read in that version; write it in that version`,
     );
     return { template: given, binding: before };
   }
@@ -149,7 +150,7 @@ async function bind(
   const conflict = before && bindingConflict(before, template);
   if (conflict === "other") {
     problems.push(
-      `binding ${before?.metadata.name ?? ""} belongs to another object of the same kind and name in another API group; rename one of the two`,
+      `binding ${before?.metadata.name ?? ""} belongs to an object of the same kind and name in another API group; rename one of the two`,
     );
     return { template, binding: before };
   }
@@ -167,7 +168,7 @@ async function bind(
     if (activation.when === "now") return { template, binding };
     if (binding !== own)
       problems.push(
-        `policy ${policy.metadata.name} activates lazily: what it says now takes effect with the next change of the template`,
+        `policy ${policy.metadata.name} activates lazily: its changes take effect with the next change of the template`,
       );
     return { template, binding: own };
   } catch (error) {
@@ -199,7 +200,7 @@ function carryOut(binding: Binding, schedule: SchedulePlan, nowMs: number): Bind
   return planScheduled(patched, schedule, patched.metadata.generation ?? 0, formatTime(nowMs));
 }
 
-/** What dispatch would make of the binding; undefined when it would leave everything as it is. */
+/** What the dispatch stage would make of the binding; undefined when it would change nothing. */
 export async function planCopies(
   { views, interpreter }: PlanningDependencies,
   binding: Binding,
@@ -208,11 +209,13 @@ export async function planCopies(
   problems: string[],
 ): Promise<DispatchPlan | undefined> {
   const { resource } = binding.spec;
-  // A namesake of a deleted object gets its own binding once that of the other is gone.
+  // An object recreated under the same name gets its own binding after the old binding is deleted.
   if (known.metadata.uid !== resource.uid) return undefined;
   const template = resource.apiVersion === known.apiVersion ? known : await views.templates.get(resource);
   if (!template || template === "unknown") {
-    problems.push(`${resource.kind} ${resource.name} was not read in ${resource.apiVersion}, in which members have it`);
+    problems.push(
+      `${resource.kind} ${resource.name} was not read in ${resource.apiVersion}, the version used on members`,
+    );
     return undefined;
   }
   const plan = await planDispatch(binding, template, {
@@ -222,22 +225,22 @@ export async function planCopies(
   });
   if (plan.indivisible) problems.push(plan.indivisible.message);
   else {
-    // One override mostly fails for several clusters alike.
+    // One override usually fails for several clusters with the same error.
     for (const [message, failed] of Map.groupBy(plan.failures, ({ error }) => messageOf(error))) {
       const clusters = failed.map(({ cluster }) => cluster);
       problems.push(
-        `${listOf(clusters)}: ${message}; ${clusters.length === 1 ? "it keeps what it has" : "they keep what they have"}`,
+        `${listOf(clusters)}: ${message}; ${clusters.length === 1 ? "it keeps its current copy" : "they keep their current copies"}`,
       );
     }
   }
   if (plan.isHandingOver)
     problems.push(
-      "a copy must be gone from the cluster that it leaves before another is made; this shows that first step",
+      "the old copy must be deleted from the cluster before the new one is created; the plan shows that first step",
     );
   return plan;
 }
 
-/** A binding may go to thousands of clusters; the first few names tell enough. */
+/** A binding may target thousands of clusters; the first few names are enough. */
 const MAX_NAMES = 10;
 
 function listOf(clusters: readonly string[]): string {

@@ -1,4 +1,4 @@
-/** A hub at one moment: everything that the pipeline decides from, and nothing that moves. */
+/** An immutable snapshot of a hub: everything that the pipeline decides from. */
 import {
   Cluster,
   ClusterOverridePolicy,
@@ -32,11 +32,11 @@ export interface FleetSnapshot {
   readonly bindings: readonly DeepReadonly<ResourceBinding>[];
   readonly clusterBindings: readonly DeepReadonly<ResourceBinding>[];
   readonly works: readonly DeepReadonly<Work>[];
-  /** Objects of the kinds that policies and bindings name; one object may be there in several versions. */
+  /** Objects of the kinds that policies and bindings reference; one object may be present in several versions. */
   readonly templates: readonly Template[];
 }
 
-/** The kinds of a snapshot besides the templates. */
+/** The kinds of a snapshot other than templates. */
 export const SNAPSHOT_KINDS = {
   clusters: Cluster,
   policies: PropagationPolicy,
@@ -49,7 +49,7 @@ export const SNAPSHOT_KINDS = {
   works: Work,
 } as const satisfies Record<Exclude<keyof FleetSnapshot, "templates">, unknown>;
 
-/** Where an object is in its kind, whatever version it is spoken in. */
+/** Key of an object within its kind, independent of the API version. */
 export const placeOf = ({ metadata: { namespace = "", name } }: DeepReadonly<KubernetesObject>): string =>
   `${namespace}/${name}`;
 
@@ -78,7 +78,7 @@ export function viewsOf(snapshot: FleetSnapshot, hub = "hub"): PlanningViews {
     priorityClasses: createStaticInformer(PriorityClass, snapshot.priorityClasses),
     clusters,
     groups,
-    // Whether the hub counts components is seen on the bindings that it has made.
+    // Existing bindings show whether the hub counts components.
     scheduling: {
       multiplePodTemplatesScheduling: [...snapshot.bindings, ...snapshot.clusterBindings].some(
         ({ spec }) => spec.components !== undefined,

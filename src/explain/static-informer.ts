@@ -1,10 +1,10 @@
-/** Objects that were listed once, behind the interface that the stages read a running hub through. */
+/** Exposes a fixed list of objects through the informer interface that the stages use on a running hub. */
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 import type { ObjectKey } from "../client/index.ts";
 import type { Informer } from "../runtime/index.ts";
 
-/** The clusters of keys do not matter: a snapshot is of one hub. */
+/** The cluster part of keys is ignored: a snapshot covers one hub. */
 export function createStaticInformer<T extends KubernetesObject>(
   kind: Kind<T>,
   objects: readonly DeepReadonly<T>[],

@@ -1,6 +1,6 @@
 /**
- * The interpreter of a running hub: what users configured there, and what Flotilla knows by itself. Customizations and
- * webhook configurations are followed as they come and go.
+ * The interpreter of a running hub: user configuration plus built-in knowledge. Follows customizations and webhook
+ * configurations as they change.
  */
 import { ResourceInterpreterCustomization, ResourceInterpreterWebhookConfiguration, Service } from "../api/index.ts";
 import type { KubernetesObject } from "../api/index.ts";
@@ -14,7 +14,7 @@ import { createWebhookLevel, serviceAddress } from "./webhook/index.ts";
 
 export interface ConfiguredInterpreter {
   interpreter: Interpreter;
-  /** Everything that is configured is known. Who interprets before that may ask the wrong level. */
+  /** Resolves when all configuration is loaded. Interpreting earlier may use the wrong level. */
   whenReady(signal: AbortSignal): Promise<void>;
   writeMetrics(text: MetricsText): void;
   close(): Promise<void>;
@@ -22,12 +22,12 @@ export interface ConfiguredInterpreter {
 
 export interface ConfiguredInterpreterDependencies {
   hub: string;
-  /** Of the hub. */
+  /** Informers of the hub. */
   informers: Informers;
   clock: Clock;
   random: Random;
   log: Log;
-  /** Tells the owner of a customization what became of one of its scripts. */
+  /** Reports a change in a script's status to the owner of its customization. */
   tell(customization: DeepReadonly<ResourceInterpreterCustomization>, reason: string, message: string): void;
 }
 
@@ -41,7 +41,7 @@ export function createConfiguredInterpreter({
 }: ConfiguredInterpreterDependencies): ConfiguredInterpreter {
   const customizations = informers.of(ResourceInterpreterCustomization);
   const configurations = informers.of(ResourceInterpreterWebhookConfiguration);
-  /** Webhooks may be given as a Service. */
+  /** Webhooks may reference a Service. */
   const services = informers.of(Service);
   const scripts = createLuaEngine({ clock });
   const customized = createCustomizationLevel({ engine: scripts });
@@ -59,8 +59,8 @@ export function createConfiguredInterpreter({
     const reason = state === "quarantined" ? "ScriptQuarantined" : "ScriptRestored";
     const message =
       state === "quarantined"
-        ? `the script for ${operation} overran its limits repeatedly and now runs in a thread of its own; each call costs more until it keeps to them`
-        : `the script for ${operation} keeps to its limits again`;
+        ? `the script for ${operation} repeatedly exceeded its limits and now runs in a separate thread; each call is slower until it stays within them`
+        : `the script for ${operation} stays within its limits again`;
     log.warn(message, { customization, operation });
     const owner = customizations.list().find(({ metadata }) => metadata.name === customization);
     if (owner) tell(owner, reason, message);

@@ -1,4 +1,4 @@
-/** An object cannot be read as its kind asks: the message names the field and what was expected there. */
+/** An object does not match the schema of its kind: the message names the field and the expected value. */
 import { FlotillaError } from "../base/index.ts";
 
 export class InterpretError extends FlotillaError {

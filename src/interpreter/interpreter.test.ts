@@ -13,7 +13,7 @@ const counting = (replicas: number, more: Partial<KindInterpreter> = {}): KindIn
   ...more,
 });
 
-test("levels are asked in their order for each operation, and a result can be traced to its level", async () => {
+test("asks levels in order for each operation, and reports the level of a result", async () => {
   const interpreter = createInterpreter([
     createLevel("native", [counting(1, { isHealthy: () => false })]),
     createLevel("customization", [counting(2)]),
@@ -26,7 +26,7 @@ test("levels are asked in their order for each operation, and a result can be tr
   expect(interpreter.levelOf("dependencies", widget)).toBeUndefined();
 });
 
-test("rules hold for every version of a kind unless they name their versions", async () => {
+test("rules apply to every version of a kind unless they name versions", async () => {
   const interpreter = createInterpreter([
     createLevel("native", [counting(1, { versions: ["v2"] }), counting(3, { versions: ["v1"] })]),
   ]);
@@ -35,7 +35,7 @@ test("rules hold for every version of a kind unless they name their versions", a
   expect(await interpreter.replicas({ ...widget, apiVersion: "example.io/v3" })).toBeUndefined();
 });
 
-test("a level that revises replicas comes before a lower one that divides", async () => {
+test("a level that revises replicas wins over a lower level that divides", async () => {
   const divides = counting(1, { divide: () => new Map() });
   const revises = counting(2, {
     reviseReplicas: (object, replicas) => ({ ...object, metadata: { ...object.metadata, name: `w-${replicas}` } }),
@@ -58,7 +58,7 @@ test("a kind without rules reflects its whole status, which must be an object", 
   );
 });
 
-test("a rule that trips over an object has failed and says for which", async () => {
+test("a rule that throws is reported as failed, with the object", async () => {
   const interpreter = createInterpreter([
     createLevel("native", [
       counting(1, {
@@ -71,7 +71,7 @@ test("a rule that trips over an object has failed and says for which", async () 
   await expect(interpreter.health(widget)).rejects.toBeInstanceOf(InterpretError);
 });
 
-test("replicas that nobody counts are not divided", async () => {
+test("does not divide replicas that no rule counts", async () => {
   const revises: KindInterpreter = {
     group: "example.io",
     kind: "Widget",
@@ -85,7 +85,7 @@ test("replicas that nobody counts are not divided", async () => {
   expect(copies.get("a")).toBe(widget);
 });
 
-test("a user's rule that revises as the kind's own does leaves the division to the kind", async () => {
+test("a user rule that revises like the kind's own rule leaves division to the kind", async () => {
   const revise = (): KubernetesObject => ({ ...widget, metadata: { name: "revised" } });
   const divides = counting(1, {
     reviseReplicas: revise,
@@ -101,7 +101,7 @@ test("a user's rule that revises as the kind's own does leaves the division to t
   expect(copies.get("a")?.kind).toBe("Divided");
 });
 
-test("counted replicas that no rule sets are not copied to several members", async () => {
+test("does not copy counted replicas that no rule sets to several members", async () => {
   const interpreter = createInterpreter([createLevel("native", [counting(6)])]);
   const all = [{ cluster: "a", replicas: 6 }];
 
@@ -115,7 +115,7 @@ test("counted replicas that no rule sets are not copied to several members", asy
   expect((await interpreter.divide(widget, [{ cluster: "a", replicas: 4, isWhole: true }])).get("a")).toBe(widget);
 });
 
-test("a rule that leaves the replicas as they are has failed", async () => {
+test("a rule that leaves the replicas unchanged fails", async () => {
   const interpreter = createInterpreter([
     createLevel("webhook", [counting(6, { reviseReplicas: (object) => ({ ...object }) })]),
   ]);

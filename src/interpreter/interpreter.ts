@@ -1,6 +1,6 @@
 /**
- * Finds the rules of an object's kind and answers with them, or with what holds for every kind. Kinds are matched by
- * group and kind, whatever the version: members of different ages serve different versions of the same kind.
+ * Finds the rules for an object's kind and applies them, or the defaults for every kind. Kinds are matched by group and
+ * kind, regardless of version: members of different Kubernetes releases serve different versions of the same kind.
  */
 import type { KubernetesObject } from "../api/index.ts";
 import { equalJson, isObject, messageOf } from "../base/index.ts";
@@ -19,33 +19,33 @@ export type AnyObject = DeepReadonly<KubernetesObject>;
 export type Health = NonNullable<StatusItem["health"]>;
 
 /**
- * Answers come from this process or over the network, so every one is awaited. A rule that fails throws
+ * Rules run in this process or over the network, so every call is asynchronous. A rule that fails throws
  * `InterpretError`.
  */
 export interface Interpreter {
-  /** Undefined for kinds that do not run replicas. */
+  /** Undefined for kinds without replicas. */
   replicas(object: AnyObject): Promise<Replicas | undefined>;
   components(object: AnyObject): Promise<Component[]>;
-  /** The object itself when its kind has no replicas. */
+  /** Returns the object itself when its kind has no replicas. */
   reviseReplicas(object: AnyObject, replicas: number): Promise<AnyObject>;
-  /** One copy per share that stays, keyed by cluster. An object without replicas is the same everywhere. */
+  /** One copy per staying share, keyed by cluster. An object without replicas is the same everywhere. */
   divide(object: AnyObject, shares: readonly Share[]): Promise<ReadonlyMap<string, AnyObject>>;
   retain(desired: AnyObject, observed: AnyObject): Promise<AnyObject>;
   reflectStatus(object: AnyObject): Promise<Json | undefined>;
-  /** Undefined when nothing is known about summing this kind's status. */
+  /** Undefined when there is no rule to aggregate this kind's status. */
   aggregateStatus(object: AnyObject, items: readonly StatusItem[]): Promise<AnyObject | undefined>;
   health(object: AnyObject): Promise<Health>;
   dependencies(object: AnyObject): Promise<Dependency[]>;
-  /** The level whose rule carries out an operation for this kind; undefined when what holds for every kind does. */
+  /** The level whose rule implements an operation for this kind; undefined when the default applies. */
   levelOf(rule: Rule, object: Pick<AnyObject, "apiVersion" | "kind">): LevelName | undefined;
-  /** Told of kinds whose rules are not what they were. */
+  /** Notified of kinds whose rules changed. */
   onChange(listener: (changed: ChangedKind) => void): void;
 }
 
 type Rest<R extends Rule> = Parameters<NonNullable<KindRules[R]>> extends [unknown, ...infer More] ? More : never;
 type Answer<R extends Rule> = Awaited<ReturnType<NonNullable<KindRules[R]>>>;
 
-/** The kinds that Flotilla understands by itself. */
+/** The kinds with built-in rules. */
 // oxlint-disable-next-line typescript/no-explicit-any -- the list holds interpreters of different kinds.
 export const knownKinds: readonly KindInterpreter<any>[] = [...thirdPartyKinds, ...nativeKinds];
 
@@ -54,7 +54,7 @@ export const knownLevels: readonly Level[] = [
   createLevel("native", nativeKinds),
 ];
 
-/** Asks the levels in their order, whatever the order they are given in. */
+/** Levels are asked in their fixed order, regardless of the order of `given`. */
 export function createInterpreter(given: readonly Level[] = knownLevels): Interpreter {
   const levels = given.toSorted((a, b) => LEVEL_ORDER.indexOf(a.name) - LEVEL_ORDER.indexOf(b.name));
 
@@ -69,16 +69,16 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
     return undefined;
   };
 
-  /** The answer of the first level that has the rule. */
+  /** The result of the first level that has the rule. */
   async function ask<R extends Rule>(rule: R, object: AnyObject, ...rest: Rest<R>): Promise<Answer<R> | undefined> {
     const rules = rulesOf(object, (found) => found[rule]);
     if (!rules) return undefined;
-    // The rule's own types are those of `KindInterpreter`; the compiler does not follow them through the index.
+    // The types of a rule are those of `KindInterpreter`; the compiler does not infer them through the index.
     const carryOut = rules[rule] as unknown as (object: AnyObject, ...rest: Rest<R>) => Awaitable<Answer<R>>;
     return explained(rule, object, () => carryOut.call(rules, object, ...rest));
   }
 
-  /** What the sum would be without users' scripts. */
+  /** The aggregated status without user scripts. */
   async function sumBeneath(object: AnyObject, items: readonly StatusItem[]): Promise<AnyObject | undefined> {
     const { apiVersion, kind } = object;
     for (const level of levels) {
@@ -89,7 +89,7 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
     return undefined;
   }
 
-  /** Counted replicas that nobody sets would run in full on every member. */
+  /** Counted replicas that no rule sets would run in full on every member. */
   async function refuseMultiplied(
     object: AnyObject,
     shares: readonly Share[],
@@ -104,7 +104,7 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
     const doing = `dividing ${object.kind} ${object.metadata.name}`;
     if (!hasRule)
       throw new DivideError(
-        `${doing}: its ${total} replicas are counted and no rule sets them; add ReviseReplica (replicaRevision of a customization), or have them duplicated`,
+        `${doing}: its ${total} replicas are counted but no rule sets them; add ReviseReplica (replicaRevision of a customization), or duplicate them`,
       );
     throw new InterpretError(
       `${doing}: ReviseReplica to ${wrong.replicas} of ${total} replicas for ${wrong.cluster} changes nothing`,
@@ -119,7 +119,7 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
       const rules = rulesOf(object, ({ divide, reviseReplicas }) => divide ?? reviseReplicas);
       const divides = rulesOf(object, ({ divide }) => divide);
       if (rules?.divide) return divided(divides, object, shares);
-      // Replicas that nobody counts are not divided.
+      // Replicas that no rule counts are not divided.
       const isCounted = rulesOf(object, ({ replicas }) => replicas) !== undefined;
       const staying = shares.filter(({ leaving }) => !leaving);
       const copies = new Map(
@@ -131,8 +131,8 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
         ),
       );
       if (isCounted) await refuseMultiplied(object, staying, copies, rules !== undefined);
-      // A user's rule comes before a lower level that divides, unless it revises as that level does: then it says
-      // nothing against dividing.
+      // A user rule wins over a lower level that divides, unless it revises like that level does: then division is not
+      // affected.
       const isSame = isCounted && divides?.reviseReplicas && (await revisesAlike(divides, object, staying, copies));
       return isSame ? divided(divides, object, shares) : copies;
     },
@@ -156,7 +156,7 @@ function wholeStatus(object: AnyObject): Json | undefined {
   throw new InterpretError(`reading the status of ${object.kind} ${object.metadata.name}: it is not an object`);
 }
 
-/** An object may be anything that somebody wrote; a rule that trips over it has failed, and no more than that. */
+/** An object may contain anything; a rule that throws on it counts as failed, without further effect. */
 async function explained<T>(rule: Rule, { kind, metadata }: AnyObject, answer: () => Awaitable<T>): Promise<T> {
   try {
     return await answer();

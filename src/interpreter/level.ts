@@ -1,6 +1,6 @@
 /**
- * Where rules come from. For each operation the first level that has a rule for the object's kind answers: what a user
- * configured comes before what Flotilla knows by itself, in Karmada's order.
+ * Defines where rules come from. For each operation the first level with a rule for the object's kind is used: user
+ * configuration comes before built-in rules, in Karmada's order.
  */
 import { parseApiVersion } from "../api/index.ts";
 import type { KubernetesObject } from "../api/index.ts";
@@ -13,14 +13,14 @@ export type LevelName = (typeof LEVEL_ORDER)[number];
 
 export type Awaitable<T> = T | Promise<T>;
 
-/** What the levels after this one would answer; undefined when they know nothing. */
+/** The result of the levels after this one; undefined when they have no rule. */
 export type Beneath = () => Promise<DeepReadonly<KubernetesObject> | undefined>;
 
 type Input<R extends Rule> = Parameters<NonNullable<KindInterpreter[R]>>;
 
 /**
- * Rules of a kind, some of which may have to be asked for over the network. A sum that is only part of a status is
- * completed from beneath.
+ * The rules of a kind, some of which may call over the network. A partial aggregated status is completed from the
+ * levels beneath.
  */
 export type KindRules = {
   readonly [R in Rule]?: (
@@ -28,7 +28,7 @@ export type KindRules = {
   ) => Awaitable<ReturnType<NonNullable<KindInterpreter[R]>>>;
 };
 
-/** What a change of a level's rules concerns. */
+/** The kind whose rules changed. */
 export interface ChangedKind {
   readonly group: string;
   readonly kind: string;
@@ -37,15 +37,15 @@ export interface ChangedKind {
 export interface Level {
   readonly name: LevelName;
   /**
-   * The rules for objects of this kind; asked once per operation, so it is a look-up and no search. A rule that the
-   * result lacks is asked of the next level.
+   * The rules for objects of this kind. Called once per operation, so it must be a map lookup. A missing rule falls
+   * through to the next level.
    */
   rulesFor(apiVersion: string, kind: string): KindRules | undefined;
-  /** For levels whose rules change while Flotilla runs. */
+  /** For levels whose rules change at run time. */
   onChange?(listener: (changed: ChangedKind) => void): void;
 }
 
-/** A level of fixed rules. Versions of a kind share their rules unless the rules name the versions they hold for. */
+/** A level of fixed rules. Versions of a kind share their rules unless the rules name versions. */
 // oxlint-disable-next-line typescript/no-explicit-any -- the list holds interpreters of different kinds.
 export function createLevel(name: LevelName, kinds: readonly KindInterpreter<any>[]): Level {
   const byKind = new Map<string, KindInterpreter[]>();

@@ -1,4 +1,4 @@
-/** The names that Karmada gives to the operations, and the property of `KindInterpreter` that carries each out. */
+/** Karmada's operation names, and the property of `KindInterpreter` that implements each. */
 import type { KindInterpreter } from "./kind-interpreter.ts";
 
 export type Rule = Exclude<keyof KindInterpreter, "group" | "kind" | "versions">;

@@ -1,5 +1,6 @@
 /**
- * What a pod template refers to by name and cannot start without: ConfigMaps, Secrets, claims and its service account.
+ * Finds the objects that a pod template references by name and requires to start: ConfigMaps, Secrets, claims and its
+ * service account.
  */
 import type { DeepReadonly } from "../base/index.ts";
 import type { Dependency } from "./kind-interpreter.ts";
@@ -36,7 +37,7 @@ export interface PodWithReferences {
   };
 }
 
-/** Sorted by kind and name, each once. */
+/** Sorted by kind and name, without duplicates. */
 export function podDependencies(
   template: DeepReadonly<PodWithReferences> | undefined,
   namespace: string | undefined,
@@ -58,7 +59,7 @@ export function podDependencies(
   }
   for (const volume of spec.volumes ?? []) noteVolume(volume, note);
   for (const { name } of spec.imagePullSecrets ?? []) note("Secret", name);
-  // Every namespace has a service account named default, so it is not something to bring along.
+  // Every namespace has a service account named default, so it is not propagated.
   if (spec.serviceAccountName !== "default") note("ServiceAccount", spec.serviceAccountName);
   return [...found].sort().map((entry) => {
     const slash = entry.indexOf("/");

@@ -1,5 +1,5 @@
 /**
- * What one pod of a template asks of a cluster: its resource requests and the nodes it accepts, in the shape of a
+ * Computes the requirements of one pod of a template: its resource requests and node constraints, in the format of a
  * binding's `replicaRequirements`.
  */
 import { isObject, type DeepReadonly, type JsonObject } from "../base/index.ts";
@@ -35,7 +35,7 @@ type Amounts = Map<string, Quantity>;
 const ZERO = parseQuantity("0");
 const COUNTED = new Set(["cpu", "memory", "pods", "ephemeral-storage"]);
 
-/** Undefined when the pod asks for nothing and runs anywhere. */
+/** Undefined when the pod requests nothing and runs anywhere. */
 export function podRequirements(template: DeepReadonly<PodTemplate> | undefined): ReplicaRequirements | undefined {
   const spec = template?.spec ?? {};
   const nodeClaim = nodeClaimOf(spec);
@@ -62,7 +62,7 @@ function nodeClaimOf({
 
 const TOLERATION_FIELDS = ["key", "operator", "value", "effect", "tolerationSeconds"];
 
-/** A toleration without fields that it does not have: in other projects' kinds nobody has checked it. */
+/** A toleration with its set fields only: in third-party kinds it has not been validated. */
 function bareToleration(toleration: unknown): JsonObject {
   return isObject(toleration)
     ? Object.fromEntries(
@@ -71,9 +71,7 @@ function bareToleration(toleration: unknown): JsonObject {
     : {};
 }
 
-/**
- * All containers together, or the largest init container where that is more, plus the overhead of the runtime class.
- */
+/** The sum of all containers, or the largest init container if that is more, plus the overhead of the runtime class. */
 function resourceRequestOf({
   containers = [],
   initContainers = [],
@@ -96,7 +94,7 @@ function resourceRequestOf({
   return Object.keys(request).length > 0 ? request : undefined;
 }
 
-/** A container's requests; a resource that is only limited is requested up to its limit. */
+/** A container's requests; a resource with only a limit is requested up to its limit. */
 function requestsOf({ resources }: DeepReadonly<ContainerResources>): Amounts {
   const amounts: Amounts = new Map();
   for (const [name, amount] of Object.entries({ ...resources?.limits, ...resources?.requests })) {
@@ -105,14 +103,14 @@ function requestsOf({ resources }: DeepReadonly<ContainerResources>): Amounts {
   return amounts;
 }
 
-/** What a scheduler counts on nodes; other names mean nothing to a cluster. */
+/** Resources that schedulers count on nodes; clusters do not know other names. */
 function isCounted(name: string): boolean {
   return (
     COUNTED.has(name) || name.includes("/") || name.startsWith("hugepages-") || name.startsWith("attachable-volumes-")
   );
 }
 
-/** Schedulers count whole thousandths of a CPU and whole units of everything else; what is finer is rounded up. */
+/** Schedulers count whole thousandths of a CPU and whole units of everything else; finer amounts are rounded up. */
 function countable(name: string, quantity: Quantity): Quantity {
   const finest = name === "cpu" ? -3 : 0;
   if (quantity.exponent >= finest) return quantity;

@@ -10,7 +10,7 @@ const job = (apiVersion: string) => ({
   status: { active: 1 },
 });
 
-test("what the hub generated for a Job is not sent to members", () => {
+test("does not send Job fields that the hub generated to members", () => {
   expect(withoutTimeToLive(prune(job("batch/v1")))).toEqual({
     apiVersion: "batch/v1",
     kind: "Job",
@@ -19,13 +19,13 @@ test("what the hub generated for a Job is not sent to members", () => {
   });
 });
 
-test("another project's kind of the same name keeps its labels", () => {
+test("a third-party kind of the same name keeps its labels", () => {
   expect(prune(job("batch.volcano.sh/v1alpha1"))).toMatchObject({
     spec: { ttlSecondsAfterFinished: 60, template: { metadata: { labels } } },
   });
 });
 
-test("a member keeps what is finished, whichever field would have it collected", () => {
+test("removes the TTL in every field, so that members keep finished objects", () => {
   const broadcast = {
     apiVersion: "apps.kruise.io/v1beta1",
     kind: "BroadcastJob",
@@ -40,7 +40,7 @@ test("a member keeps what is finished, whichever field would have it collected",
   expect(withoutTimeToLive(never)).toBe(never);
 });
 
-test("every generated token of a service account is taken out", () => {
+test("removes every generated service account token", () => {
   const account = {
     apiVersion: "v1",
     kind: "ServiceAccount",

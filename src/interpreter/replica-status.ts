@@ -1,6 +1,6 @@
 /**
- * Status of workloads that count replicas: which counters go back to the hub, how they add up, and when the sum may
- * claim to describe the template's newest generation.
+ * Status of workloads that count replicas: which counters are reflected to the hub, how they are summed, and when the
+ * sum describes the template's newest generation.
  */
 import type { KubernetesObject } from "../api/index.ts";
 import { equalJson, isObject } from "../base/index.ts";
@@ -9,30 +9,30 @@ import { InterpretError } from "./interpret-error.ts";
 import type { StatusItem } from "./kind-interpreter.ts";
 
 /**
- * Dispatch stamps every manifest with the template's generation, so that a status tells which template it belongs to.
+ * Dispatch annotates every manifest with the template's generation, so that a status can be matched with its template.
  */
 export const TEMPLATE_GENERATION = "resourcetemplate.karmada.io/generation";
 
 export type WithStatus = DeepReadonly<KubernetesObject> & { readonly status?: unknown };
 
-/** How a kind spells its counters. */
+/** The kind's counter fields. */
 export interface CounterFields {
   /** Written even when zero. */
   always?: readonly string[];
-  /** Left out when zero, as the kind's own controller does; writing them would look like a change for ever. */
+  /** Omitted when zero, as the kind's own controller does; writing zeros would appear as a change forever. */
   nonZero?: readonly string[];
   /** Copied from the last member that reports one. */
   texts?: readonly string[];
   /** Reports the observed generation only while it lags behind. */
   lagOnly?: boolean;
   /**
-   * Built-in kinds: the other fields of their status, which stay. Nothing else is part of it, and counters have 32
+   * For built-in kinds: the other fields of their status, which are kept. No other fields exist, and counters have 32
    * bits.
    */
   kept?: readonly string[];
 }
 
-/** The status as an object; undefined while there is none. Throws for anything else. */
+/** The status as an object; undefined if there is none. Throws for any other type. */
 export function statusOf(object: WithStatus): JsonObject | undefined {
   const { status } = object;
   if (status === undefined || status === null) return undefined;
@@ -43,7 +43,7 @@ export function statusOf(object: WithStatus): JsonObject | undefined {
 
 /**
  * The counters of a member's status, plus the member's own generation and the template's. Throws when the member object
- * does not say which template it belongs to: its numbers could not be told from those of an earlier one.
+ * does not specify its template's generation: its counters could belong to an earlier template.
  */
 export function reflectCounters(
   object: WithStatus,
@@ -64,7 +64,7 @@ export function reflectCounters(
   return Object.keys(reflected).length === 0 ? undefined : reflected;
 }
 
-/** Throws when the annotation is missing or is no whole number. */
+/** Throws when the annotation is missing or not an integer. */
 export function templateGenerationOf({ kind, metadata }: DeepReadonly<KubernetesObject>): number {
   const text = metadata.annotations?.[TEMPLATE_GENERATION] ?? "";
   if (/^[+-]?\d{1,16}$/.test(text)) return Number(text);
@@ -74,11 +74,11 @@ export function templateGenerationOf({ kind, metadata }: DeepReadonly<Kubernetes
 }
 
 /**
- * The template with the counters summed over the members and, of the texts, the last one that a member reported.
- * Returns the template itself when nothing differs.
+ * The template with counters summed over the members and texts from the last member that reported one. Returns the
+ * template itself when nothing differs.
  *
- * `observedGeneration` moves to the template's generation only when every member has acted on it: its copy carries that
- * generation, and its controller has observed the copy. Anything less would let a client see "rolled out" too early.
+ * `observedGeneration` advances to the template's generation only when every member has acted on it: its copy has that
+ * generation, and its controller has observed the copy. Otherwise a client could see "rolled out" too early.
  */
 export function aggregateCounters<T extends WithStatus>(
   template: T,
@@ -114,12 +114,12 @@ export function aggregateCounters<T extends WithStatus>(
   return changed ? { ...template, status: next } : template;
 }
 
-/** The template with another status, or itself when that is the same. */
+/** The template with another status, or itself when the status is the same. */
 export function replaceStatus<T extends WithStatus>(template: T, status: JsonObject): T {
   return isObject(template.status) && equalJson(status, template.status) ? template : { ...template, status };
 }
 
-/** The template with another status, or itself when that says the same: a zero or an empty list says nothing. */
+/** The template with another status, or itself when the status is equivalent: zeros and empty lists are ignored. */
 export function withStatus<T extends WithStatus>(template: T, status: JsonObject): T {
   const before = isObject(template.status) ? template.status : {};
   return equalJson(telling(status), telling(before)) ? template : { ...template, status };
@@ -133,7 +133,7 @@ function telling(status: JsonObject): JsonObject {
   );
 }
 
-/** The listed fields that say something. */
+/** The listed fields that are not empty. */
 function keep(status: JsonObject, fields: readonly string[]): JsonObject {
   const kept: JsonObject = {};
   for (const field of fields) {
@@ -156,12 +156,12 @@ export function sumOf(statuses: readonly (JsonObject | undefined)[], field: stri
   return sum;
 }
 
-/** The sum in a field of 32 bits, which wraps like the original's: a larger number could not be stored. */
+/** The sum in a 32-bit field, which wraps as upstream's does: a larger number could not be stored. */
 export function int32SumOf(statuses: readonly (JsonObject | undefined)[], field: string): number {
   return sumOf(statuses, field) | 0;
 }
 
-/** Whether a member's controller has seen the copy of the template's newest generation. */
+/** Whether a member's controller has observed the copy of the template's newest generation. */
 function isCurrent(status: JsonObject, generation: number, lagOnly: boolean): boolean {
   if (countOf(status["resourceTemplateGeneration"]) < generation) return false;
   return (

@@ -17,10 +17,10 @@ const cases: Record<string, { times: string[]; earliest: string; latest: string 
     earliest: "2024-05-01T12:00:00+02:00",
     latest: "2024-05-01T11:00:00+00:00",
   },
-  "that are not there": { times: ["", ""], earliest: "", latest: "" },
+  "that are absent": { times: ["", ""], earliest: "", latest: "" },
 };
 for (const [which, { times, earliest, latest }] of Object.entries(cases)) {
-  test(`times ${which} are ordered by the moment they mean`, () => {
+  test(`times ${which} are sorted chronologically`, () => {
     expect(earliestOf(times)).toBe(earliest);
     expect(latestOf(times)).toBe(latest);
   });

@@ -1,6 +1,6 @@
 /**
- * What workloads have in common when they run replicas of a pod template: `spec.replicas`, `spec.template` and counters
- * in the status. Kinds differ in which of these rules they take.
+ * Common rules of workloads that run replicas of a pod template: `spec.replicas`, `spec.template` and status counters.
+ * Kinds differ in which of these rules they use.
  */
 import type { KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -15,13 +15,13 @@ type PodSpecShape = Omit<
   NonNullable<PodTemplate["spec"]> & NonNullable<PodWithReferences["spec"]>,
   "containers" | "initContainers"
 > & { containers?: Container[]; initContainers?: Container[] };
-/** What is read of a pod template. */
+/** The fields read from a pod template. */
 export interface PodTemplateShape {
   metadata?: { labels?: Record<string, string> };
   spec?: PodSpecShape;
 }
 
-/** Everything but metadata may be missing: a member's object is read as it is found. */
+/** Everything except metadata may be missing: a member's object is not validated. */
 export interface Workload extends KubernetesObject {
   spec?: { replicas?: number; template?: PodTemplateShape };
   status?: object;
@@ -35,7 +35,7 @@ export function templateReplicas(replicas: number, template: DeepReadonly<PodTem
 export const templateDependencies = ({ metadata, spec }: DeepReadonly<Workload>): Dependency[] =>
   podDependencies(spec?.template, metadata.namespace);
 
-/** The object with another number in one field of its spec. */
+/** The object with another number in one spec field. */
 export function withSpecField<T extends DeepReadonly<KubernetesObject> & { readonly spec?: object | undefined }>(
   object: T,
   field: string,
@@ -44,9 +44,7 @@ export function withSpecField<T extends DeepReadonly<KubernetesObject> & { reado
   return { ...object, spec: { ...object.spec, [field]: value } };
 }
 
-/**
- * Built-in kinds get their replicas by default from the API server; where the field is missing, it is not ours to add.
- */
+/** The API server defaults the replicas of built-in kinds; if the field is missing, it is not added here. */
 export function reviseExisting<T extends DeepReadonly<KubernetesObject> & { readonly spec?: object | undefined }>(
   object: T,
   field: string,
@@ -56,14 +54,14 @@ export function reviseExisting<T extends DeepReadonly<KubernetesObject> & { read
   return current === undefined || current === null ? object : withSpecField(object, field, value);
 }
 
-/** Kinds that are not defaulted cannot be divided before somebody says how many replicas there are. */
+/** Kinds without defaulting cannot be divided before their replicas are set. */
 export function requireReplicas({ kind, metadata, spec }: DeepReadonly<Workload>): number {
   const replicas = spec?.replicas;
   if (typeof replicas === "number") return replicas;
   throw new InterpretError(`counting the replicas of ${kind} ${metadata.name}: spec.replicas is not a number`);
 }
 
-/** Whether the controller has seen the newest spec: before that, the rest of a status says nothing about it. */
+/** Whether the controller has observed the newest spec: before that, the rest of the status does not describe it. */
 export function isObserved(workload: DeepReadonly<Workload>): boolean {
   return countIn(workload, "observedGeneration") === (workload.metadata.generation ?? 0);
 }

@@ -1,4 +1,4 @@
-/** Ages as kubectl prints them: two units while the second one still says something, then one. */
+/** Ages as kubectl prints them: two units while the second one is significant, then one. */
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
@@ -6,8 +6,8 @@ const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
 
 /**
- * `5s`, `3m12s`, `4h`, `2d3h`. What lies more than a second in the future is `<invalid>`: clocks differ, but not by
- * that much.
+ * `5s`, `3m12s`, `4h`, `2d3h`. A time more than a second in the future is `<invalid>`: clocks differ, but not by that
+ * much.
  */
 export function formatAge(ms: number): string {
   if (Number.isNaN(ms)) return "<unknown>";

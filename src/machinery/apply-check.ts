@@ -1,7 +1,7 @@
 /**
- * An applied configuration must fit the schema before it is merged: unknown fields, wrong types and elements that are
- * there twice are refused, whatever field validation the request asks for. The real server answers 500 here, and
- * clients see that.
+ * Validates an applied configuration against the schema before it is merged: unknown fields, wrong types and duplicate
+ * elements are rejected, regardless of the request's field validation. The real server returns 500 here, which clients
+ * see.
  */
 import { isObject, type Json, type JsonObject } from "../base/index.ts";
 import { formatElement } from "./field-set.ts";
@@ -10,7 +10,7 @@ import { formatGo, patchFailed } from "./patch-errors.ts";
 import type { Schema } from "./schema.ts";
 import type { ApiError } from "./status.ts";
 
-/** The keys of a built-in list have a default, if only an empty one, so validation finds those that are left out. */
+/** The keys of a built-in list have a default, if only an empty one, so validation finds missing keys. */
 export function checkApplied(applied: JsonObject, schema: Schema, builtIn: boolean): void {
   const errors: string[] = [];
   checkMap(applied, schema, "", { errors, builtIn });
@@ -31,7 +31,7 @@ interface Walk {
   readonly builtIn: boolean;
 }
 
-/** A hostile configuration should cost one answer. */
+/** Limits the cost of a hostile configuration to one response. */
 const MAX_ERRORS = 50;
 
 function check(value: Json, schema: Schema | undefined, path: string, walk: Walk): void {
@@ -53,7 +53,7 @@ function check(value: Json, schema: Schema | undefined, path: string, walk: Walk
       else errors.push(`${path}: expected list, got &{${formatGo(value)}}`);
       return;
     case "string":
-      // The typed form of a quantity or a port takes numbers too; their schemas say int-or-string.
+      // The typed form of a quantity or a port accepts numbers too; their schemas are int-or-string.
       if (typeof value !== "string") errors.push(`${path}: expected string, got ${describe(value)}`);
       return;
     case "integer":

@@ -1,10 +1,10 @@
-/** How an applied configuration joins the live object, and how fields that nobody wants any more leave it. */
+/** Merges an applied configuration into the live object, and removes fields without an owner. */
 import { isObject, setOwn, type Json, type JsonObject } from "../base/index.ts";
 import { childSet, isMember, type FieldSet } from "./field-set.ts";
 import { elementOf, fieldElement, fieldSchema, indexList, shapeOf } from "./field-shape.ts";
 import type { Schema } from "./schema.ts";
 
-/** The live object with the applied one laid over it. Shares what stays as it is. */
+/** The live object with the applied one merged over it. Shares unchanged parts. */
 export function mergeApplied(live: JsonObject, applied: JsonObject, schema: Schema): JsonObject {
   return mergeMaps(live, applied, schema);
 }
@@ -14,7 +14,7 @@ function mergeValues(live: Json | undefined, applied: Json | undefined, schema: 
   if (live === undefined) return applied;
   const shape = shapeOf(schema, applied ?? live);
   if (shape === "map") {
-    // An applied null does not empty a map that has something in it; what its applier owned is removed afterwards.
+    // An applied null does not empty a non-empty map; fields that its applier owned are removed afterwards.
     if (applied === null) return isObject(live) && Object.keys(live).length > 0 ? live : null;
     return isObject(live) && isObject(applied) ? mergeMaps(live, applied, schema) : applied;
   }
@@ -34,8 +34,8 @@ function mergeMaps(live: JsonObject, applied: JsonObject, schema: Schema | undef
 }
 
 /**
- * Elements that only the live list has keep their place among the shared ones; elements of the configuration come in
- * its order.
+ * Elements that only the live list has keep their place among the shared ones; elements of the configuration are in its
+ * order.
  */
 function mergeLists(
   shape: "set" | "list-map",
@@ -75,7 +75,7 @@ function mergeLists(
       nextShared < shared.length &&
       shared[nextShared] !== mine
     ) {
-      // The configuration moves this one; it is taken when its turn comes there.
+      // The configuration moves this element; it is added at its position there.
       left += 1;
     } else if (mine !== undefined && !appliedItems.has(mine)) {
       result.push(live[left] as Json);
@@ -91,7 +91,7 @@ function mergeLists(
   return result;
 }
 
-/** The object without the members of `set`. A map or list that becomes empty by it disappears. */
+/** The object without the members of `set`. A map or list that becomes empty is removed. */
 export function removeFields(object: JsonObject, set: FieldSet | undefined, schema: Schema): JsonObject {
   return set === undefined ? object : ((removeFrom(object, set, schema) as JsonObject | undefined) ?? {});
 }

@@ -1,4 +1,4 @@
-/** What an applier owned and states no more goes, unless somebody else owns it. */
+/** Removes fields that an applier owned and no longer applies, unless another manager owns them. */
 import type { JsonObject } from "../base/index.ts";
 import { removeFields } from "./apply-merge.ts";
 import { differenceOf, intersectionOf, unionOf, type FieldSet } from "./field-set.ts";
@@ -9,11 +9,11 @@ import { withObjectMeta } from "./object-meta-schema.ts";
 import type { Schema } from "./schema.ts";
 
 export interface Abandonment {
-  /** The live object with the configuration laid over it. */
+  /** The live object with the configuration merged over it. */
   merged: JsonObject;
-  /** The applier as it was before. */
+  /** The applier's ownership before this apply. */
   last: Owner | undefined;
-  /** What it states now, including what identifies the object. */
+  /** The fields it applies now, including those that identify the object. */
   stated: FieldSet | undefined;
   others: readonly Owner[];
   schema: Schema;
@@ -26,7 +26,7 @@ export function removeAbandoned(abandonment: Abandonment): JsonObject {
   const lastVersion = last && last.apiVersion !== apiVersion ? versions?.(last.apiVersion) : undefined;
   const isPlain = lastVersion === undefined && (!versions || others.every((owner) => owner.apiVersion === apiVersion));
   if (!isPlain) return last ? removeAcrossVersions(abandonment, last, lastVersion) : merged;
-  // The usual case: everything that was owned is stated again.
+  // The usual case: everything that was owned is applied again.
   if (differenceOf(last?.fields, stated) === undefined) return merged;
   const owned = others.reduce((all, owner) => unionOf(all, owner.fields), stated);
   return withoutDangling(
@@ -37,7 +37,7 @@ export function removeAbandoned(abandonment: Abandonment): JsonObject {
   );
 }
 
-/** Without what is gone, but with what anybody still owns, also inside of what was taken out. */
+/** Without the removed fields, but with fields that still have an owner, even inside removed ones. */
 function keepOwned(merged: JsonObject, pruned: JsonObject, owned: FieldSet | undefined, schema: Schema): JsonObject {
   return removeFields(
     merged,
@@ -46,7 +46,7 @@ function keepOwned(merged: JsonObject, pruned: JsonObject, owned: FieldSet | und
   );
 }
 
-/** What nobody owned stays as well, unless it lies inside of something that goes. */
+/** Fields without an owner stay as well, unless they are inside a removed field. */
 function withoutDangling(
   merged: JsonObject,
   pruned: JsonObject,
@@ -63,7 +63,7 @@ function withoutDangling(
 const present = (object: JsonObject, schema: Schema): FieldSet | undefined =>
   withNamedFields(fieldSetOf(object, schema), schema);
 
-/** The same where owners speak other versions: each keeps what it owns in its own. */
+/** The same for owners in other versions: each keeps its fields in its own version. */
 function removeAcrossVersions(
   { merged, stated, others, schema, apiVersion, versions }: Abandonment,
   last: Owner,
@@ -76,7 +76,7 @@ function removeAcrossVersions(
   const owned = new Map<string, FieldSet | undefined>([[apiVersion, stated]]);
   for (const owner of others) owned.set(owner.apiVersion, unionOf(owned.get(owner.apiVersion), owner.fields));
   let pruned = home.toRequest(removeFields(inHome, withNamedFields(last.fields, homeSchema), homeSchema));
-  // What a conversion needs comes back first.
+  // Fields that a conversion needs are restored first.
   const order = [...owned.keys()].sort((a, b) => Number(b === last.apiVersion) - Number(a === last.apiVersion));
   for (const name of order) {
     const version = name === apiVersion ? own : versions?.(name);

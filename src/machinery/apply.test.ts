@@ -73,7 +73,7 @@ const fieldsOf = (object: JsonObject, manager: string): Json | undefined =>
   entriesOf(object).find((entry) => entry["manager"] === manager)?.["fieldsV1"];
 
 describe("ownership", () => {
-  test("is exactly what the configuration states", () => {
+  test("covers exactly the applied fields", () => {
     const applied = apply({
       data: { a: "1" },
       spec: {
@@ -106,7 +106,7 @@ describe("ownership", () => {
     ]);
   });
 
-  test("of an equal value is shared, and a field goes when its last owner drops it", () => {
+  test("of an equal value is shared, and a field is removed when its last owner drops it", () => {
     const first = apply({ data: { a: "1", b: "1" } });
     const shared = apply({ data: { a: "1", c: "1" } }, { live: first, manager: "beta" });
     const kept = apply({ data: { b: "1" } }, { live: shared });
@@ -117,19 +117,19 @@ describe("ownership", () => {
     expect(gone["data"]).toEqual({ b: "1", c: "1" });
   });
 
-  test("does not reach to fields that nobody states", () => {
+  test("does not include fields that no manager applied", () => {
     const live = { ...apply({ spec: { tags: ["x"] } }), data: { unowned: "1" } };
 
     expect(apply({ data: { a: "1" } }, { live })).toMatchObject({ data: { unowned: "1", a: "1" } });
   });
 
-  test("of a structure that becomes empty ends with it", () => {
+  test("of a structure that becomes empty is removed with it", () => {
     const live = apply({ data: { a: "1" }, spec: { replicas: 1 } });
 
     expect(apply({ data: { a: "1" } }, { live })).not.toHaveProperty("spec");
   });
 
-  test("of the status is had through the status endpoint alone", () => {
+  test("of the status is acquired only through the status subresource", () => {
     const applied = apply(
       { status: { phase: "Ready" }, spec: { replicas: 9 } },
       { live: apply({ spec: { replicas: 1 } }), manager: "ctl", subresource: "status" },
@@ -139,7 +139,7 @@ describe("ownership", () => {
     expect(applied["spec"]).toEqual({ replicas: 1 });
   });
 
-  test("of an object that was not tracked belongs to whoever was there before", () => {
+  test("of an untracked object is assigned to before-first-apply", () => {
     const live = config({ data: { a: "1" } });
 
     const applied = apply({ data: { b: "1" } }, { live });
@@ -148,7 +148,7 @@ describe("ownership", () => {
   });
 });
 
-test("what identifies the object stays when all owned metadata goes", () => {
+test("the object's identity stays when all owned metadata is removed", () => {
   const live = apply({ metadata: { name: "a", uid: "u", labels: { l: "1" } } });
 
   expect(stripManagedFields(apply({}, { live }))).toEqual({ ...config({}), metadata: { name: "a", uid: "u" } });
@@ -160,7 +160,7 @@ test("what identifies the object stays when all owned metadata goes", () => {
 });
 
 describe("lists", () => {
-  test("of keyed elements merge by key and elements go when they are dropped", () => {
+  test("of keyed elements merge by key, and dropped elements are removed", () => {
     const live = apply(
       { spec: { ports: [{ port: 80 }] } },
       { live: apply({ spec: { ports: [{ port: 53, protocol: "UDP" }] } }), manager: "beta" },
@@ -178,7 +178,7 @@ describe("lists", () => {
     expect(dropped["spec"]).toEqual({ replicas: 1, ports: [{ port: 53, protocol: "UDP" }] });
   });
 
-  test("keep the configuration's order and what is only on the server in its place", () => {
+  test("keep the configuration's order and the position of server-only elements", () => {
     const live = apply({ spec: { tags: ["a", "b", "c"] } });
 
     expect(
@@ -186,7 +186,7 @@ describe("lists", () => {
     ).toEqual(["a", "c", "x", "b"]);
   });
 
-  test("are put into the configuration's order even when nothing else changes", () => {
+  test("are reordered to the configuration's order even when nothing else changes", () => {
     const live = apply({ spec: { tags: ["a", "b"] } });
 
     expect((apply({ spec: { tags: ["b", "a"] } }, { live })["spec"] as JsonObject)["tags"]).toEqual(["b", "a"]);
@@ -215,7 +215,7 @@ describe("a conflict", () => {
     );
   });
 
-  test("with an updater names its version, with several owners lists them all", () => {
+  test("with an updater names its version, and with several owners lists them all", () => {
     expect(() => apply({ spec: { replicas: 1 } }, { live, manager: "beta" })).toThrow(
       'Apply failed with 1 conflict: conflict with "edit" using v1: .spec.replicas',
     );
@@ -226,7 +226,7 @@ describe("a conflict", () => {
     );
   });
 
-  test("that is forced takes the field from the others", () => {
+  test("that is forced takes the field from the other owners", () => {
     const forced = apply({ data: { a: "2" } }, { live, manager: "beta", force: true });
 
     expect(forced["data"]).toEqual({ a: "2", b: "1" });
@@ -234,7 +234,7 @@ describe("a conflict", () => {
     expect(fieldsOf(forced, "beta")).toEqual({ "f:data": { "f:a": {} } });
   });
 
-  test("with what client-side apply recorded does not stop kubectl", () => {
+  test("with the last-applied configuration of client-side apply does not stop kubectl", () => {
     const annotations = {
       "kubectl.kubernetes.io/last-applied-configuration": JSON.stringify(config({ data: { a: "1" } })),
     };
@@ -260,13 +260,16 @@ describe("a conflict", () => {
   });
 });
 
-describe("a configuration that does not fit the schema is refused as the real server does", () => {
+describe("a configuration that does not fit the schema is rejected as the real server does", () => {
   const refused: Record<string, [fields: JsonObject, message: string]> = {
     "an unknown field": [{ spec: { nope: 1 } }, ".spec.nope: field not declared in schema"],
-    "a number for a text": [{ data: { a: 1 } }, ".data.a: expected string, got &value.valueUnstructured{Value:1}"],
-    "a text for a number": [{ spec: { replicas: "3" } }, ".spec.replicas: expected numeric (int or float), got string"],
-    "an element twice": [{ spec: { tags: ["d", "d"] } }, '.spec.tags: duplicate entries for key [="d"]'],
-    "a key twice, once by its default": [
+    "a number for a string": [{ data: { a: 1 } }, ".data.a: expected string, got &value.valueUnstructured{Value:1}"],
+    "a string for a number": [
+      { spec: { replicas: "3" } },
+      ".spec.replicas: expected numeric (int or float), got string",
+    ],
+    "a duplicate element": [{ spec: { tags: ["d", "d"] } }, '.spec.tags: duplicate entries for key [="d"]'],
+    "a duplicate key, once by its default": [
       { spec: { ports: [{ port: 80 }, { port: 80, protocol: "TCP" }] } },
       '.spec.ports: duplicate entries for key [port=80,protocol="TCP"]',
     ],
@@ -306,7 +309,7 @@ const configurations = fc.record(
   { requiredKeys: [], noNullPrototype: true },
 ) as fc.Arbitrary<JsonObject>;
 
-test("applying the same configuration again changes nothing, not even the time", () => {
+test("applying the same configuration again changes nothing, including the time", () => {
   fc.assert(
     fc.property(configurations, configurations, (one, two) => {
       const live = apply(two, { live: apply(one), manager: "beta", force: true });
@@ -316,7 +319,7 @@ test("applying the same configuration again changes nothing, not even the time",
   );
 });
 
-test("a lone applier gets what it states", () => {
+test("a single applier gets exactly its configuration", () => {
   fc.assert(
     fc.property(configurations, configurations, (one, two) => {
       const twice = apply(two, { live: apply(one) });
@@ -330,7 +333,7 @@ test("a lone applier gets what it states", () => {
   );
 });
 
-/** Configurations without empty maps and lists, which are gone when what was in them goes. */
+/** Configurations without empty maps and lists, which are removed with their contents. */
 const anyConfig = fc.record(
   {
     data: fc.dictionary(fc.constantFrom("a", "b", "c"), fc.constantFrom("1", "2"), { minKeys: 1 }),
@@ -358,7 +361,7 @@ const isWithin = (part: Json | undefined, whole: Json | undefined): boolean => {
   );
 };
 
-test("whoever forces a configuration owns all of it, and of what others own nothing differs from the object", () => {
+test("a forced apply owns its whole configuration, and other owners own only fields with their values", () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(fc.constantFrom("alpha", "beta", "gamma"), anyConfig), { minLength: 1, maxLength: 6 }),
@@ -376,7 +379,7 @@ test("whoever forces a configuration owns all of it, and of what others own noth
   );
 });
 
-test("what an applier drops goes unless somebody else owns it", () => {
+test("a field that an applier drops is removed unless another manager owns it", () => {
   fc.assert(
     fc.property(anyConfig, anyConfig, (first, second) => {
       const both = apply(second, { live: apply(first, { manager: "alpha" }), manager: "beta", force: true });
@@ -390,8 +393,8 @@ test("what an applier drops goes unless somebody else owns it", () => {
   );
 });
 
-describe("owners of other versions", () => {
-  // In v2 the replicas are called count.
+describe("owners in other versions", () => {
+  // In v2, replicas is named count.
   const other: Schema = {
     type: "object",
     properties: { spec: { type: "object", properties: { count: { type: "integer" } } } },
@@ -437,19 +440,19 @@ describe("owners of other versions", () => {
     versions,
   });
 
-  test("conflict in their own words", () => {
+  test("conflict with field names of their own version", () => {
     expect(() => applyConfiguration(request({ spec: { replicas: 2 } }, "alpha"))).toThrow(
       'Apply failed with 1 conflict: conflict with "beta": .spec.count',
     );
   });
 
-  test("lose what they are overruled on", () => {
+  test("lose the fields that a forced apply changes", () => {
     const applied = applyConfiguration(request({ spec: { replicas: 2 } }, "alpha", true));
 
     expect(entriesOf(applied).map(({ manager }) => manager)).toEqual(["alpha"]);
   });
 
-  test("who apply in this version drop what they stated in the other", () => {
+  test("that apply in this version drop the fields they applied in the other", () => {
     const applied = applyConfiguration(request({ data: { a: "1" } }, "beta"));
 
     expect(applied["spec"]).not.toHaveProperty("replicas");
@@ -458,14 +461,14 @@ describe("owners of other versions", () => {
     ]);
   });
 
-  test("are forgotten when their version is not known", () => {
+  test("are dropped when their version is unknown", () => {
     const applied = applyConfiguration({ ...request({ spec: { replicas: 2 } }, "alpha"), versions: () => undefined });
 
     expect(entriesOf(applied).map(({ manager }) => manager)).toEqual(["alpha"]);
   });
 });
 
-test("an applier who finds everything as it states is recorded without a time", () => {
+test("an applier that changes nothing is recorded without a time", () => {
   const live = apply({ data: { a: "1" } }, { manager: "alpha" });
 
   const applied = apply({ data: { a: "1" } }, { live, manager: "beta", time: LATER });
@@ -497,7 +500,7 @@ describe("several appliers", () => {
     }
     return true;
   };
-  /** The object without who made what of it, and with sets and maps in one order. */
+  /** The object without managed fields, and with sets and maps in one order. */
   const contents = (object: JsonObject): JsonObject => {
     const { tags, ...spec } = (object["spec"] ?? {}) as JsonObject;
     return {
@@ -506,7 +509,7 @@ describe("several appliers", () => {
     };
   };
 
-  test("who agree do not conflict, own what they state together, and may come in any order", () => {
+  test("that agree do not conflict, share ownership of common fields, and may apply in any order", () => {
     fc.assert(
       fc.property(anyConfig, anyConfig, (first, second) => {
         fc.pre(
@@ -525,7 +528,7 @@ describe("several appliers", () => {
     );
   });
 
-  test("leave nothing behind when all of them have gone, in whatever order", () => {
+  test("leave nothing behind when all of them have dropped their fields, in any order", () => {
     fc.assert(
       fc.property(
         fc.array(anyConfig, { minLength: 3, maxLength: 3 }),
@@ -543,7 +546,7 @@ describe("several appliers", () => {
     );
   });
 
-  test("conflict exactly when one of them would change what another owns, and forcing takes it over", () => {
+  test("conflict exactly when one of them would change a field of another, and forcing takes it over", () => {
     fc.assert(
       fc.property(
         fc.constantFrom("1", "2"),
@@ -567,7 +570,7 @@ describe("several appliers", () => {
     );
   });
 
-  test("keep their fields when somebody updates others, and lose those that are changed", () => {
+  test("keep their fields when an update changes others, and lose those that are changed", () => {
     fc.assert(
       fc.property(fc.constantFrom("1", "2"), fc.constantFrom("1", "2"), (one, two) => {
         const live = apply({ data: { a: one, b: "0" } }, { manager: "alpha" });

@@ -1,7 +1,7 @@
 /**
- * Server-side apply. The applier owns exactly the fields in its configuration. What it owned before and no longer
- * states is removed unless someone else owns it; a field that another owner set to a different value is a conflict,
- * unless forced.
+ * Server-side apply. The applier owns exactly the fields in its configuration. Fields that it owned before and no
+ * longer applies are removed unless another manager owns them. A field that another manager set to a different value is
+ * a conflict, unless forced.
  */
 import { equalJson, isObject, setOwn, type Json, type JsonObject } from "../base/index.ts";
 import { checkApplied } from "./apply-check.ts";
@@ -40,18 +40,19 @@ export interface ApplyRequest {
   /** See `UpdateRecord`. */
   builtIn?: boolean;
   versions?: OtherVersions | undefined;
-  /** The kind's status has an endpoint of its own, and this is not it. */
+  /** The kind has a status subresource, and this request is not for it. */
   hidesStatus?: boolean;
 }
 
 const BEFORE_FIRST_APPLY = "before-first-apply";
-/** This manager may take over what `kubectl apply` without `--server-side` recorded in its annotation. */
+/** This manager may take over fields that `kubectl apply` without `--server-side` recorded in its annotation. */
 const KUBECTL = "kubectl";
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 
 /**
  * The live object with the configuration applied, and its managed fields; the live object itself when nothing changes.
- * Defaults are not filled in: nobody owns them. Fields that the endpoint does not write must be left out of `applied`.
+ * Defaults are not filled in, because they have no owner. Fields that the endpoint does not write must be omitted from
+ * `applied`.
  */
 export function applyConfiguration(request: ApplyRequest): JsonObject {
   const { live, applied, manager, apiVersion, subresource = "", versions } = request;
@@ -87,10 +88,10 @@ export function applyConfiguration(request: ApplyRequest): JsonObject {
     const { changed, removed } = changes.for(owner);
     return withFields(owner, differenceOf(differenceOf(owner.fields, changed), removed));
   });
-  // A list may come in another order although no element of it changed.
+  // The order of a list may change although none of its elements does.
   const isSame = changes.own.changed === undefined && changes.own.removed === undefined && equalJson(base, pruned);
   const ownsTheSame = equalJson(last?.fields, fields) && (last === undefined || last.apiVersion === apiVersion);
-  // Applying what is there already moves no time and writes nothing.
+  // Applying the current state changes no time and writes nothing.
   if (
     live &&
     isSame &&
@@ -105,8 +106,8 @@ export function applyConfiguration(request: ApplyRequest): JsonObject {
 }
 
 /**
- * What the endpoint does not write is neither merged nor owned: the status on most, everything else on that of the
- * status.
+ * Fields that the endpoint does not write are neither merged nor owned: the status on most endpoints, everything else
+ * on the status subresource.
  */
 function writtenBy({ subresource = "", hidesStatus }: ApplyRequest, applied: JsonObject): JsonObject {
   if (subresource === "status") return applied["status"] === undefined ? {} : { status: applied["status"] };
@@ -115,7 +116,7 @@ function writtenBy({ subresource = "", hidesStatus }: ApplyRequest, applied: Jso
   return written;
 }
 
-/** The owners so far. An object that nobody was recorded for belongs as a whole to whoever was there before. */
+/** The current owners. An object without managed fields belongs as a whole to before-first-apply. */
 function ownersOf(
   { live, apiVersion, subresource = "", time, builtIn, versions, hidesStatus }: ApplyRequest,
   base: JsonObject,
@@ -187,7 +188,7 @@ function lastAppliedOf(object: JsonObject | undefined): string | undefined {
   return typeof text === "string" ? text : undefined;
 }
 
-/** The fields that client-side apply set and that still have the value it gave them. */
+/** The fields that client-side apply set and that still have their applied value. */
 function lastAppliedFields(live: JsonObject | undefined, schema: Schema): FieldSet | undefined {
   const text = lastAppliedOf(live);
   const applied = text === undefined ? undefined : parseObject(text);
@@ -196,10 +197,7 @@ function lastAppliedFields(live: JsonObject | undefined, schema: Schema): FieldS
   return differenceOf(differenceOf(fieldSetOf(applied, schema), changed), removed);
 }
 
-/**
- * kubectl may go back to client-side apply, so the annotation that it compares with is kept up to date where there is
- * one.
- */
+/** kubectl may return to client-side apply, so its last-applied annotation is kept up to date where it exists. */
 function withLastApplied({ live, applied, manager, subresource = "" }: ApplyRequest, result: JsonObject): JsonObject {
   if (manager !== KUBECTL || subresource !== "" || !lastAppliedOf(live)) return result;
   const metadata = isObject(result["metadata"]) ? result["metadata"] : {};
@@ -223,7 +221,7 @@ function sortKeys(key: string, value: Json): Json | undefined {
   return sorted;
 }
 
-/** An annotation that holds no object allows nothing; everybody may write annotations, so that is not an error. */
+/** An annotation without a JSON object allows nothing; any user may write annotations, so that is not an error. */
 function parseObject(text: string): JsonObject | undefined {
   try {
     const value = JSON.parse(text) as Json;

@@ -15,7 +15,7 @@ const ready: Condition = {
 const other: Condition = { type: "Synced", status: "False", reason: "No", message: "", lastTransitionTime: NOON };
 const list = deepFreeze([ready, other]) as readonly Condition[];
 
-test("a condition that says nothing new keeps the list", () => {
+test("an unchanged condition returns the same list", () => {
   expect(
     withCondition(
       list,
@@ -25,7 +25,7 @@ test("a condition that says nothing new keeps the list", () => {
   ).toBe(list);
 });
 
-test("another message keeps the time of the transition", () => {
+test("a changed message keeps lastTransitionTime", () => {
   const next = withCondition(
     list,
     { type: "Ready", status: "True", reason: "Up", message: "still fine", observedGeneration: 2 },
@@ -36,7 +36,7 @@ test("another message keeps the time of the transition", () => {
   expect(next[1]).toBe(list[1]);
 });
 
-test("another status is a transition", () => {
+test("a changed status updates lastTransitionTime", () => {
   const next = withCondition(list, { type: "Ready", status: "False", reason: "Down", message: "gone" }, LATER);
 
   expect(next[0]).toEqual({
@@ -48,7 +48,7 @@ test("another status is a transition", () => {
   });
 });
 
-test("a new condition goes to the end", () => {
+test("a new condition is appended", () => {
   expect(
     withCondition<Condition>(undefined, { type: "Ready", status: "Unknown", reason: "New", message: "" }, NOON),
   ).toEqual([{ type: "Ready", status: "Unknown", reason: "New", message: "", lastTransitionTime: NOON }]);

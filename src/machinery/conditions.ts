@@ -1,6 +1,6 @@
 /**
- * Conditions tell the present. They change only when something about them changed, so that a converged object is not
- * written again.
+ * Conditions describe the current state. They are updated only when one of their fields changed, so that a converged
+ * object is not written again.
  */
 export interface Condition {
   readonly type: string;
@@ -34,8 +34,8 @@ export function isConditionTrue(
 }
 
 /**
- * The conditions with `next` among them: the same list when it says nothing new. `lastTransitionTime` moves only when
- * the status does.
+ * The conditions with `next` set: the same list when nothing changed. `lastTransitionTime` is updated only when the
+ * status changes.
  */
 export function withCondition<C extends Condition>(
   conditions: readonly C[] | undefined,

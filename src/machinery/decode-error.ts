@@ -1,12 +1,11 @@
 /**
- * A body that is well formed but is no object of its kind. Clients see Go's words for it, so they are part of the wire
- * format.
+ * A well-formed body that is not an object of its kind. Clients see Go's messages, so they are part of the wire format.
  */
 import { ApiError } from "./status.ts";
 
-/** 400. In a patch the same problem is the patch's fault, so it can be taken out and said otherwise. */
+/** 400. In a patch the same error is attributed to the patch, so `problem` can be extracted and worded differently. */
 export class DecodeError extends ApiError {
-  /** What is wrong, without saying with what. */
+  /** The problem, without the object it concerns. */
   readonly problem: string;
 
   constructor(problem: string, message = problem) {
@@ -23,7 +22,7 @@ export class DecodeError extends ApiError {
   }
 }
 
-/** The error for a body that states one kind at an endpoint of, usually, the same. The version is without its group. */
+/** The error for a body of one kind at an endpoint of, usually, the same kind. The version is without its group. */
 export function undecodable(
   { sent, version, kind }: { sent: string; version: string; kind: string },
   problem: string,

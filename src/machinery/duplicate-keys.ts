@@ -1,29 +1,29 @@
 /**
- * Finds keys that a JSON object states twice, which `JSON.parse` does not tell. One pass over the text; only the keys
- * are looked at. The text must be valid JSON, so parse it first.
+ * Finds duplicate keys in JSON objects, which `JSON.parse` does not report. One pass over the text; only the keys are
+ * decoded. The text must be valid JSON, so parse it first.
  *
- * As it sees every level, it also bounds the depth: patches, schemas and comparisons recurse into values, and a hostile
- * body of brackets alone would end them all.
+ * As it visits every level, it also limits the depth: patches, schemas and comparisons recurse into values, and a
+ * hostile body of brackets would overflow their stack.
  */
 import type { Json } from "../base/index.ts";
 import { formatPath, type PathStep } from "./field-path.ts";
 import { badRequest } from "./status.ts";
 
-/** Kubernetes stops at 10 000; no object that means anything is a tenth of this deep. */
+/** Kubernetes' limit is 10 000; no meaningful object is a tenth of this deep. */
 export const MAX_JSON_DEPTH = 1000;
-/** Go's decoder stops collecting what is wrong with the fields of a body there. */
+/** Go's decoder stops collecting field errors of a body at this number. */
 export const MAX_STRICT_PROBLEMS = 100;
 
 interface Level {
-  /** The keys so far, a set once they are many; undefined in a list. */
+  /** The keys so far, as a set once there are many; undefined in a list. */
   keys: string[] | Set<string> | undefined;
-  /** The key or index that is being read. */
+  /** The current key or index. */
   at: PathStep;
   /** In an object: whether the next string is a key. */
   expectsKey: boolean;
   /**
-   * Keys that were told already. A hostile body repeats one thousands of times, and to tell it takes as long as it is
-   * deep.
+   * Keys that were already reported. A hostile body repeats one thousands of times, and reporting it takes time
+   * proportional to its depth.
    */
   told?: Set<string>;
 }
@@ -38,8 +38,8 @@ const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 
 /**
- * The paths of keys that are there more than once (`spec.list[0].name`), each once, in order of appearance, the first
- * `MAX_STRICT_PROBLEMS` of them. Throws a bad request when the text is nested deeper than `MAX_JSON_DEPTH`.
+ * The paths of duplicate keys (`spec.list[0].name`), each once, in order of appearance, at most `MAX_STRICT_PROBLEMS`
+ * of them. Throws a bad request when the text is nested deeper than `MAX_JSON_DEPTH`.
  */
 export function findDuplicateKeys(json: string): string[] {
   const duplicates = new Set<string>();
@@ -87,15 +87,15 @@ function enter(levels: Level[], level: Level): void {
 }
 
 /**
- * Whether a text states a key twice, seen by what is left of it: parsing keeps one of them, so that the value has fewer
- * keys than the text has. Costs less than half of looking at the keys, and takes no memory. `value` is what the text
- * was parsed to, and not nested too deep to walk.
+ * Reports whether a text contains duplicate keys by counting: parsing keeps one of them, so the value has fewer keys
+ * than the text. Costs less than half of comparing the keys, and allocates nothing. `value` is the parsed text, which
+ * must not be nested too deeply to walk.
  */
 export function hasDuplicateKeys(json: string, value: Json): boolean {
   return membersIn(json) !== keysIn(value);
 }
 
-/** Outside of strings a colon stands behind a key and nowhere else. */
+/** Outside of strings a colon follows a key and nothing else. */
 function membersIn(json: string): number {
   let count = 0;
   for (let index = 0; index < json.length; index++) {
@@ -114,7 +114,7 @@ function keysIn(value: Json): number {
   return count;
 }
 
-/** The place of the quote that closes the string: the first one that an even number of backslashes precedes. */
+/** The position of the quote that closes the string: the first one preceded by an even number of backslashes. */
 function endOfString(json: string, from: number): number {
   for (let end = json.indexOf('"', from); end >= 0; end = json.indexOf('"', end + 1)) {
     let slashes = 0;
@@ -124,10 +124,10 @@ function endOfString(json: string, from: number): number {
   return json.length;
 }
 
-/** Searching a list is faster than hashing while keys are few, as they are in nearly every object. */
+/** Searching a list is faster than hashing for few keys, as in nearly every object. */
 const FEW_KEYS = 16;
 
-/** False when the key is there already. */
+/** False when the key already exists. */
 function addKey(level: Level, key: string): boolean {
   if (level.keys instanceof Set) {
     const before = level.keys.size;
@@ -139,16 +139,13 @@ function addKey(level: Level, key: string): boolean {
   return true;
 }
 
-/** Remembers that a key is there twice; false when that is known. */
+/** Records a duplicate key; false when it was already recorded. */
 function isNews(level: Level, key: string): boolean {
   level.told ??= new Set();
   return level.told.size < level.told.add(key).size;
 }
 
-/**
- * The key as it is written. One that could have been written otherwise (`\u0041`, `\/`) is written anew, so that keys
- * can be compared.
- */
+/** The raw text of the key. A key with escapes (`\u0041`, `\/`) is normalized, so that keys can be compared. */
 function keyOf(json: string, start: number, end: number): string {
   const raw = json.slice(start + 1, end);
   return raw.includes("\\u") || raw.includes("\\/") ? JSON.stringify(JSON.parse(`"${raw}"`)).slice(1, -1) : raw;

@@ -1,14 +1,14 @@
 /**
- * What an object is before it is created, as ownership sees it. A custom resource is nothing; an object of a built-in
- * kind has its structures already, because the real server keeps it as a struct whose required or defaulted parts are
- * always there.
+ * The state of an object before it is created, for ownership. A custom resource is empty; an object of a built-in kind
+ * already has its structures, because the real server keeps it as a struct whose required or defaulted parts always
+ * exist.
  */
 import type { Json, JsonObject } from "../base/index.ts";
 import type { Schema } from "./schema.ts";
 
 const empties = new WeakMap<Schema, JsonObject>();
 const NOTHING: JsonObject = Object.freeze({});
-/** A structure that contains itself through fields that are always there ends here; none is this deep. */
+/** Stops structures that contain themselves through always-present fields; none is this deep. */
 const MAX_DEPTH = 16;
 
 export function emptyObject(schema: Schema, builtIn: boolean): JsonObject {
@@ -28,7 +28,7 @@ function emptyStructure(schema: Schema, depth: number): JsonObject {
   return empty;
 }
 
-/** Texts, numbers and truth values that are always written have their zero; lists, maps and times are null. */
+/** Strings, numbers and booleans that are always written have their zero value; lists, maps and times are null. */
 function zeroOf({ type, format }: Schema): Json {
   if (type === "string") return format === "date-time" ? null : "";
   if (type === "integer" || type === "number") return 0;

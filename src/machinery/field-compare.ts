@@ -1,11 +1,11 @@
-/** What changed between two versions of an object, as sets of fields. Parts that both share are skipped at once. */
+/** Computes the changes between two versions of an object as field sets. Shared parts are skipped immediately. */
 import { equalJson, isObject, setOwn, type Json, type JsonObject } from "../base/index.ts";
 import { asRoot, MEMBER, SELF, unionOf, type FieldSet } from "./field-set.ts";
 import { elementOf, fieldElement, fieldSchema, indexList, shapeOf } from "./field-shape.ts";
 import type { Schema } from "./schema.ts";
 
 export interface FieldChanges {
-  /** Added or given another value. */
+  /** Added or changed. */
   readonly changed: FieldSet | undefined;
   readonly removed: FieldSet | undefined;
 }
@@ -26,7 +26,7 @@ function compareValues(before: Json | undefined, after: Json | undefined, schema
   return compareInside(before, after, schema);
 }
 
-/** What comes or goes with a value: itself and everything in it. */
+/** The fields that are added or removed with a value: itself and everything in it. */
 function allFields(value: Json, schema: Schema | undefined): FieldSet {
   const shape = shapeOf(schema, value);
   if (shape === "leaf") return MEMBER;
@@ -35,7 +35,7 @@ function allFields(value: Json, schema: Schema | undefined): FieldSet {
 
 function allOfMap(map: JsonObject, schema: Schema | undefined): FieldSet {
   let fields: FieldSet | undefined;
-  // In the order in which sets are written, so that they need not be put in order afterwards.
+  // In the order in which sets are written, so that they need no sorting afterwards.
   for (const key of inTextOrder(Object.keys(map))) {
     const value = map[key];
     if (value !== undefined)
@@ -49,7 +49,7 @@ function allOfMap(map: JsonObject, schema: Schema | undefined): FieldSet {
 /** Beyond this many `sort` is faster. */
 const FEW_KEYS = 24;
 
-/** Sorts in place. Maps have few keys, and V8 takes half a kilobyte of memory to sort even one. */
+/** Sorts in place. Maps have few keys, and V8 allocates half a kilobyte to sort even one. */
 function inTextOrder(keys: string[]): string[] {
   if (keys.length > FEW_KEYS) return keys.sort();
   for (let end = 1; end < keys.length; end++) {
@@ -64,8 +64,8 @@ function inTextOrder(keys: string[]): string[] {
 const alwaysNames = new WeakMap<Schema, readonly string[]>();
 
 /**
- * Fields that the real server writes as null when they are not set, such as times: they come with the structure that
- * they are in.
+ * Fields that the real server writes as null when they are not set, such as times: they exist whenever their structure
+ * does.
  */
 function alwaysThere(schema: Schema): readonly string[] {
   let names = alwaysNames.get(schema);
@@ -86,7 +86,7 @@ function allOfList(shape: "set" | "list-map", list: readonly Json[], schema: Sch
   for (let index = 0; index < list.length; index++) {
     const item = list[index] as Json;
     const element = elementOf(shape, schema, item, index);
-    // Elements that are there twice cannot be told apart: they are one leaf.
+    // Duplicate elements cannot be distinguished: they are one leaf.
     setOwn(fields, element, Object.hasOwn(fields, element) ? MEMBER : allFields(item, schema?.items));
   }
   return fields;
@@ -95,7 +95,7 @@ function allOfList(shape: "set" | "list-map", list: readonly Json[], schema: Sch
 function compareInside(before: Json | undefined, after: Json | undefined, schema: Schema | undefined): FieldChanges {
   const shape = shapeOf(schema, after ?? before);
   if (shape === "leaf") return compareLeaves(before, after, schema);
-  // Where one side is of another type, the other's parts come or go as a whole.
+  // Where one side has another type, the other's parts are added or removed as a whole.
   if (shape === "map") {
     const [left, right] = [isObject(before) ? before : undefined, isObject(after) ? after : undefined];
     return isEmpty(left) && isEmpty(right) ? compareLeaves(before, after, schema) : compareMaps(left, right, schema);
@@ -115,7 +115,7 @@ function compareLeaves(before: Json | undefined, after: Json | undefined, schema
   if (after === undefined) return REMOVED;
   if (before === undefined) return CHANGED;
   if (equalJson(before, after)) return UNCHANGED;
-  // A map that became a scalar takes the fields in it along.
+  // A map that became a scalar loses the fields in it.
   const gone = shapeOf(schema, before) === "leaf" ? undefined : compareInside(before, undefined, schema).removed;
   return gone ? { changed: CHANGED.changed, removed: gone } : CHANGED;
 }
@@ -175,8 +175,8 @@ const NO_ITEMS: readonly Json[] = [];
 function compareElements(before: readonly Json[], after: readonly Json[], schema: Schema | undefined): FieldChanges {
   if (before.length <= 1 && after.length <= 1) return compareValues(before[0], after[0], schema);
   if (equalJson(before, after)) return UNCHANGED;
-  // Elements that are there twice cannot be told apart: they are owned as one leaf, and what was owned inside is not
-  // any more.
+  // Duplicate elements cannot be distinguished: they are owned as one leaf, and the ownership of fields inside them
+  // ends.
   if (after.length >= 2)
     return {
       changed: CHANGED.changed,
@@ -190,5 +190,5 @@ function compareElements(before: readonly Json[], after: readonly Json[], schema
   return REMOVED;
 }
 
-/** Without the node itself, which is not removed but changed. */
+/** Without the node itself, which is changed and not removed. */
 const insideOf = (set: FieldSet | undefined): FieldSet | undefined => asRoot(set);

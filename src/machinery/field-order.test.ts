@@ -25,7 +25,7 @@ test("elements are ordered by the values of their keys, numbers as numbers", () 
   ]);
 });
 
-test("places are ordered as numbers and values as texts", () => {
+test("indexes are ordered as numbers and values as strings", () => {
   expect(Object.keys(inOrder({ "i:10": {}, "i:9": {}, 'v:"b"': {}, 'v:"a"': {} }))).toEqual([
     'v:"a"',
     'v:"b"',
@@ -34,17 +34,17 @@ test("places are ordered as numbers and values as texts", () => {
   ]);
 });
 
-test("a place that a client wrote with leading zeros has its place too", () => {
+test("an index with leading zeros from a client is ordered too", () => {
   expect(Object.keys(inOrder({ "i:10": {}, "i:009": {} }))).toEqual(["i:009", "i:10"]);
 });
 
-test("a set that is in order is not copied", () => {
+test("a set that is already in order is not copied", () => {
   const set = { "f:a": { ".": {}, "f:b": {} }, "f:c": {} };
 
   expect(inOrder(set)).toBe(set);
 });
 
-test("the keys of an element are read once or twice, however many elements there are", () => {
+test("the keys of an element are parsed at most twice, regardless of the number of elements", () => {
   const set = Object.fromEntries(
     Array.from({ length: 1000 }, (_, index) => [`k:{"port":${(index * 7919) % 1000}}`, {}]),
   );

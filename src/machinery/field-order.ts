@@ -1,14 +1,14 @@
 /**
- * The order in which a set of fields is written: the node itself, then fields by name, elements by their keys, by their
- * value and by their place. Programs compare `fieldsV1` as text, so it matters although JSON says that it does not.
+ * The serialization order of a field set: the node itself, then fields by name, elements by keys, by value and by
+ * index. Programs compare `fieldsV1` as text, so the order matters although JSON objects are unordered.
  */
 import { isObject, setOwn, type Json } from "../base/index.ts";
 import { MEMBER, type FieldSet } from "./field-set.ts";
 
-/** Fields and the node itself are already in order as text; elements of lists are not. */
+/** Fields and the node itself are already ordered as text; elements of lists are not. */
 const RANKS: Readonly<Record<string, number>> = { ".": 0, f: 1, k: 2, v: 3, i: 4 };
 
-/** The key of an element as it is compared: its JSON is read once, however often it is compared. */
+/** The parsed key of an element: its JSON is parsed once, regardless of the number of comparisons. */
 interface Element {
   readonly key: string;
   readonly rank: number;
@@ -18,8 +18,7 @@ interface Element {
 
 const elements = new Map<string, Element>();
 /**
- * Names of containers, ports and variables come again and again; what clients make up beyond this many is read each
- * time.
+ * Names of containers, ports and variables recur; keys beyond this number, which clients may invent, are not cached.
  */
 const MAX_ELEMENTS = 10_000;
 const MAX_KEPT_KEY = 64;
@@ -42,7 +41,7 @@ function elementOf(key: string): Element {
   return element;
 }
 
-/** The same set in order. What is in order already is answered as it is: every write of an object comes by here. */
+/** The same set in order. A set that is already in order is returned unchanged: every write of an object calls this. */
 export function inOrder(set: FieldSet): FieldSet {
   let previous: string | undefined;
   let isSorted = true;
@@ -61,7 +60,7 @@ export function inOrder(set: FieldSet): FieldSet {
   return ordered;
 }
 
-/** Most keys by far are fields, `f:name`, which are in order as they stand. */
+/** Most keys are fields, `f:name`, which are already in order. */
 const isField = (key: string): boolean => key.startsWith("f");
 
 function compareKeys(a: string, b: string): number {
@@ -69,7 +68,7 @@ function compareKeys(a: string, b: string): number {
   return compareElements(elementOf(a), elementOf(b));
 }
 
-/** Each key of many is read once, however often it is compared. */
+/** Each key is parsed once, regardless of the number of comparisons. */
 function sorted(keys: readonly string[]): string[] {
   if (keys.every(isField)) return keys.toSorted();
   return keys

@@ -1,4 +1,4 @@
-/** Paths of fields as messages show them: `spec.list[0].name`. */
+/** Field paths as messages show them: `spec.list[0].name`. */
 export type PathStep = string | number;
 
 export function formatPath(steps: readonly PathStep[]): string {
@@ -7,7 +7,7 @@ export function formatPath(steps: readonly PathStep[]): string {
   return text;
 }
 
-/** How long the text of a path is, without making it. */
+/** The length of a path's text, without building it. */
 export function lengthOf(steps: readonly PathStep[]): number {
   let length = 0;
   for (const step of steps)

@@ -1,11 +1,11 @@
-/** The fields that a configuration states: what its applier owns. */
+/** The field set of a configuration, which its applier owns. */
 import { setOwn, type Json, type JsonObject } from "../base/index.ts";
 import { asRoot, isMember, makeFieldSet, type FieldSet } from "./field-set.ts";
 import { elementOf, elementSchema, fieldElement, fieldSchema, isNamedField, shapeOf } from "./field-shape.ts";
 import type { Schema } from "./schema.ts";
 
 /**
- * The set of an object. Leaves, elements of lists and keys of maps are members; a structure is one only when it is
+ * The set of an object. Leaves, elements of lists and keys of maps are members; a structure is a member only when it is
  * empty.
  */
 export function fieldSetOf(object: JsonObject, schema: Schema): FieldSet | undefined {
@@ -35,7 +35,7 @@ function setOfMap(map: JsonObject, schema: Schema | undefined): FieldSet | undef
 const asMember = (set: FieldSet | undefined): FieldSet | undefined =>
   set && isMember(set) ? set : makeFieldSet(set, true);
 
-/** Makes the structures on the way to a member members too, so that they can be removed and kept as a whole. */
+/** Adds the enclosing structures of each member as members, so that they can be removed and kept as a whole. */
 export function withNamedFields(set: FieldSet | undefined, schema: Schema | undefined): FieldSet | undefined {
   if (set === undefined) return undefined;
   const result: FieldSet = {};

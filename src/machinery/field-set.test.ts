@@ -22,7 +22,7 @@ function setOf(members: readonly string[][]): FieldSet | undefined {
 const listed = (set: FieldSet | undefined): Set<string> => new Set(set ? membersOf(set) : []);
 const textOf = (members: readonly string[][]): Set<string> => listed(setOf(members));
 
-test("a set has the members that it is made of", () => {
+test("a set has the members it is built from", () => {
   fc.assert(
     fc.property(paths, (members) => {
       expect(listed(setOf(members)).size).toBe(members.length);
@@ -50,12 +50,12 @@ test("the empty set is undefined, never an empty node", () => {
   );
 });
 
-test("a member stays when what lies below it goes", () => {
+test("a member stays when its children are removed", () => {
   expect(differenceOf({ "f:a": { ".": {}, "f:b": {} } }, { "f:a": { "f:b": {} } })).toEqual({ "f:a": {} });
   expect(differenceOf({ "f:a": { ".": {}, "f:b": {} } }, { "f:a": {} })).toEqual({ "f:a": { "f:b": {} } });
 });
 
-test("members read as paths, at each level the members first", () => {
+test("members are formatted as paths, at each level the members first", () => {
   const set = {
     "f:spec": {
       "f:ports": { 'k:{"port":80,"protocol":"TCP"}': { ".": {}, "f:name": {} } },
@@ -81,11 +81,11 @@ const foreign: [value: unknown, want: boolean][] = [
   [{ "i:x": {} }, false],
   ["x", false],
 ];
-test.each(foreign)("whether %j is a set of fields is found out", (value, want) => {
+test.each(foreign)("isFieldSet(%j) is correct", (value, want) => {
   expect(isFieldSet(value as FieldSet)).toBe(want);
 });
 
-test("a set that is nested without end is refused", () => {
+test("a set that is nested too deeply is rejected", () => {
   let deep: FieldSet = {};
   for (let level = 0; level < 1000; level++) deep = { "f:a": deep };
 

@@ -1,10 +1,10 @@
 /**
- * Sets of fields, kept in the very form in which `fieldsV1` of a managed-fields entry states them, so that reading and
- * writing an entry costs nothing. A node is an object whose keys lead further: `f:name` to a field, `k:{"name":"a"}` to
- * the element of a list with those keys, `v:"x"` to an element of a set, `i:0` to a place. The node `{}` is a member; a
- * node that leads further is a member only when it has the key `.`.
+ * Field sets, kept in the `fieldsV1` format of managed-fields entries, so that reading and writing an entry costs
+ * nothing. A node is an object whose keys lead to children: `f:name` to a field, `k:{"name":"a"}` to the list element
+ * with those keys, `v:"x"` to an element of a set, `i:0` to an index. The node `{}` is a member; a node with children
+ * is a member only when it has the key `.`.
  *
- * The empty set is `undefined`. Sets are never changed; operations share what they can.
+ * The empty set is `undefined`. Sets are immutable; operations share structure.
  */
 import { isObject, setOwn, type Json, type JsonObject } from "../base/index.ts";
 
@@ -13,7 +13,7 @@ export type FieldSet = JsonObject;
 export const SELF = ".";
 export const MEMBER: FieldSet = Object.freeze({});
 
-/** The set with these children, itself a member or not. */
+/** The set with these children; `member` sets whether the node itself is a member. */
 export function makeFieldSet(children: FieldSet | undefined, member: boolean): FieldSet | undefined {
   if (!children) return member ? MEMBER : undefined;
   return member ? { [SELF]: MEMBER, ...children } : children;
@@ -37,7 +37,7 @@ export function unionOf(a: FieldSet | undefined, b: FieldSet | undefined): Field
   return makeFieldSet(orNothing(children), isMember(a) || isMember(b));
 }
 
-/** The members of `a` that are no members of `b`. A member of `b` does not remove what lies below it in `a`. */
+/** The members of `a` that are not members of `b`. A member of `b` does not remove its children in `a`. */
 export function differenceOf(a: FieldSet | undefined, b: FieldSet | undefined): FieldSet | undefined {
   if (a === undefined || b === undefined) return a;
   const loses = isMember(a) && isMember(b);
@@ -54,12 +54,12 @@ export function differenceOf(a: FieldSet | undefined, b: FieldSet | undefined): 
   return !changed && !loses ? a : makeFieldSet(orNothing(children), !loses && isMember(a));
 }
 
-/** The set of one field, by the names on the way to it. */
+/** The set of one field, by the names on its path. */
 export function singleField(path: readonly string[]): FieldSet {
   return path.reduceRight<FieldSet>((below, name) => ({ [`f:${name}`]: below }), MEMBER);
 }
 
-/** Whether a field is a member of a set. */
+/** Reports whether a field is a member of a set. */
 export function hasField(set: Json | undefined, path: readonly string[]): boolean {
   let node = isObject(set) ? set : undefined;
   for (const name of path) node = childSet(node, `f:${name}`);
@@ -92,17 +92,17 @@ function orNothing(children: FieldSet): FieldSet | undefined {
   return undefined;
 }
 
-/** The set of a whole object: its root leads to fields and is never a member itself. */
+/** The set of a whole object: its root has children and is never a member itself. */
 export function asRoot(set: FieldSet | undefined): FieldSet | undefined {
   if (set === undefined || !isMember(set)) return set;
   const { [SELF]: _self, ...children } = set;
   return orNothing(children);
 }
 
-/** Entries come from clients too; deeper nesting than any schema has is refused. */
+/** Clients send entries too; deeper nesting than any schema has is rejected. */
 const MAX_DEPTH = 128;
 
-/** Whether a `fieldsV1` from outside is a set of fields. */
+/** Reports whether a client's `fieldsV1` is a valid field set. */
 export function isFieldSet(value: Json | undefined, depth = 0): value is FieldSet {
   if (!isObject(value) || depth > MAX_DEPTH) return false;
   for (const key in value) if (!isPathElement(key) || !isFieldSet(value[key], depth + 1)) return false;
@@ -112,11 +112,11 @@ export function isFieldSet(value: Json | undefined, depth = 0): value is FieldSe
 function isPathElement(key: string): boolean {
   if (key === SELF || key.startsWith("f:")) return true;
   if (key.startsWith("v:") || key.startsWith("k:{")) return isJson(key.slice(2));
-  // Leading zeros are read, as by Go, and so they are no JSON. No list has more places than this.
+  // Leading zeros are accepted, as in Go, although they are invalid JSON. No list has more elements than this.
   return /^i:-?\d{1,15}$/.test(key);
 }
 
-/** Elements are compared as text, and put in order by what their JSON says, so it must be some. */
+/** Elements are compared as text, and ordered by their parsed JSON, so the JSON must be valid. */
 function isJson(text: string): boolean {
   try {
     JSON.parse(text);
@@ -127,7 +127,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** The members as people read them, `.spec.ports[port=80,protocol="TCP"].name`: at each level the members first. */
+/** The members as readable paths, `.spec.ports[port=80,protocol="TCP"].name`: at each level the members first. */
 export function* membersOf(set: FieldSet, prefix = ""): Generator<string> {
   const keys = Object.keys(set)
     .filter((key) => key !== SELF)
@@ -145,7 +145,7 @@ export function formatElement(key: string): string {
   return `[${formatKeys(rest)}]`;
 }
 
-/** What a client made up and is no JSON is shown as it is. */
+/** Invalid JSON from a client is shown unchanged. */
 function formatKeys(text: string): string {
   try {
     return Object.entries(JSON.parse(text) as JsonObject)

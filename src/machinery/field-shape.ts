@@ -1,6 +1,6 @@
 /**
- * How ownership sees a value: as one leaf, or as a map or list whose parts have owners of their own. The schema
- * decides; where it is silent (unknown fields are preserved) maps are granular and lists are leaves.
+ * The shape of a value for ownership: one leaf, or a map or list whose parts have separate owners. The schema decides;
+ * where it is silent (preserved unknown fields), maps are granular and lists are leaves.
  */
 import { isObject, type Json } from "../base/index.ts";
 import type { Schema } from "./schema.ts";
@@ -17,8 +17,8 @@ export function shapeOf(schema: Schema | undefined, value: Json | undefined): Sh
 }
 
 /**
- * A field that the schema names belongs to the structure and is owned only through what is in it; keys of maps are
- * owned themselves.
+ * A field that the schema names belongs to the structure and is owned only through its contents; keys of maps are owned
+ * themselves.
  */
 export function isNamedField(schema: Schema | undefined, key: string): boolean {
   return schema?.properties !== undefined && Object.hasOwn(schema.properties, key);
@@ -29,12 +29,12 @@ export function fieldSchema(schema: Schema | undefined, key: string): Schema | u
   return typeof schema?.additionalProperties === "object" ? schema.additionalProperties : undefined;
 }
 
-/** The schema that a path element of a field set leads to. */
+/** The schema of a path element of a field set. */
 export function elementSchema(schema: Schema | undefined, element: string): Schema | undefined {
   return element.startsWith("f:") ? fieldSchema(schema, element.slice(2)) : schema?.items;
 }
 
-/** A key of a list: its name as JSON writes it before the value, and the default of the value in JSON. */
+/** A key of a list: its name as a JSON prefix, and the default of its value in JSON. */
 interface ListKey {
   readonly name: string;
   readonly prefix: string;
@@ -61,13 +61,10 @@ function keysOf(schema: Schema): readonly ListKey[] {
 }
 
 const fieldElements = new Map<string, string>();
-/** Far more than the schemas of a fleet name; keys of maps that clients make up are not kept beyond it. */
+/** Far more than the schemas of a fleet contain; further map keys, which clients may invent, are not cached. */
 const MAX_FIELD_ELEMENTS = 10_000;
 
-/**
- * The step of a path that leads to a field. Field names are few, and a text that is made once is found faster than made
- * again.
- */
+/** The path element of a field. Field names are few, and a cache lookup is faster than building the string. */
 export function fieldElement(key: string): string {
   let element = fieldElements.get(key);
   if (element === undefined) {
@@ -78,7 +75,7 @@ export function fieldElement(key: string): string {
 }
 const MAX_KEPT_KEY = 64;
 
-/** What identifies an element of a set or of a list with keys. Keys that have a default may be left out. */
+/** The path element of an item of a set or a keyed list. Keys with a default may be omitted. */
 export function elementOf(shape: "set" | "list-map", schema: Schema | undefined, item: Json, index: number): string {
   if (shape === "set") return `v:${JSON.stringify(item)}`;
   if (!isObject(item) || !schema) return `i:${index}`;
@@ -90,7 +87,7 @@ export function elementOf(shape: "set" | "list-map", schema: Schema | undefined,
   return text === "" ? `i:${index}` : `k:{${text}}`;
 }
 
-/** The elements of a list by what identifies them. Of elements that are there twice all are kept. */
+/** The elements of a list by their path element. Duplicates are all kept. */
 export function indexList(
   shape: "set" | "list-map",
   schema: Schema | undefined,

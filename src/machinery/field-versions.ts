@@ -1,6 +1,6 @@
 /**
- * Ownership across the versions of a kind. A set of fields is stated in the version in which its owner wrote, so what a
- * write changed is looked at in that version too. Owners by a version that nobody knows any more are forgotten.
+ * Ownership across the versions of a kind. A field set is stated in the version in which its owner wrote, so the
+ * changes of a write are computed in that version too. Owners with an unknown version are dropped.
  */
 import type { JsonObject } from "../base/index.ts";
 import { compareFields, type FieldChanges } from "./field-compare.ts";
@@ -8,18 +8,18 @@ import type { Owner } from "./managed-fields-entries.ts";
 import { withObjectMeta } from "./object-meta-schema.ts";
 import type { Schema } from "./schema.ts";
 
-/** Another version of the kind, and an object in it. */
+/** Another version of the kind, and conversion to it. */
 export interface OtherVersion {
   readonly schema: Schema;
-  /** The object, which is in the version of the request, as this one has it. */
+  /** Converts an object from the request's version to this one. */
   fromRequest(object: JsonObject): JsonObject;
   toRequest(object: JsonObject): JsonObject;
 }
 
-/** The version of that name; undefined when it is not known. */
+/** The version with that name; undefined when it is unknown. */
 export type OtherVersions = (apiVersion: string) => OtherVersion | undefined;
 
-/** The owners whose version is known. Without anybody to ask, all are. */
+/** The owners whose version is known; all owners without `versions`. */
 export function knownOwners(
   owners: readonly Owner[],
   apiVersion: string,
@@ -29,7 +29,7 @@ export function knownOwners(
   return owners.filter((owner) => owner.apiVersion === apiVersion || versions(owner.apiVersion) !== undefined);
 }
 
-/** What changed from one object to the other, as each owner's version sees it. */
+/** The changes between two objects, in each owner's version. */
 export class ChangesByVersion {
   readonly own: FieldChanges;
   readonly #apiVersion: string;

@@ -9,11 +9,11 @@ test("terms are joined by commas, compare with one, two or a negated equals sign
   ]);
 });
 
-test("a path may have an exclamation mark, and a term of nothing is none", () => {
+test("a path may have an exclamation mark, and an empty term is ignored", () => {
   expect(parseFieldSelector("a!b=c,=,!=")).toEqual([{ path: "a!b", op: "=", value: "c" }]);
 });
 
-test("of several mistakes the one of the first term in order is told", () => {
+test("of several errors, that of the first term in order is reported", () => {
   expect(() => parseFieldSelector("b=c=d,a")).toThrow("can't understand 'a'");
 });
 
@@ -21,7 +21,7 @@ test("an empty selector has no terms", () => {
   expect(parseFieldSelector("")).toEqual([]);
 });
 
-test("a backslash takes commas, equals signs and itself as they are", () => {
+test("a backslash escapes commas, equals signs and itself", () => {
   expect(parseFieldSelector(String.raw`a=b\,c\=d\\`)).toEqual([
     { path: "a", op: "=", value: String.raw`b,c=d\ `.trim() },
   ]);

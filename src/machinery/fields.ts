@@ -1,4 +1,4 @@
-/** Field selectors (`metadata.name=a,status.phase!=Running`). Which paths a kind knows is the API server's business. */
+/** Field selectors (`metadata.name=a,status.phase!=Running`). The API server defines the supported paths of a kind. */
 import { compareText } from "../base/index.ts";
 import { badRequest } from "./status.ts";
 
@@ -8,15 +8,15 @@ export interface FieldRequirement {
   value: string;
 }
 
-/** Reads a field selector. `\\`, `\,` and `\=` stand for themselves in a value. */
+/** Parses a field selector. `\\`, `\,` and `\=` are escapes in a value. */
 export function parseFieldSelector(text: string): FieldRequirement[] {
   return (
     splitTerms(text)
       .filter((term) => term !== "")
-      // In the order of Kubernetes, which decides about what is told first.
+      // In the order of Kubernetes, which determines the first reported error.
       .sort(compareText)
       .map((term) => parseTerm(term, text))
-      // A term that asks for nothing of nothing is let pass.
+      // An empty term is ignored.
       .filter(({ path, value }) => path !== "" || value !== "")
   );
 }

@@ -18,6 +18,6 @@ test.each(values)("a message shows %j as %s", (value, want) => {
   expect(formatValue(value)).toBe(want);
 });
 
-test("a bound is shown as the floating-point number that it is", () => {
+test("a limit is shown as a floating-point number", () => {
   expect([2, 2_000_000, 0.1].map(formatFloat)).toEqual(["2", "2e+06", "0.1"]);
 });

@@ -1,6 +1,6 @@
 /**
- * Values as the messages of a Kubernetes API server show them: texts quoted, numbers and other values as Go prints
- * them. Clients and their tests compare these messages, so `JSON.stringify` is close but not enough.
+ * Values as a Kubernetes API server shows them in messages: strings quoted, numbers and other values as Go prints them.
+ * Clients and their tests compare these messages, so `JSON.stringify` is not close enough.
  */
 import { isObject, type Json } from "../base/index.ts";
 
@@ -17,7 +17,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 const UNPRINTABLE = /["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
 
-/** A text in quotes; what cannot be printed is escaped. */
+/** A string in quotes; non-printable characters are escaped. */
 export function quoteText(text: string): string {
   return `"${text.replaceAll(UNPRINTABLE, escapeCharacter)}"`;
 }
@@ -37,14 +37,14 @@ export function formatFloat(value: number): string {
   return value.toExponential().replace(/e([+-])(\d)$/, "e$10$2");
 }
 
-/** A number: whole ones that fit into 64 bits have all their digits. */
+/** A number: integers that fit into 64 bits are printed with all digits. */
 export function formatNumber(value: number): string {
   return Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63
     ? BigInt(value).toString()
     : formatFloat(value);
 }
 
-/** JSON with the keys of objects in order and `<`, `>` and `&` escaped. */
+/** JSON with sorted object keys and `<`, `>` and `&` escaped. */
 export function formatJson(value: Json): string {
   return JSON.stringify(sorted(value)).replaceAll(
     /[<>&\u2028\u2029]/g,
@@ -62,7 +62,7 @@ function sorted(value: Json): Json {
   );
 }
 
-/** A value that a message is about. */
+/** A value as messages show it. */
 export function formatValue(value: Json): string {
   if (typeof value === "string") return quoteText(value);
   if (typeof value === "number") return formatNumber(value);

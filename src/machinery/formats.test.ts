@@ -37,12 +37,12 @@ for (const [format, good, bad] of cases) {
     test.each(good)("accepts %j", (text) => {
       expect(formatCheck(format)?.(text)).toBe(true);
     });
-    test.each(bad)("refuses %j", (text) => {
+    test.each(bad)("rejects %j", (text) => {
       expect(formatCheck(format)?.(text)).toBe(false);
     });
   });
 }
 
-test("a format that is not known is not checked", () => {
+test("an unknown format is not checked", () => {
   expect(formatCheck("whatever")).toBeUndefined();
 });

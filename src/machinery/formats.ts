@@ -1,11 +1,11 @@
 /**
- * Formats of strings that schemas name. A format that is not listed here is not checked, as in Kubernetes, which warns
- * of it when the schema is written. The rules are Kubernetes' own, oddities included: `ipv4` takes leading zeros,
- * `duration` is found anywhere in the text, and a single-label host name has at most one dash.
+ * String formats of schemas. An unlisted format is not checked, as in Kubernetes, which warns about it when the schema
+ * is written. The rules are Kubernetes' own, oddities included: `ipv4` accepts leading zeros, `duration` matches
+ * anywhere in the text, and a single-label host name has at most one dash.
  */
 import { isIPv6 } from "node:net";
 
-/** Longer texts are no date, address or duration; the bound keeps every expression below cheap. */
+/** Longer strings are not dates, addresses or durations; the limit keeps every regular expression below cheap. */
 const MAX_CHECKED = 64 * 1024;
 
 const DATE = /^(\d{4})-(\d\d)-(\d\d)$/;
@@ -67,7 +67,7 @@ const isDottedQuad = (text: string): boolean => {
   return parts.length === 4 && parts.every((part) => /^\d+$/.test(part) && Number(part) <= 255);
 };
 const isPlainIPv6 = (text: string): boolean => isIPv6(text) && !text.includes("%");
-/** An IPv6 address that ends in an IPv4 one counts, because it has dots. */
+/** An IPv6 address with an embedded IPv4 address counts, because it has dots. */
 const isIPv4 = (text: string): boolean => isDottedQuad(text) || (text.includes(".") && isPlainIPv6(text));
 
 function isCidr(text: string): boolean {
@@ -81,7 +81,7 @@ function isCidr(text: string): boolean {
   );
 }
 
-/** What may stand in a request line: an absolute path, or anything with a scheme. */
+/** A request URI: an absolute path, or anything with a scheme. */
 function isUri(text: string): boolean {
   if (text === "" || /[\p{Cc}--[\x80-\x9f]]/v.test(text)) return false;
   if (text === "*") return true;
@@ -131,7 +131,7 @@ function isCreditCard(text: string): boolean {
   return sum % 10 === 0;
 }
 
-/** Without the dashes that names of formats may have. */
+/** Without the dashes that format names may have. */
 const CHECKS: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ["bsonobjectid", (text) => /^[0-9a-f]{24}$/i.test(text)],
   ["uri", isUri],
@@ -168,7 +168,7 @@ const CHECKS: ReadonlyMap<string, (text: string) => boolean> = new Map([
 
 const plainName = (format: string): string => format.replaceAll("-", "");
 
-/** Whether a format means anything for values of a type; without a type, texts are meant. */
+/** Reports whether a format applies to values of a type; the default type is string. */
 export function isCheckedFormat(type: string | undefined, format: string): boolean {
   if (type === "integer") return format === "int32" || format === "int64";
   if (type === "number") return format === "float" || format === "double";
@@ -177,10 +177,10 @@ export function isCheckedFormat(type: string | undefined, format: string): boole
   return name === "byte" || CHECKS.has(name);
 }
 
-/** What decides whether a text has the format; undefined when the format is not checked. */
+/** The check for a format; undefined when the format is not checked. */
 export function formatCheck(format: string): ((text: string) => boolean) | undefined {
   const name = plainName(format);
-  // Data may be long; one linear pass over it is fine.
+  // Data may be long; one linear pass over it is acceptable.
   if (name === "byte") return (text) => text.length % 4 === 0 && BASE64.test(text);
   const check = CHECKS.get(name);
   return check && ((text) => text.length <= MAX_CHECKED && check(text));

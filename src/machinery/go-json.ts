@@ -1,8 +1,8 @@
-/** JSON as Go writes it, for texts that are hashed or compared byte for byte with what upstream wrote. */
+/** JSON as Go marshals it, for text that is hashed or compared byte for byte with upstream's. */
 import { compareText, isObject } from "../base/index.ts";
 import type { Json } from "../base/index.ts";
 
-/** A struct: its fields in the order in which they are given, with `<`, `>`, `&` and two line separators escaped. */
+/** A struct: its fields in the given order, with `<`, `>`, `&` and two line separators escaped. */
 export function goStructJson(value: unknown): string {
   return JSON.stringify(value).replaceAll(
     /[<>&\u2028\u2029]/g,
@@ -10,12 +10,12 @@ export function goStructJson(value: unknown): string {
   );
 }
 
-/** A map: the keys sorted at every level. */
+/** A map: keys sorted at every level. */
 export function goJson(value: Json): string {
   return goStructJson(sortedKeys(value));
 }
 
-/** A copy whose keys are sorted at every level; `__proto__` stays a key like any other. */
+/** A copy with keys sorted at every level; `__proto__` stays an ordinary key. */
 export function sortedKeys(value: Json): Json {
   if (Array.isArray(value)) return value.map(sortedKeys);
   if (!isObject(value)) return value;

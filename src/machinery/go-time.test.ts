@@ -5,20 +5,28 @@ const SECONDS = "2006-01-02T15:04:05Z07:00";
 const MICRO = "2006-01-02T15:04:05.000000Z07:00";
 
 const cases: Record<string, [value: string, micro: boolean, problem: string | undefined]> = {
-  "whole seconds are a time": ["2024-05-01T12:00:00Z", false, undefined],
-  "an offset is a time": ["2024-05-01T12:00:00+02:00", false, undefined],
-  "parts of a second are a time": ["2024-05-01T12:00:00.123Z", false, undefined],
-  "microseconds are a time where they are asked for": ["2024-05-01T12:00:00.123456Z", true, undefined],
-  "the last day of February is one in a leap year": ["2024-02-29T00:00:00Z", false, undefined],
-  "text is none": ["yesterday", false, `parsing time "yesterday" as "${SECONDS}": cannot parse "yesterday" as "2006"`],
-  "nothing is none": ["", false, `parsing time "" as "${SECONDS}": cannot parse "" as "2006"`],
-  "a date alone is none": ["2024-05-01", false, `parsing time "2024-05-01" as "${SECONDS}": cannot parse "" as "T"`],
-  "whole seconds are none where microseconds are asked for": [
+  "whole seconds are valid": ["2024-05-01T12:00:00Z", false, undefined],
+  "a zone offset is valid": ["2024-05-01T12:00:00+02:00", false, undefined],
+  "fractions of a second are valid": ["2024-05-01T12:00:00.123Z", false, undefined],
+  "microseconds are valid for a MicroTime": ["2024-05-01T12:00:00.123456Z", true, undefined],
+  "February 29 is valid in a leap year": ["2024-02-29T00:00:00Z", false, undefined],
+  "text is invalid": [
+    "yesterday",
+    false,
+    `parsing time "yesterday" as "${SECONDS}": cannot parse "yesterday" as "2006"`,
+  ],
+  "an empty string is invalid": ["", false, `parsing time "" as "${SECONDS}": cannot parse "" as "2006"`],
+  "a date without a time is invalid": [
+    "2024-05-01",
+    false,
+    `parsing time "2024-05-01" as "${SECONDS}": cannot parse "" as "T"`,
+  ],
+  "whole seconds are invalid for a MicroTime": [
     "2024-01-01T00:00:00Z",
     true,
     `parsing time "2024-01-01T00:00:00Z" as "${MICRO}": cannot parse "Z" as ".000000"`,
   ],
-  "a time without a zone is none": [
+  "a time without a zone is invalid": [
     "2024-05-01T12:00:00",
     false,
     `parsing time "2024-05-01T12:00:00" as "${SECONDS}": cannot parse "" as "Z07:00"`,
@@ -28,12 +36,12 @@ const cases: Record<string, [value: string, micro: boolean, problem: string | un
     false,
     'parsing time "2024-13-01T00:00:00Z": month out of range',
   ],
-  "the last day of February is out of range otherwise": [
+  "February 29 is out of range otherwise": [
     "2023-02-29T00:00:00Z",
     false,
     'parsing time "2023-02-29T00:00:00Z": day out of range',
   ],
-  "text behind a time is too much": [
+  "text after a time is invalid": [
     "2024-05-01T12:00:00Zzz",
     false,
     'parsing time "2024-05-01T12:00:00Zzz": extra text: "zz"',

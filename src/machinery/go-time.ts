@@ -1,10 +1,7 @@
-/**
- * Times as Go reads them, with its words for what is wrong. Kubernetes takes RFC 3339 and tells clients why a time is
- * none.
- */
+/** Validates times with Go's error messages. Kubernetes accepts RFC 3339 and reports why a time is invalid. */
 interface Part {
   readonly layout: string;
-  /** 0 for what separates the numbers. */
+  /** 0 for separators. */
   readonly digits: number;
   readonly most?: number;
   readonly name?: string;
@@ -29,7 +26,8 @@ const SECONDS_LAYOUT = "2006-01-02T15:04:05Z07:00";
 const MICRO_LAYOUT = "2006-01-02T15:04:05.000000Z07:00";
 
 /**
- * Why a text is no time; undefined when it is one. Microseconds are part of the second form and optional in the first.
+ * Why a string is not a time; undefined when it is valid. Fractions are required for a MicroTime and optional
+ * otherwise.
  */
 export function timeProblem(value: string, micro: boolean): string | undefined {
   const layout = micro ? MICRO_LAYOUT : SECONDS_LAYOUT;
@@ -76,7 +74,7 @@ function daysIn(year: number, month: number): number {
 
 const DURATION_UNITS = new Set(["ns", "us", "µs", "μs", "ms", "s", "m", "h"]);
 
-/** Why a text is no duration such as `1h30m`; undefined when it is one. */
+/** Why a string is not a duration such as `1h30m`; undefined when it is valid. */
 export function durationProblem(value: string): string | undefined {
   const invalid = `time: invalid duration ${JSON.stringify(value)}`;
   let rest = value.replace(/^[+-]/, "");

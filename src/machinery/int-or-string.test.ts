@@ -15,6 +15,6 @@ test.each(cases)("%s of %i rounded up: %s is %i", (value, total, roundUp, want) 
   expect(scaledValue(value, total, { roundUp })).toBe(want);
 });
 
-test("text that is no percentage is refused", () => {
+test("a string that is not a percentage is rejected", () => {
   expect(() => scaledValue("5", 10, { roundUp: true })).toThrow("string is not a percentage");
 });

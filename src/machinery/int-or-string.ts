@@ -3,7 +3,7 @@ import { badRequest } from "./status.ts";
 
 export type IntOrString = number | string;
 
-/** The number that the value means for `total`. A percentage is rounded as asked. */
+/** The number that the value represents for `total`. A percentage is rounded as requested. */
 export function scaledValue(value: IntOrString, total: number, { roundUp }: { roundUp: boolean }): number {
   if (typeof value === "number") return value;
   const match = /^([+-]?\d{1,9})%$/.exec(value);

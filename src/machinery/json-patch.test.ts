@@ -8,12 +8,12 @@ const applied: Record<string, [document: Json, operations: Json, want: Json]> = 
   "add inserts into a list": [{ l: [1, 3] }, [{ op: "add", path: "/l/1", value: 2 }], { l: [1, 2, 3] }],
   "add at - appends": [{ l: [1] }, [{ op: "add", path: "/l/-", value: 2 }], { l: [1, 2] }],
   "add of null keeps a null": [{ a: 1 }, [{ op: "add", path: "/a", value: null }], { a: null }],
-  "remove takes a key away": [{ a: 1, b: 2 }, [{ op: "remove", path: "/a" }], { b: 2 }],
+  "remove deletes a key": [{ a: 1, b: 2 }, [{ op: "remove", path: "/a" }], { b: 2 }],
   "index -1 is the last element": [{ l: [1, 2] }, [{ op: "remove", path: "/l/-1" }], { l: [1] }],
   "leading zeros are accepted": [{ l: [1, 2] }, [{ op: "replace", path: "/l/01", value: 5 }], { l: [1, 5] }],
   "replace of a missing key adds it": [{}, [{ op: "replace", path: "/a", value: 1 }], { a: 1 }],
-  "move takes a value along": [{ a: { b: 1 } }, [{ op: "move", from: "/a/b", path: "/c" }], { a: {}, c: 1 }],
-  "copy leaves the source alone when the copy changes": [
+  "move moves a value": [{ a: { b: 1 } }, [{ op: "move", from: "/a/b", path: "/c" }], { a: {}, c: 1 }],
+  "copy leaves the source unchanged when the copy changes": [
     { a: { b: 1 } },
     [
       { op: "copy", from: "/a", path: "/c" },
@@ -27,8 +27,8 @@ const applied: Record<string, [document: Json, operations: Json, want: Json]> = 
     { a: { b: [1] } },
   ],
   "test of a missing key against null passes": [{}, [{ op: "test", path: "/a", value: null }], {}],
-  "escapes stand for slash and tilde": [{}, [{ op: "add", path: "/a~1b~0c", value: 1 }], { "a/b~c": 1 }],
-  "an empty path is the whole document": [{ a: 1 }, [{ op: "replace", path: "", value: [2] }], [2]],
+  "~1 and ~0 escape slash and tilde": [{}, [{ op: "add", path: "/a~1b~0c", value: 1 }], { "a/b~c": 1 }],
+  "an empty path addresses the whole document": [{ a: 1 }, [{ op: "replace", path: "", value: [2] }], [2]],
   "null as a patch changes nothing": [{ a: 1 }, null, { a: 1 }],
 };
 for (const [behaviour, [document, operations, want]] of Object.entries(applied)) {
@@ -37,7 +37,7 @@ for (const [behaviour, [document, operations, want]] of Object.entries(applied))
   });
 }
 
-describe("what does not fit the document is 422 with the generic text", () => {
+describe("an operation that does not fit the document is 422 with the generic message", () => {
   const refused: Record<string, Json> = {
     "a failing test": [{ op: "test", path: "/a", value: 2 }],
     "an index past the end": [{ op: "remove", path: "/l/9" }],
@@ -46,8 +46,8 @@ describe("what does not fit the document is 422 with the generic text", () => {
     "an unknown operation": [{ op: "merge", path: "/a", value: 1 }],
     "an absent operation": [{}],
     "an absent path": [{ op: "add", value: 1 }],
-    "adding the document itself": [{ op: "add", path: "", value: {} }],
-    "a document that is no container": [{ op: "replace", path: "", value: 5 }],
+    "adding the whole document": [{ op: "add", path: "", value: {} }],
+    "a document that is not a container": [{ op: "replace", path: "", value: 5 }],
     "a move into itself": [{ op: "move", from: "/o", path: "/o/p" }],
     "a key of Object.prototype": [{ op: "remove", path: "/constructor" }],
   };
@@ -63,7 +63,7 @@ describe("what does not fit the document is 422 with the generic text", () => {
   }
 });
 
-describe("what is no list of operations is a bad request", () => {
+describe("a patch that is not a list of operations is a bad request", () => {
   const malformed: [Json, string][] = [
     [{}, "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp"],
     ["x", "error decoding patch: json: cannot unmarshal string into Go value of type []handlers.jsonPatchOp"],
@@ -74,7 +74,7 @@ describe("what is no list of operations is a bad request", () => {
   });
 });
 
-test("more than 10 000 operations are too large", () => {
+test("more than 10 000 operations are rejected as too large", () => {
   const operations = Array.from({ length: 10_001 }, () => ({ op: "test", path: "/a", value: 1 }));
 
   expect(() => applyJsonPatch({ a: 1 }, operations)).toThrow(
@@ -85,7 +85,7 @@ test("more than 10 000 operations are too large", () => {
   );
 });
 
-test("copies that double the document are bounded", () => {
+test("copies that double the document are limited", () => {
   const operations = Array.from({ length: 40 }, (_, index) => ({ op: "copy", from: "/a", path: `/a/c${index}` }));
 
   expect(() => applyJsonPatch({ a: { text: "x".repeat(1000) } }, operations)).toThrow(
@@ -100,7 +100,7 @@ test("__proto__ in a path is an ordinary key", () => {
   expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
 });
 
-test("removing what was added gives the document back", () => {
+test("removing an added value restores the document", () => {
   fc.assert(
     fc.property(
       fc.dictionary(fc.string(), fc.jsonValue(), { noNullPrototype: true }),
@@ -121,23 +121,23 @@ test("removing what was added gives the document back", () => {
   );
 });
 
-test("the document as a whole cannot be copied", () => {
+test("the whole document cannot be copied", () => {
   expect(() => applyJsonPatch({ a: 1 }, [{ op: "copy", from: "", path: "/b" }])).toThrow(
     "the server rejected our request",
   );
 });
 
-test("an element can be moved into the one that follows it", () => {
+test("an element can be moved into the one after it", () => {
   expect(applyJsonPatch({ a: [{ x: 1 }, { y: 2 }] }, [{ op: "move", from: "/a/0", path: "/a/0/z" }])).toEqual({
     a: [{ y: 2, z: { x: 1 } }],
   });
 });
 
-test("what stands before the first slash of a path is passed over", () => {
+test("text before the first slash of a path is ignored", () => {
   expect(applyJsonPatch({}, [{ op: "add", path: "here/a", value: 1 }])).toEqual({ a: 1 });
 });
 
-test("a value or source that is absent is null", () => {
+test("an absent value or source is null", () => {
   expect(
     applyJsonPatch({ a: 1 }, [
       { op: "add", path: "/b" },
@@ -146,7 +146,7 @@ test("a value or source that is absent is null", () => {
   ).toEqual({ a: 1, b: null, c: null });
 });
 
-test("an operation whose parts are no text cannot be read", () => {
+test("an operation with non-string parts cannot be decoded", () => {
   expect(() => applyJsonPatch({}, [{ op: 5, path: "/a" }])).toThrow(
     "error decoding patch: json: cannot unmarshal number into Go struct field jsonPatchOp.op of type string",
   );

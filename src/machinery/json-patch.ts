@@ -1,9 +1,9 @@
 /**
- * JSON patch (RFC 6902) with the habits of the library that Kubernetes uses: `replace` of a missing key adds it, `test`
- * of a missing key against null passes, a missing value or source is null, index -1 is the last element, leading zeros
- * are accepted, and the document as a whole can be replaced but neither added nor copied.
+ * JSON patch (RFC 6902) with the behaviour of the library that Kubernetes uses: `replace` of a missing key adds it,
+ * `test` of a missing key against null passes, a missing value or source is null, index -1 is the last element, leading
+ * zeros are accepted, and the whole document can be replaced but neither added nor copied.
  *
- * Nothing that is passed in is changed. Each container on a path is copied once per patch and then changed in place.
+ * Arguments are not modified. Each container on a path is copied once per patch and then modified in place.
  */
 import { equalJson, isObject, setOwn, type Json, type JsonObject } from "../base/index.ts";
 import { jsonTypeName, patchRejected } from "./patch-errors.ts";
@@ -11,8 +11,8 @@ import { badRequest, tooLarge } from "./status.ts";
 
 export const MAX_JSON_PATCH_OPERATIONS = 10_000;
 /**
- * What `copy` operations may add together, measured as JSON. Without a bound 30 operations make a gigabyte of a
- * kilobyte.
+ * The total size that `copy` operations may add, measured as JSON. Without a limit, 30 operations turn a kilobyte into
+ * a gigabyte.
  */
 export const MAX_JSON_PATCH_COPY_BYTES = 3 * 1024 * 1024;
 
@@ -48,7 +48,7 @@ type Container = Json[] | JsonObject;
 
 class Patch {
   root: Json;
-  /** The containers that belong to this patch and may be changed in place. */
+  /** The containers that this patch has copied and may modify in place. */
   private readonly own = new Set<Container>();
   private copiedBytes = 0;
 
@@ -67,7 +67,7 @@ class Patch {
       case "replace":
         return this.replace(path, valueOf(operation));
       case "move":
-        // Of a list the next element comes to where the moved one was, so a path through it may lead somewhere.
+        // In a list, the next element moves to the position of the removed one, so a path through it may exist.
         return this.add(path, this.remove(pointer(operation["from"])));
       case "copy":
         return this.copy(pointer(operation["from"]), path);
@@ -114,7 +114,7 @@ class Patch {
     const value = this.get(from) ?? null;
     this.copiedBytes += JSON.stringify(value).length;
     if (this.copiedBytes > MAX_JSON_PATCH_COPY_BYTES) throw patchRejected();
-    // Both places now hold the same containers, so neither may be changed in place any more.
+    // Both paths now hold the same containers, so neither may be modified in place any more.
     this.own.clear();
     this.add(path, value);
   }
@@ -124,7 +124,7 @@ class Patch {
     this.root = value;
   }
 
-  /** The value at a path; undefined when its last key is absent. A path that leads nowhere earlier fails. */
+  /** The value at a path; undefined when its last key is absent. Throws when an earlier key is absent. */
   private get(path: string[]): Json | undefined {
     let value: Json | undefined = this.root;
     for (const [depth, key] of path.entries()) {
@@ -136,7 +136,7 @@ class Patch {
     return value;
   }
 
-  /** The container at a path, after making it and those above it ours. */
+  /** The container at a path, after copying it and its parents. */
   private writable(path: string[]): Container {
     let container = this.claim(this.root, (claimed) => this.setRoot(claimed));
     for (const key of path) {
@@ -165,7 +165,7 @@ class Patch {
 
 const valueOf = (operation: JsonObject): Json => operation["value"] ?? null;
 
-/** Splits a JSON pointer. `~1` is a slash and `~0` a tilde. What stands before the first slash is passed over. */
+/** Splits a JSON pointer. `~1` is a slash and `~0` a tilde. Text before the first slash is ignored. */
 function pointer(path: Json | undefined): string[] {
   if (path === "") return [];
   if (typeof path !== "string" || !path.includes("/")) throw patchRejected();

@@ -1,4 +1,4 @@
-/** JSON paths on random documents, against an evaluation that is too simple to be wrong. */
+/** JSON paths on random documents, compared with a trivial evaluation. */
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { isObject, type Json } from "../base/index.ts";
@@ -20,7 +20,7 @@ const documents = fc.letrec<{ value: Json; object: Json; list: Json }>((tie) => 
   list: fc.array(tie("value"), { maxLength: 4 }),
 }));
 
-/** A step: how it is written, and what it finds. Undefined fails the whole path. */
+/** A step: its text, and its result. Undefined fails the whole path. */
 interface Step {
   text: string;
   find(values: readonly Json[]): Json[] | undefined;
@@ -74,7 +74,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   })),
 );
 
-test("a path finds what its steps find, one after the other", () => {
+test("a path finds the results of its steps in sequence", () => {
   fc.assert(
     fc.property(documents.value, fc.array(step, { minLength: 1, maxLength: 4 }), (document, steps) => {
       const path = steps.map(({ text }) => text).join("");
@@ -87,7 +87,7 @@ test("a path finds what its steps find, one after the other", () => {
   );
 });
 
-test("a range is that of the list, when it lies in it", () => {
+test("a range inside the list selects its slice", () => {
   fc.assert(
     fc.property(
       fc.array(fc.nat(9), { minLength: 1, maxLength: 6 }),
@@ -106,7 +106,7 @@ test("a range is that of the list, when it lies in it", () => {
   );
 });
 
-test("any text at all is a path or a bad request, and no path finds what is no JSON", () => {
+test("any string is a path or a bad request, and every result is JSON", () => {
   const piece = fc.constantFrom(
     ".",
     "..",

@@ -1,4 +1,4 @@
-/** Reads a JSON path into its steps, character by character, with the habits of kubectl's own reader. */
+/** Parses a JSON path into its steps, character by character, with the behaviour of kubectl's parser. */
 import { NAMED_ESCAPES } from "./cel/unescape.ts";
 import { badRequest } from "./status.ts";
 
@@ -22,7 +22,7 @@ export type Node =
       readonly right: readonly Node[];
     };
 
-/** Where a name ends, unless a backslash stands before it. */
+/** Characters that end a name, unless escaped with a backslash. */
 const TERMINATORS: ReadonlySet<string> = new Set([" ", "\t", "\r", "\n", ".", ",", "[", "]", "$", "@", "{", "}"]);
 const KEY = /^'([^']*)'$/;
 const RANGE = /^(-?\d*)(:-?\d*)?(:-?\d*)?$/;
@@ -30,7 +30,7 @@ const COMPARISON = /^([^!<>=]+)([!<>=]+)(.+?)$/;
 const NUMBER = /[+-]?[\d.]*/y;
 const WORD = /[\p{L}\p{Nd}_]/u;
 
-/** The steps of a path; braces around the whole are allowed. */
+/** The steps of a path; enclosing braces are allowed. */
 export function readPath(path: string): Node[] {
   const text = path.startsWith("{") && path.endsWith("}") ? path.slice(1, -1) : path;
   return new Reader(text, path).nodes();
@@ -38,7 +38,7 @@ export function readPath(path: string): Node[] {
 
 class Reader {
   readonly #text: string;
-  /** What the errors show. */
+  /** Shown in errors. */
   readonly #whole: string;
   readonly #nodes: Node[] = [];
   #at = 0;
@@ -66,14 +66,14 @@ class Reader {
       this.#field();
     } else if (/[+\-\d]/.test(character)) this.#number();
     else if (WORD.test(character)) this.#word();
-    else throw this.#error(`${JSON.stringify(character)} is not expected`);
+    else throw this.#error(`unexpected character ${JSON.stringify(character)}`);
   }
 
   #error(why: string): Error {
-    return badRequest(`cannot use the JSON path ${JSON.stringify(this.#whole)}: ${why}`);
+    return badRequest(`invalid JSON path ${JSON.stringify(this.#whole)}: ${why}`);
   }
 
-  /** Up to the next character that ends a name. */
+  /** Reads up to the next terminator. */
   #name(): string {
     const start = this.#at;
     while (this.#at < this.#text.length && !TERMINATORS.has(this.#text[this.#at] as string))
@@ -88,7 +88,7 @@ class Reader {
   }
 
   #recursive(): void {
-    if (this.#nodes.at(-1)?.type === "recursive") throw this.#error("it descends twice at one place");
+    if (this.#nodes.at(-1)?.type === "recursive") throw this.#error("it has two consecutive recursive descents");
     this.#at += 2;
     this.#nodes.push({ type: "recursive" });
     if (WORD.test(this.#text[this.#at] ?? "")) this.#field();
@@ -97,7 +97,7 @@ class Reader {
   #word(): void {
     const word = this.#name();
     if (word !== "true" && word !== "false")
-      throw this.#error(`${JSON.stringify(word)} is no value, and a name follows a dot`);
+      throw this.#error(`${JSON.stringify(word)} is not a value, and names must follow a dot`);
     this.#nodes.push({ type: "constant", value: word === "true" });
   }
 
@@ -105,7 +105,7 @@ class Reader {
     NUMBER.lastIndex = this.#at;
     const text = NUMBER.exec(this.#text)?.[0] ?? "";
     const value = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
-    if (Number.isNaN(value)) throw this.#error(`${text} is no number`);
+    if (Number.isNaN(value)) throw this.#error(`${text} is not a number`);
     this.#at += text.length;
     this.#nodes.push({ type: "constant", value });
   }
@@ -118,13 +118,13 @@ class Reader {
       !(this.#text[end] === quote && this.#text[end - 1] !== "\\")
     )
       end += 1;
-    if (this.#text[end] !== quote) throw this.#error("a quotation mark is not closed");
+    if (this.#text[end] !== quote) throw this.#error("unterminated quote");
     const inner = this.#text.slice(this.#at + 1, end);
     this.#at = end + 1;
     this.#nodes.push({ type: "constant", value: this.#unescape(inner) });
   }
 
-  /** The escapes that a text in Go may have. */
+  /** Decodes Go's string escapes. */
   #unescape(text: string): string {
     return text.replaceAll(
       /\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{3}|.?)/gs,
@@ -136,17 +136,17 @@ class Reader {
           : /^[0-7]{3}$/.test(escape)
             ? Number.parseInt(escape, 8)
             : Number.NaN;
-        if (!(code <= 0x10_ffff)) throw this.#error(`${whole} is no escape`);
+        if (!(code <= 0x10_ffff)) throw this.#error(`${whole} is not a valid escape`);
         return String.fromCodePoint(code);
       },
     );
   }
 
-  /** Quotation marks mean nothing here: the first closing bracket is the one. */
+  /** Quotes have no meaning here: the first closing bracket ends it. */
   #brackets(): void {
     const close = this.#text.indexOf("]", this.#at);
     const inner = close < 0 ? "\n" : this.#text.slice(this.#at + 1, close);
-    if (inner.includes("\n")) throw this.#error("a bracket is not closed");
+    if (inner.includes("\n")) throw this.#error("unterminated bracket");
     this.#at = close + 1;
     const parts = inner.split(",");
     if (parts.length > 1)
@@ -166,7 +166,7 @@ class Reader {
       part === undefined || part === "" ? undefined : Number(part),
     );
     if ([from, to, step].some((part) => Number.isNaN(part)))
-      throw this.#error(`[${text}] has a place that is no number`);
+      throw this.#error(`[${text}] has an index that is not a number`);
     return {
       type: "range",
       ...(from !== undefined && { from }),
@@ -190,7 +190,7 @@ class Reader {
     });
   }
 
-  /** The bracket that ends a condition. One quoted text may be in it, and brackets in that. */
+  /** The bracket that ends a filter. The filter may contain one quoted string, which may contain brackets. */
   #endOfCondition(start: number): number {
     let quote = "";
     let isClosed = false;
@@ -204,7 +204,7 @@ class Reader {
         break;
       }
     }
-    throw this.#error("a condition is not closed");
+    throw this.#error("unterminated filter");
   }
 }
 

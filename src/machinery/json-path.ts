@@ -2,30 +2,30 @@
  * JSON paths in kubectl's dialect, compiled once, for printer columns: `.spec.replicas`, `.metadata.labels['a\.b']`,
  * `.status.conditions[?(@.type=="Ready")].status`, `[*]`, `[0]`, `[-1]`, `[0:4:2]`, `[0,2]`, `..name`.
  *
- * A path that makes no sense for an object, such as a place past the end of its list, leads nowhere as a whole, as for
+ * A path that is invalid for an object, such as an index past the end of its list, finds nothing as a whole, as in
  * kubectl.
  */
 import { readPath, type Node } from "./json-path-reader.ts";
 import { badRequest } from "./status.ts";
 
 export type JsonPath = (object: unknown) => unknown[];
-/** All that the values lead to; undefined when one of them cannot be followed. */
+/** All results for the values; undefined when one of them cannot be followed. */
 type Step = (values: readonly unknown[]) => unknown[] | undefined;
 
 /** Paths come from CustomResourceDefinitions. */
 const MAX_LENGTH = 4096;
 const MAX_STEPS = 64;
-/** Of more values than this the first are kept; steps that lead to all values of all values would find billions. */
+/** Results are cut at this number; nested wildcards could find billions. */
 const MAX_VALUES = 10_000;
 const MAX_LOOKED = 100_000;
 
-/** Throws a bad request when the path cannot be understood. The function answers all values that the path leads to. */
+/** Throws a bad request when the path is invalid. The function returns all values that the path finds. */
 export function compileJsonPath(path: string): JsonPath {
   const follow = compileStrictJsonPath(path);
   return (object) => follow(object) ?? [];
 }
 
-/** The same for those who tell a path that leads nowhere from one that makes no sense for an object (undefined). */
+/** The same for callers that distinguish a path without results from one that is invalid for an object (undefined). */
 export function compileStrictJsonPath(path: string): (object: unknown) => unknown[] | undefined {
   if (path.length > MAX_LENGTH) throw badRequest(`the JSON path is longer than ${MAX_LENGTH} characters`);
   const nodes = readPath(path);
@@ -84,7 +84,7 @@ function childrenOf(value: unknown): unknown[] {
   return isRecord(value) ? Object.values(value) : [];
 }
 
-/** What each value gives, as long as there is room. */
+/** The results for each value, up to the limit. */
 function gather(values: readonly unknown[], give: (value: unknown) => readonly unknown[]): unknown[] {
   const found: unknown[] = [];
   for (const value of values) {
@@ -96,7 +96,7 @@ function gather(values: readonly unknown[], give: (value: unknown) => readonly u
   return found;
 }
 
-/** Values that are no lists cannot be chosen from; null is passed over. */
+/** Values that are not lists cannot be indexed; null is skipped. */
 function selectEach(
   values: readonly unknown[],
   select: (list: readonly unknown[]) => readonly unknown[] | undefined,
@@ -112,8 +112,8 @@ function selectEach(
 }
 
 /**
- * Every value with something in it, and then what is in it. Values may be in each other, so what is looked at is
- * counted too.
+ * Every non-empty value, followed by its contents. Values may be nested in each other, so visited values are counted
+ * too.
  */
 function descend(values: readonly unknown[]): unknown[] {
   const found: unknown[] = [];
@@ -127,10 +127,7 @@ function descend(values: readonly unknown[]): unknown[] {
   return found;
 }
 
-/**
- * Places count from the end when they are negative. A single place past the end is a mistake, and so is a range that
- * leaves the list.
- */
+/** Negative indexes count from the end. A single index past the end is an error, and so is a range beyond the list. */
 function sliceOf(
   list: readonly unknown[],
   { from = 0, to, isSingle, step = 1 }: { from?: number; to?: number; isSingle: boolean; step?: number },
@@ -150,7 +147,7 @@ function filterStep(left: readonly Node[], operator: string, right: readonly Nod
   /** Undefined when the two cannot be compared. */
   const passes = (item: unknown): boolean | undefined => {
     const lefts = leftOf([item]);
-    // What cannot be followed is there nevertheless.
+    // A value that cannot be followed counts as existing.
     if (operator === "exists") return lefts === undefined || lefts.length > 0;
     const rights = lefts && lefts.length > 0 ? rightOf([item]) : [];
     if (!lefts || !rights || lefts.length > 1 || rights.length > 1) return undefined;
@@ -173,7 +170,7 @@ function filterStep(left: readonly Node[], operator: string, right: readonly Nod
 const kindOf = (value: unknown): string =>
   typeof value === "number" ? (Number.isInteger(value) ? "integer" : "float") : typeof value;
 
-/** Only values of one kind are compared, and only numbers and texts have an order. */
+/** Only values of one type are compared, and only numbers and strings have an order. */
 function compare(operator: string, left: unknown, right: unknown): boolean | undefined {
   const kind = kindOf(left);
   if (kind !== kindOf(right) || kind === "object") return undefined;

@@ -14,21 +14,21 @@ const matching: Record<string, [selector: string, labels: Record<string, string>
   "an empty selector matches everything": ["", web, true],
   "an empty selector matches an object without labels": ["", undefined, true],
   "equality compares the value": ["app=web", web, true],
-  "a double equals sign means the same": ["app==db", web, false],
+  "== is equivalent to =": ["app==db", web, false],
   "inequality matches an absent key": ["zone!=a", web, true],
   "inequality fails on the value": ["app!=web", web, false],
-  "in matches one of several": ["app in (db, web)", web, true],
+  "in matches one of several values": ["app in (db, web)", web, true],
   "in fails on an absent key": ["zone in (a)", web, false],
   "notin matches an absent key": ["zone notin (a,b)", web, true],
   "notin fails on a listed value": ["app notin (web)", web, false],
-  "a bare key asks for existence": ["tier", web, true],
-  "an exclamation mark asks for absence": ["!tier", web, false],
+  "a bare key requires existence": ["tier", web, true],
+  "an exclamation mark requires absence": ["!tier", web, false],
   "comma means and": ["app=web,tier=back", web, false],
-  "an empty value can be asked for": ["x=", { x: "" }, true],
+  "an empty value can be matched": ["x=", { x: "" }, true],
   "an empty value can be in a set": ["x in (,a)", { x: "" }, true],
   "keys of Object.prototype are not labels": ["constructor", {}, false],
-  "greater compares whole numbers": ["replicas>2", web, true],
-  "less fails on text": ["app<2", web, false],
+  "greater-than compares integers": ["replicas>2", web, true],
+  "less-than fails on text": ["app<2", web, false],
 };
 for (const [behaviour, [selector, labels, want]] of Object.entries(matching)) {
   test(behaviour, () => {
@@ -36,7 +36,7 @@ for (const [behaviour, [selector, labels, want]] of Object.entries(matching)) {
   });
 }
 
-describe("a selector that cannot be read is a bad request", () => {
+describe("an invalid selector is a bad request", () => {
   const refused: Record<string, string> = {
     "x in": "unable to parse requirement: found '' expected: '('",
     "x in (": "unable to parse requirement: found '', expected: ',', ')' or identifier",
@@ -54,7 +54,7 @@ describe("a selector that cannot be read is a bad request", () => {
   }
 });
 
-test("everything that is wrong with a key is told, and what cannot be printed is escaped", () => {
+test("all errors of a key are reported, and non-printable characters are escaped", () => {
   expect(() => parseLabelSelector("example.com/=a")).toThrow(
     /^unable to parse requirement: <nil>: Invalid value: "example\.com\/": name part must be non-empty; name part must consist of /,
   );
@@ -63,19 +63,19 @@ test("everything that is wrong with a key is told, and what cannot be printed is
   );
 });
 
-test("only blanks, tabs and line ends separate words", () => {
+test("only spaces, tabs and line ends separate words", () => {
   expect(matchesLabels(parseLabelSelector("a\t=\r\nb"), { a: "b" })).toBe(true);
   expect(() => parseLabelSelector("a\u00a0=b")).toThrow("name part must consist of");
 });
 
-test("numbers that are compared have 64 bits, however many zeros they begin with", () => {
+test("compared numbers have 64 bits, regardless of leading zeros", () => {
   expect(matchesLabels(parseLabelSelector("n>9223372036854775806"), { n: "9223372036854775807" })).toBe(true);
   expect(matchesLabels(parseLabelSelector("n<8"), { n: "00000000000000000000000007" })).toBe(true);
   expect(matchesLabels(parseLabelSelector("n>1"), { n: "9223372036854775808" })).toBe(false);
   expect(() => parseLabelSelector("n>9223372036854775808")).toThrow("the value must be an integer");
 });
 
-test("a selector object joins labels and expressions", () => {
+test("a selector object combines labels and expressions", () => {
   const selector = labelSelectorOf({
     matchLabels: { app: "web" },
     matchExpressions: [{ key: "tier", operator: "NotIn", values: ["back"] }],
@@ -109,7 +109,7 @@ test("the text form is sorted by key and by value", () => {
   expect(formatLabelSelector(selector)).toBe("a=1,b=2,c in (y,z),!d");
 });
 
-test("what was formatted reads back as the same selector", () => {
+test("a formatted selector parses to the same selector", () => {
   const text = "a=1,b!=2,c in (y,z),!d,e";
 
   expect(formatLabelSelector(parseLabelSelector(text))).toBe(text);

@@ -1,6 +1,6 @@
 /**
- * Label selectors: the text of a query (`app in (a,b),!old`) and the object of a spec (`matchLabels`) become one list
- * of requirements that is matched without allocating.
+ * Label selectors: query strings (`app in (a,b),!old`) and spec objects (`matchLabels`) become one list of requirements
+ * that is matched without allocating.
  *
  * `!=` and `notin` also match objects without the key. The empty selector matches everything, `nothing` matches
  * nothing.
@@ -15,7 +15,7 @@ export type LabelOperator = "=" | "!=" | "in" | "notin" | "exists" | "!exists" |
 export interface LabelRequirement {
   readonly key: string;
   readonly operator: LabelOperator;
-  /** None for the existence checks, any number for `in` and `notin`, otherwise one; a whole number for `>` and `<`. */
+  /** None for the existence operators, any number for `in` and `notin`, otherwise one; an integer for `>` and `<`. */
   readonly values: readonly string[];
 }
 
@@ -24,7 +24,7 @@ export interface LabelSelector {
   readonly matchesNothing?: true;
 }
 
-/** A selector as specs state it: `metav1.LabelSelector`. */
+/** A selector in a spec: `metav1.LabelSelector`. */
 export interface LabelSelectorObject {
   readonly matchLabels?: Readonly<Record<string, string>> | undefined;
   readonly matchExpressions?:
@@ -42,7 +42,7 @@ const OPERATORS: Readonly<Record<string, LabelOperator>> = {
   DoesNotExist: "!exists",
 };
 
-/** The selector of an object. An absent object selects nothing, an empty one everything, as Kubernetes has it. */
+/** The selector of an object. An absent object selects nothing, an empty one everything, as in Kubernetes. */
 export function labelSelectorOf(object: LabelSelectorObject | null | undefined): LabelSelector {
   if (object === undefined || object === null) return nothing;
   const requirements: LabelRequirement[] = Object.entries(object.matchLabels ?? {}).map(([key, value]) =>
@@ -78,7 +78,7 @@ function requirement(key: string, operator: LabelOperator, values: readonly stri
 }
 
 const MAX_WHOLE = 2n ** 63n - 1n;
-/** Whether it is a number of 64 bits. A value of a label has at most 63 characters and no sign, so this is cheap. */
+/** Reports whether it is a 64-bit integer. A label value has at most 63 characters and no sign, so this is cheap. */
 const isWhole = (value: string | undefined): boolean =>
   value !== undefined && value.length < 64 && /^\d+$/.test(value) && (value.length < 19 || BigInt(value) <= MAX_WHOLE);
 
@@ -114,7 +114,7 @@ function satisfies(operator: LabelOperator, values: readonly string[], value: st
   }
 }
 
-/** The text form, sorted by key, as `status.labelSelector` and `status.selector` of a scale hold it. */
+/** The text form, sorted by key, as in `status.labelSelector` and `status.selector` of a scale. */
 export function formatLabelSelector(selector: LabelSelector | LabelSelectorObject): string {
   const { requirements, matchesNothing } = "requirements" in selector ? selector : labelSelectorOf(selector);
   if (matchesNothing) return "";
@@ -138,7 +138,7 @@ function formatRequirement({ key, operator, values }: LabelRequirement): string 
   }
 }
 
-/** A query longer than this is refused before it is read; real ones are a few hundred characters. */
+/** A longer query is rejected before parsing; real ones are a few hundred characters. */
 const MAX_SELECTOR_LENGTH = 64 * 1024;
 
 export function parseLabelSelector(text: string): LabelSelector {
@@ -148,12 +148,12 @@ export function parseLabelSelector(text: string): LabelSelector {
   return requirements.length === 0 ? everything : { requirements };
 }
 
-/** Only these four are spaces; any other is part of a word, and wrong there. */
+/** Only these four are whitespace; any other is part of a word, and invalid there. */
 const TOKEN = /[ \t\r\n]*(==|!=|[=!(),<>]|[^ \t\r\n=!(),<>]+)/y;
 const END = "";
 const isWord = (token: string): boolean => token !== END && !/^[=!(),<>]/.test(token);
 
-/** Reads a selector word by word. The texts of its errors are those of Kubernetes: `kubectl` shows them as they are. */
+/** Parses a selector word by word. Its error messages are those of Kubernetes: `kubectl` shows them unchanged. */
 class SelectorParser {
   readonly #tokens: string[] = [];
   #position = 0;
@@ -181,7 +181,7 @@ class SelectorParser {
     return this.#peek() === "!" || isWord(this.#peek());
   }
 
-  /** What is wrong inside of one says so. */
+  /** An invalid requirement reports its own error. */
   #requirement(): LabelRequirement {
     try {
       const { key, operator, values } = this.#parts();
@@ -195,7 +195,7 @@ class SelectorParser {
     const isAbsent = this.#peek() === "!" && this.#next() === "!";
     const key = this.#word();
     const problems = labelKeyProblems(key);
-    // Kubernetes has no name for the place here, and says so.
+    // Kubernetes has no field path here, and prints `<nil>`.
     if (problems.length > 0) throw badRequest(`<nil>: Invalid value: ${quoteText(key)}: ${problems.join("; ")}`);
     if (isAbsent) return { key, operator: "!exists", values: [] };
     if (this.#peek() === END || this.#peek() === ",") return { key, operator: "exists", values: [] };
@@ -230,12 +230,12 @@ class SelectorParser {
     return token;
   }
 
-  /** `key=` asks for the empty value. */
+  /** `key=` matches the empty value. */
   #value(): string {
     return this.#peek() === END || this.#peek() === "," ? "" : this.#word();
   }
 
-  /** `(a,b)`. Nothing between commas or brackets is the empty value. */
+  /** `(a,b)`. An empty item is the empty value. */
   #values(): string[] {
     const open = this.#next();
     if (open !== "(") throw unexpected(open, " expected: '('");

@@ -1,4 +1,4 @@
-/** Lists that behave as sets or maps may not hold an element twice. */
+/** Set and map lists may not contain duplicates. */
 import { isObject, type Json, type JsonObject } from "../base/index.ts";
 import { formatJson, formatValue } from "./format-value.ts";
 import type { Schema } from "./schema.ts";
@@ -12,7 +12,7 @@ export interface ListTypeError {
 
 const NONE: readonly ListTypeError[] = [];
 
-/** The elements that came before under the same value or keys: the second of each, however often it is repeated. */
+/** The duplicate elements by value or keys: the second of each, regardless of further repetitions. */
 export function listTypeErrors(schema: Schema, list: readonly Json[]): readonly ListTypeError[] {
   const type = schema["x-kubernetes-list-type"];
   if ((type !== "set" && type !== "map") || list.length === 0) return NONE;
@@ -45,7 +45,7 @@ const idOf = (item: Json): string =>
 
 const sortedKeys = new WeakMap<Schema, readonly string[]>();
 
-/** The keys of an element as JSON, by name. */
+/** The keys of an element as JSON. */
 function keysText(schema: Schema, item: Json): string {
   if (!isObject(item)) return "{}";
   let names = sortedKeys.get(schema);

@@ -1,7 +1,7 @@
 /**
- * `metadata.managedFields` as a list of owners: who, by which operation, since when, which fields.
+ * `metadata.managedFields` as a list of owners: manager, operation, time and fields.
  *
- * An owner is known by manager, operation and subresource, an Update also by its API version.
+ * An owner is identified by manager, operation and subresource, an Update also by its API version.
  */
 import { compareText, equalJson, isObject, type Json, type JsonObject } from "../base/index.ts";
 import { inOrder } from "./field-order.ts";
@@ -14,7 +14,7 @@ export interface Owner {
   readonly subresource: string;
   readonly time: string | undefined;
   readonly fields: FieldSet | undefined;
-  /** The entry that this owner was read from, kept while nothing about it changes. */
+  /** The entry that this owner was decoded from, kept while the owner is unchanged. */
   readonly entry?: JsonObject;
 }
 
@@ -25,14 +25,11 @@ export const isSameOwner = (a: Owner, b: Owner): boolean =>
   (a.operation === "Apply" || a.apiVersion === b.apiVersion);
 
 export interface DecodeOptions {
-  /**
-   * Entries that a client sent are read with suspicion and written anew, without what it made up; those that were
-   * stored we wrote ourselves.
-   */
+  /** Entries from a client are validated and re-encoded without unknown fields; stored entries were written by us. */
   fromClient: boolean;
 }
 
-/** The owners in a list of entries; undefined when an entry cannot be understood. */
+/** The owners in a list of entries; undefined when an entry is invalid. */
 export function decodeOwners(entries: Json | undefined, { fromClient }: DecodeOptions): Owner[] | undefined {
   if (entries === undefined || entries === null) return [];
   if (!Array.isArray(entries)) return undefined;
@@ -68,7 +65,7 @@ function decodeOwner(entry: JsonObject, fromClient: boolean): Owner | undefined 
 }
 
 /**
- * An explicit `[{}]` asks to forget all owners, and so does `[]` for a built-in kind; of a custom one it says nothing.
+ * An explicit `[{}]` resets all owners, and so does `[]` for a built-in kind; for a custom resource `[]` has no effect.
  */
 export function isReset(entries: Json | undefined, builtIn: boolean): boolean {
   return (
@@ -78,7 +75,7 @@ export function isReset(entries: Json | undefined, builtIn: boolean): boolean {
   );
 }
 
-/** The owner with other fields. It keeps its entry when they are the same. */
+/** The owner with other fields. It keeps its entry when they are equal. */
 export function withFields(owner: Owner, fields: FieldSet | undefined): Owner {
   if (fields === owner.fields || equalJson(fields, owner.fields)) return owner;
   const { entry: _entry, ...rest } = owner;
@@ -90,13 +87,13 @@ export function withTime(owner: Owner, time: string): Owner {
   return { ...rest, time };
 }
 
-/** Beyond this many Update owners the oldest share one entry. */
+/** Beyond this number of Update owners the oldest share one entry. */
 const MAX_UPDATE_OWNERS = 10;
 const OLD_UPDATES = "ancient-changes";
 
 const secondsOf = (owner: Owner): number => (owner.time === undefined ? 0 : Math.floor(Date.parse(owner.time) / 1000));
 
-/** Text that orders owners as the real server does: by the fields that identify them. */
+/** A sort key for owners in the real server's order: by the fields that identify them. */
 export function identityOf({ manager, operation, apiVersion, subresource }: Owner): string {
   return JSON.stringify({
     manager,
@@ -139,7 +136,7 @@ function capUpdates(owners: readonly Owner[]): Owner[] {
   return [...kept];
 }
 
-/** The entries to store, in the order of the real server. Owners of nothing are left out. */
+/** The entries to store, in the real server's order. Owners without fields are omitted. */
 export function encodeOwners(owners: readonly Owner[]): JsonObject[] {
   return capUpdates(owners.filter(({ fields }) => fields !== undefined))
     .sort(

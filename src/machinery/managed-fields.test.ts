@@ -63,11 +63,11 @@ const entriesOf = (object: JsonObject): JsonObject[] =>
   ((object["metadata"] as JsonObject)["managedFields"] ?? []) as JsonObject[];
 const fieldsOf = (object: JsonObject, manager: string): Json | undefined =>
   entriesOf(object).find((entry) => entry["manager"] === manager)?.["fieldsV1"];
-/** The same change as a client sends it: with the entries that it read. */
+/** A change as a client sends it: with the entries it read. */
 const change = (object: JsonObject, fields: JsonObject): JsonObject => ({ ...object, ...fields });
 
 describe("a create", () => {
-  test("owns everything but what identifies the object", () => {
+  test("owns everything except the object's identity", () => {
     const created = record({ after: make({ data: { a: "1" } }) });
 
     expect(entriesOf(created)).toEqual([
@@ -98,13 +98,13 @@ describe("a create", () => {
     });
   });
 
-  test("of a built-in kind does not own the structures that are always there", () => {
+  test("of a built-in kind does not own always-present structures", () => {
     expect(fieldsOf(record({ after: make({ spec: { replicas: 1 } }), builtIn: true }), "alpha")).toEqual({
       "f:spec": { "f:replicas": {} },
     });
   });
 
-  test("names the subresource that it went through", () => {
+  test("records its subresource", () => {
     const created = record({ after: make({ data: { a: "1" } }) });
 
     const updated = record({
@@ -124,7 +124,7 @@ describe("a create", () => {
 describe("an update", () => {
   const created = record({ after: make({ data: { a: "1", b: "1" } }) });
 
-  test("takes changed and added fields over from everyone else", () => {
+  test("takes changed and added fields over from all other managers", () => {
     const updated = record({
       before: created,
       after: change(created, { data: { a: "2", b: "1", c: "1" } }),
@@ -137,7 +137,7 @@ describe("an update", () => {
     expect(entriesOf(updated).map(({ time }) => time)).toEqual([NOON, LATER]);
   });
 
-  test("by the same manager extends its entry and moves its time", () => {
+  test("by the same manager extends its entry and updates its time", () => {
     const updated = record({
       before: created,
       after: change(created, { data: { a: "1", b: "1", c: "1" } }),
@@ -151,7 +151,7 @@ describe("an update", () => {
     });
   });
 
-  test("that removes a field takes it from its owner, whose time stays", () => {
+  test("that removes a field takes it from its owner, whose time is unchanged", () => {
     const updated = record({
       before: created,
       after: change(created, { data: { a: "1" } }),
@@ -162,7 +162,7 @@ describe("an update", () => {
     expect(entriesOf(updated)).toEqual([{ ...entriesOf(created)[0], fieldsV1: { "f:data": { ".": {}, "f:a": {} } } }]);
   });
 
-  test("that changes nothing keeps the very entries", () => {
+  test("that changes nothing keeps the entries unchanged", () => {
     const unchanged = record({
       before: created,
       after: JSON.parse(JSON.stringify(stripManagedFields(created))) as JsonObject,
@@ -175,27 +175,27 @@ describe("an update", () => {
     );
   });
 
-  test("whose owner has nothing left drops the entry", () => {
+  test("drops the entry of an owner without fields", () => {
     const updated = record({ before: created, after: make({}), manager: "beta" });
 
     expect(entriesOf(updated)).toEqual([]);
   });
 
-  test("of an object that is not tracked does not start tracking", () => {
+  test("of an untracked object does not start tracking", () => {
     expect(entriesOf(record({ before: make({}), after: make({ data: { a: "1" } }) }))).toEqual([]);
   });
 
-  test.each([[[]], [[{}]]])("with managedFields %j forgets all owners", (entries) => {
+  test.each([[[]], [[{}]]])("with managedFields %j resets all owners", (entries) => {
     const cleared = record({ before: created, after: make({ data: { a: "2" } }, entries), builtIn: true });
 
     expect(cleared["metadata"]).not.toHaveProperty("managedFields");
   });
 
-  test("with an empty list keeps the stored owners of a custom kind", () => {
+  test("with an empty list keeps the stored owners of a custom resource", () => {
     expect(entriesOf(record({ before: created, after: make({ data: { a: "1" } }, []) }))).not.toEqual([]);
   });
 
-  test("keeps the stored owners when those in the request cannot be understood", () => {
+  test("keeps the stored owners when those in the request are invalid", () => {
     const nonsense = [{ manager: "x", operation: "Nope", apiVersion: "v1", fieldsType: "FieldsV1", fieldsV1: {} }];
 
     expect(entriesOf(record({ before: created, after: make({ data: { a: "1", b: "1" } }, nonsense) }))).toEqual(
@@ -211,7 +211,7 @@ describe("an update", () => {
     ).toEqual(rewritten);
   });
 
-  test("stores of the owners in a request what an owner has, and nothing that the client made up", () => {
+  test("stores only known fields of the owners in a request", () => {
     const before = record({ after: make({ data: { a: "1" } }) });
     const sent = {
       manager: "beta",
@@ -227,7 +227,7 @@ describe("an update", () => {
     expect(entriesOf(after)).toEqual([sent]);
   });
 
-  test("forgets owners of versions that are not served any more", () => {
+  test("drops owners of versions that are no longer served", () => {
     const foreign = [
       { manager: "x", operation: "Update", apiVersion: "nope/v9", fieldsType: "FieldsV1", fieldsV1: { "f:data": {} } },
     ];

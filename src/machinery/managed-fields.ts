@@ -1,9 +1,9 @@
 /**
- * Who owns which field after a create, update or patch. Fields that the writer added or changed become its own and
- * leave everyone else; fields that it removed leave everyone. A write that changes nothing keeps entries and times as
- * they are.
+ * Tracks field ownership after a create, update or patch. The writer takes ownership of fields that it added or changed
+ * from all other managers; fields that it removed lose all owners. A write that changes nothing keeps entries and times
+ * unchanged.
  *
- * The cost is that of the difference: parts that `before` and `after` share are not walked.
+ * The cost is proportional to the difference: parts that `before` and `after` share are not visited.
  */
 import { isObject, type Json, type JsonObject } from "../base/index.ts";
 import { emptyObject } from "./empty-object.ts";
@@ -23,20 +23,18 @@ export interface UpdateRecord {
   subresource?: string | undefined;
   time: string;
   /**
-   * Built-in kinds have structures that are always there (`spec`, `strategy`), so that creating them is not owning
-   * them.
+   * Built-in kinds have structures that always exist (`spec`, `strategy`), so that creating them does not establish
+   * ownership.
    */
   builtIn?: boolean;
-  /**
-   * The other versions of the kind. Without it all sets of fields are taken to be stated in the version of the request.
-   */
+  /** The other versions of the kind. Without it, all field sets are taken to be in the version of the request. */
   versions?: OtherVersions | undefined;
-  /** Set where an object without owners has some from now on, because those who wrote it so far leave no record. */
+  /** Set where tracking starts for an object without owners, because its previous writers leave no record. */
   beginsRecord?: boolean;
 }
 
 const leaf: FieldSet = {};
-/** Nobody owns what identifies the object or what the server fills in. */
+/** The object's identity and server-populated fields have no owner. */
 export const OWNED_BY_NOBODY: FieldSet = {
   "f:apiVersion": leaf,
   "f:kind": leaf,
@@ -55,11 +53,11 @@ export const OWNED_BY_NOBODY: FieldSet = {
 
 export const ownable = (fields: FieldSet | undefined): FieldSet | undefined => differenceOf(fields, OWNED_BY_NOBODY);
 
-/** `after` with the managed fields that this write leaves. */
+/** `after` with the managed fields that result from this write. */
 export function recordUpdate(record: UpdateRecord): JsonObject {
   const { before, after, apiVersion, subresource = "", versions } = record;
   const { owners, entries } = startingPoint(record);
-  // An object that is not tracked stays so until somebody applies it.
+  // An untracked object stays untracked until an apply.
   if (owners.length === 0 && before !== undefined && !record.beginsRecord) return withManagedFields(after, undefined);
   const schema = withObjectMeta(record.schema);
   const changes = new ChangesByVersion(
@@ -82,17 +80,14 @@ export function recordUpdate(record: UpdateRecord): JsonObject {
   return withManagedFields(after, isSame && entries !== undefined ? entries : encodeOwners(next));
 }
 
-/**
- * The owners that a write starts from: those in the request when it states any that can be understood, else those
- * stored.
- */
+/** The initial owners of a write: those in the request when it contains valid ones, otherwise those stored. */
 function startingPoint({ before, after, subresource = "", builtIn = false }: UpdateRecord): {
   owners: Owner[];
   entries: Json | undefined;
 } {
   const stored = managedFieldsOf(before);
   const given = managedFieldsOf(after);
-  // A subresource cannot be used to rewrite ownership.
+  // A write to a subresource cannot rewrite ownership.
   if (subresource === "" && given !== stored) {
     if (isReset(given, builtIn)) return { owners: [], entries: undefined };
     const owners = decodeOwners(given, { fromClient: true });
@@ -102,7 +97,7 @@ function startingPoint({ before, after, subresource = "", builtIn = false }: Upd
   return { owners, entries: Array.isArray(stored) && owners.length === stored.length ? stored : undefined };
 }
 
-/** Gives `current` the fields it changed and takes them, and what was removed, from all others. */
+/** Gives `current` the fields it changed, and removes them and the removed fields from all others. */
 function takeOver(owners: readonly Owner[], changes: ChangesByVersion, current: Owner): Owner[] {
   const next: Owner[] = [];
   let joined = current.fields === undefined;
@@ -125,7 +120,7 @@ export function managedFieldsOf(object: JsonObject | undefined): Json | undefine
   return isObject(metadata) ? metadata["managedFields"] : undefined;
 }
 
-/** The object with these entries, or with none. The same object when it has them already. */
+/** The object with these entries, or with none. The same object when they are unchanged. */
 export function withManagedFields(object: JsonObject, entries: Json | undefined): JsonObject {
   if (managedFieldsOf(object) === entries) return object;
   const bare = stripManagedFields(object);

@@ -7,12 +7,12 @@ const cases: Record<string, [document: Json, patch: Json, want: Json]> = {
   "a value replaces a value": [{ a: "b" }, { a: "c" }, { a: "c" }],
   "a new key is added": [{ a: "b" }, { b: "c" }, { a: "b", b: "c" }],
   "null deletes": [{ a: "b", b: "c" }, { a: null }, { b: "c" }],
-  "null for an absent key is nothing": [{ a: 1 }, { b: null }, { a: 1 }],
+  "null for an absent key has no effect": [{ a: 1 }, { b: null }, { a: 1 }],
   "a list replaces a list": [{ a: [1, 2] }, { a: [3] }, { a: [3] }],
   "objects merge": [{ a: { b: 1, c: 2 } }, { a: { b: null, d: 3 } }, { a: { c: 2, d: 3 } }],
   "an object replaces a scalar, without its nulls": [{ a: 1 }, { a: { b: null, c: 2 } }, { a: { c: 2 } }],
-  "a new object comes without its nulls": [{}, { a: { b: { c: null } } }, { a: { b: {} } }],
-  "what is no object replaces the document": [{ a: 1 }, [1], [1]],
+  "a new object is added without its nulls": [{}, { a: { b: { c: null } } }, { a: { b: {} } }],
+  "a patch that is not an object replaces the document": [{ a: 1 }, [1], [1]],
 };
 for (const [behaviour, [document, patch, want]] of Object.entries(cases)) {
   test(behaviour, () => {
@@ -20,7 +20,7 @@ for (const [behaviour, [document, patch, want]] of Object.entries(cases)) {
   });
 }
 
-test("parts that the patch does not touch are shared", () => {
+test("parts that the patch does not change are shared", () => {
   const document = { spec: { a: 1 }, status: { b: 2 } };
 
   const patched = applyMergePatch(document, { spec: { a: 2 } }) as typeof document;
@@ -29,7 +29,7 @@ test("parts that the patch does not touch are shared", () => {
   expect(document.spec.a).toBe(1);
 });
 
-test("a patch that changes nothing answers the document itself", () => {
+test("a patch that changes nothing returns the document itself", () => {
   const document = { a: { b: [1] } };
 
   expect(applyMergePatch(document, { a: { b: [1] }, c: null })).toBe(document);
@@ -42,7 +42,7 @@ test("__proto__ in a patch is an ordinary key", () => {
   expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
 });
 
-/** JSON in which null is never a value, which is what merge patches can express. */
+/** JSON in which null is never a value, as merge patches can express it. */
 const withoutNull = fc.letrec<{ value: Json; object: Json }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 4 },
@@ -59,7 +59,7 @@ const withoutNull = fc.letrec<{ value: Json; object: Json }>((tie) => ({
   ),
 }));
 
-test("the created patch makes the one into the other", () => {
+test("a created patch turns the first document into the second", () => {
   fc.assert(
     fc.property(withoutNull.object, withoutNull.object, (before, after) => {
       expect(applyMergePatch(before, createMergePatch(before, after))).toEqual(after);
@@ -67,7 +67,7 @@ test("the created patch makes the one into the other", () => {
   );
 });
 
-test("applying a patch twice is applying it once", () => {
+test("applying a patch twice is the same as applying it once", () => {
   fc.assert(
     fc.property(withoutNull.object, withoutNull.object, (document, patch) => {
       const once = applyMergePatch(document, patch);

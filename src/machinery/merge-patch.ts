@@ -1,8 +1,8 @@
 /**
  * JSON merge patch (RFC 7386): objects merge, `null` deletes, everything else replaces.
  *
- * Nothing that is passed in is changed; parts that the patch does not touch are shared with the result, and a patch
- * that changes nothing answers the document itself, so callers may compare with `===`.
+ * Arguments are not modified; unchanged parts are shared with the result, and a patch that changes nothing returns the
+ * document itself, so callers may compare with `===`.
  */
 import { equalJson, isObject, setOwn, type Json, type JsonObject } from "../base/index.ts";
 import { jsonTypeName } from "./patch-errors.ts";
@@ -39,12 +39,12 @@ export function applyMergePatch(document: Json, patch: Json): Json {
   return result ?? source;
 }
 
-/** A new object in a patch: its nulls mean "absent" too. Lists are taken as they are. */
+/** A new object in a patch: its nulls mean "absent" too. Lists are copied unchanged. */
 function withoutNulls(value: Json): Json {
   return isObject(value) ? applyMergePatch({}, value) : value;
 }
 
-/** The smallest merge patch that makes `before` into `after`. It cannot express a `null` that is a value. */
+/** The smallest merge patch that turns `before` into `after`. It cannot express a `null` value. */
 export function createMergePatch(before: Json, after: Json): Json {
   if (!isObject(before) || !isObject(after)) return after;
   const patch: JsonObject = {};

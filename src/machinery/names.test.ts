@@ -78,7 +78,7 @@ for (const [check, good, bad] of cases) {
     test.each(good)("accepts %j", (text) => {
       expect(checks[check](text)).toEqual([]);
     });
-    test.each(Object.entries(bad))("refuses %j", (text, start) => {
+    test.each(Object.entries(bad))("rejects %j", (text, start) => {
       expect(checks[check](text)[0]).toMatch(
         new RegExp(`^${start.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)}`),
       );
@@ -86,7 +86,7 @@ for (const [check, good, bad] of cases) {
   });
 }
 
-test("everything that is wrong with a key is reported", () => {
+test("all errors of a key are reported", () => {
   expect(labelKeyProblems("/")).toEqual([
     "prefix part must be non-empty",
     "name part must be non-empty",
@@ -95,7 +95,7 @@ test("everything that is wrong with a key is reported", () => {
   expect(labelKeyProblems(`${"x".repeat(254)}/a`)).toEqual(["prefix part must be no more than 253 bytes"]);
 });
 
-test("keys of data are file names", () => {
+test("data keys must be valid file names", () => {
   expect(dataKeyProblems("a.b_C-1")).toEqual([]);
   expect(dataKeyProblems("..a")).toEqual(["must not start with '..'"]);
   expect(dataKeyProblems("..")).toEqual(["must not be '..'"]);
@@ -105,7 +105,7 @@ test("keys of data are file names", () => {
   ]);
 });
 
-test("annotations are bounded together", () => {
+test("the total size of annotations is limited", () => {
   expect(annotationsAreTooLong({ a: "x" })).toBe(false);
   expect(annotationsAreTooLong({ a: "x".repeat(256 * 1024) })).toBe(true);
 });

@@ -1,8 +1,8 @@
 /**
- * Syntax of names, labels and annotations. `…Problems` answers everything that is wrong, in the words of Kubernetes,
- * because a field error reports each; `…Problem` answers the first, or undefined.
+ * Syntax of names, labels and annotations. `…Problems` returns all errors, in Kubernetes' wording, because a field
+ * error reports each; `…Problem` returns the first, or undefined.
  *
- * Every pattern runs in linear time, whatever the text.
+ * Every pattern runs in linear time on any text.
  */
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const DNS_1035_LABEL = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
@@ -25,16 +25,16 @@ const DATA_KEY_RULE =
 type Problems = readonly string[];
 const FINE: Problems = [];
 
-// Kubernetes counts bytes in both, but says so only of labels.
+// Kubernetes counts bytes in both, but mentions it only for labels.
 const tooLong = (limit: number): string => `must be no more than ${limit} bytes`;
 const tooLongName = (limit: number): string => `must be no more than ${limit} characters`;
 
-/** The length in UTF-8; a UTF-16 unit is at most three bytes, so only texts near the limit are measured exactly. */
+/** The length in UTF-8; a UTF-16 unit is at most three bytes, so only strings near the limit are measured exactly. */
 function longerThan(text: string, limit: number): boolean {
   return text.length > limit || (text.length * 3 > limit && Buffer.byteLength(text) > limit);
 }
 
-/** The two complaints that most rules have, in their order. */
+/** The two errors that most rules have, in Kubernetes' order. */
 function problems(length: string | undefined, rule: string | undefined): Problems {
   if (length === undefined) return rule === undefined ? FINE : [rule];
   return rule === undefined ? [length] : [length, rule];
@@ -42,18 +42,18 @@ function problems(length: string | undefined, rule: string | undefined): Problem
 
 const isSubdomain = (name: string): boolean => name.split(".").every((part) => DNS_LABEL.test(part));
 
-/** What most kinds allow as `metadata.name`: `a.b-c`, at most 253 bytes. */
+/** The syntax of `metadata.name` for most kinds: `a.b-c`, at most 253 bytes. */
 export function dnsSubdomainProblems(name: string): Problems {
   return problems(longerThan(name, 253) ? tooLongName(253) : undefined, isSubdomain(name) ? undefined : SUBDOMAIN_RULE);
 }
 
-/** Names of namespaces: `a-b`, at most 63 bytes. */
+/** Namespace names: `a-b`, at most 63 bytes. */
 export function dnsLabelProblems(name: string): Problems {
   const rule = DNS_LABEL.test(name) ? undefined : isSubdomain(name) ? "must not contain dots" : LABEL_RULE;
   return problems(longerThan(name, 63) ? tooLongName(63) : undefined, rule);
 }
 
-/** A DNS label that starts with a letter, as names of Services were. */
+/** A DNS label that starts with a letter, as Service names used to require. */
 export function dns1035LabelProblems(name: string): Problems {
   return problems(
     longerThan(name, 63) ? tooLongName(63) : undefined,
@@ -61,7 +61,7 @@ export function dns1035LabelProblems(name: string): Problems {
   );
 }
 
-/** What a path segment allows: names of RBAC kinds, which may contain `:`. */
+/** The syntax of a path segment: names of RBAC kinds, which may contain `:`. */
 export function pathSegmentProblems(name: string): Problems {
   if (name === "." || name === "..") return [`may not be '${name}'`];
   return ["/", "%"]
@@ -80,7 +80,7 @@ export function dataKeyProblems(key: string): Problems {
   return key.startsWith("..") ? [...found, "must not start with '..'"] : found;
 }
 
-/** Keys that were found to be fine: the same few are on every object of a fleet. Emptied when it is full. */
+/** Cache of valid keys: the same few are on every object of a fleet. Cleared when it is full. */
 const goodKeys = new Set<string>();
 const MAX_GOOD_KEYS = 2000;
 
@@ -115,7 +115,7 @@ function findKeyProblems(key: string): Problems {
   return found;
 }
 
-/** Annotation keys are checked as labels are, in lower case. */
+/** Annotation keys are validated like label keys, in lower case. */
 export function annotationKeyProblems(key: string): Problems {
   return goodKeys.has(key) ? FINE : labelKeyProblems(key.toLowerCase());
 }
@@ -127,7 +127,7 @@ export function labelValueProblems(value: string): Problems {
   );
 }
 
-/** All annotations of an object together, keys and values. */
+/** The limit for all annotations of an object, keys and values. */
 export const MAX_ANNOTATIONS_BYTES = 256 * 1024;
 
 export function annotationsAreTooLong(annotations: Readonly<Record<string, string>>): boolean {

@@ -1,6 +1,6 @@
 /**
- * What every object has beside its own fields. Schemas of CustomResourceDefinitions say no more than `metadata:
- * object`, so the machinery puts the known fields of `ObjectMeta` in their place.
+ * The schema of the fields that every object has. CRD schemas contain no more than `metadata: object`, so the machinery
+ * substitutes the known fields of `ObjectMeta`.
  */
 import type { Schema } from "./schema.ts";
 
@@ -70,7 +70,7 @@ export function withObjectMeta(schema: Schema): Schema {
         apiVersion: text,
         kind: text,
         ...schema.properties,
-        // A CustomResourceDefinition may restrict the names; everything else in its metadata is ignored.
+        // A CRD may restrict names; everything else in its metadata schema is ignored.
         metadata: own ? { ...OBJECT_META, properties: { ...OBJECT_META.properties, ...pickNames(own) } } : OBJECT_META,
       },
     };

@@ -1,11 +1,8 @@
-/**
- * The failures of patches, with the codes that a real API server gives (some are 500 without a reason, and clients see
- * that).
- */
+/** Patch failures, with the codes of a real API server (some are 500 without a reason, which clients see). */
 import { isObject, type Json } from "../base/index.ts";
 import { ApiError } from "./status.ts";
 
-/** A patch that is well formed but does not fit the object: 422 with the generic text. */
+/** A well-formed patch that does not fit the object: 422 with the generic message. */
 export function patchRejected(): ApiError {
   return new ApiError({
     kind: "Status",
@@ -24,10 +21,10 @@ export function patchFailed(message: string): ApiError {
   return new ApiError({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 500 });
 }
 
-/** The message shows the patch, which may be megabytes; this much is enough to recognise it. */
+/** The message includes the patch, which may be megabytes; this much is enough to recognize it. */
 const SHOWN_PATCH = 4096;
 
-/** A patch that leaves no object of the kind: 422 about the field `patch`. `shown` is the patch or what it led to. */
+/** A patch whose result is not an object of the kind: 422 for the field `patch`. `shown` is the patch or its result. */
 export function patchInvalid(shown: string, why: string): ApiError {
   const message = `Invalid value: ${JSON.stringify(shown.slice(0, SHOWN_PATCH))}: ${why}`;
   return new ApiError({
@@ -42,14 +39,14 @@ export function patchInvalid(shown: string, why: string): ApiError {
   });
 }
 
-/** What JSON calls the value in Go's decoding errors. */
+/** The JSON type name in Go's decoding errors. */
 export function jsonTypeName(value: Json): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
   return typeof value === "boolean" ? "bool" : typeof value;
 }
 
-/** What Go calls the type of a decoded value. */
+/** Go's type name of a decoded value. */
 export function goTypeName(value: Json | undefined): string {
   if (value === undefined || value === null) return "<nil>";
   if (Array.isArray(value)) return "[]interface {}";
@@ -61,8 +58,8 @@ export function goTypeName(value: Json | undefined): string {
 const KINDS: Readonly<Record<string, string>> = { object: "map", array: "slice", number: "int64" };
 
 /**
- * A problem of decoding as the conversion of maps words it, which strategic merges and applied configurations go
- * through instead of text: `cannot restore slice from map`.
+ * A decoding error in the wording of Go's map conversion, which strategic merges and applied configurations use instead
+ * of text: `cannot restore slice from map`.
  */
 export function conversionProblem(problem: string): string {
   const match = /^json: cannot unmarshal (\w+)(?: (\S+))? into Go struct field \S+ of type (.*)$/.exec(problem);
@@ -74,7 +71,7 @@ export function conversionProblem(problem: string): string {
   return target.includes(".") ? `cannot restore struct from: ${from}` : `cannot convert ${from} to ${target}`;
 }
 
-/** The form in which messages of the real server show maps and lists: `map[a:1 b:[x y]]`. */
+/** The format of maps and lists in the real server's messages: `map[a:1 b:[x y]]`. */
 export function formatGo(value: Json): string {
   if (value === null) return "<nil>";
   if (Array.isArray(value)) return `[${value.map(formatGo).join(" ")}]`;

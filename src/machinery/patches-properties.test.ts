@@ -1,4 +1,4 @@
-/** Laws of the three kinds of patches, against evaluations that are too simple to be wrong. */
+/** Properties of the three patch types, compared with trivial reference implementations. */
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { deepFreeze, isObject, type Json, type JsonObject } from "../base/index.ts";
@@ -20,11 +20,11 @@ const document = fc.letrec<{ value: Json; object: Json }>((tie) => ({
   ),
   object: fc.dictionary(key, tie("value"), { maxKeys: 4, noNullPrototype: true }),
 }));
-/** A copy whose parts nobody else holds. */
+/** A copy that shares nothing. */
 const copyOf = <T extends Json>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
 describe("merge patch", () => {
-  /** RFC 7386 as it is printed there. */
+  /** RFC 7386's pseudocode. */
   function reference(target: Json, patch: Json): Json {
     if (!isObject(patch)) return patch;
     const result = new Map(Object.entries(isObject(target) ? target : {}));
@@ -35,7 +35,7 @@ describe("merge patch", () => {
     return Object.fromEntries(result);
   }
 
-  test("does what the RFC says, and changes nothing that it was given", () => {
+  test("matches RFC 7386, and does not modify its arguments", () => {
     fc.assert(
       fc.property(document.value, document.value, (given, patch) => {
         const want = reference(given, patch);
@@ -46,14 +46,14 @@ describe("merge patch", () => {
     );
   });
 
-  test("of a patch on a patch is one after the other", () => {
+  test("of a merged patch equals applying both patches in sequence", () => {
     const scalar = fc.constantFrom<Json>("x", 1, null, true);
     const flat = fc.dictionary(key, fc.oneof(scalar, fc.dictionary(key, scalar, { noNullPrototype: true })), {
       noNullPrototype: true,
     });
     fc.assert(
       fc.property(flat.map(withoutNull), flat.map(withoutNull), flat, (given, first, second) => {
-        // Without nulls in the first, the two can be told as one.
+        // Without nulls in the first, the two can be combined.
         const both = applyMergePatch(applyMergePatch(given, first), second);
 
         expect(applyMergePatch(both, second)).toEqual(both);
@@ -69,7 +69,7 @@ describe("JSON patch", () => {
   const pointerOf = (path: readonly (string | number)[]): string =>
     path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 
-  /** Every place in a document. */
+  /** Every path in a document. */
   function placesIn(value: Json, path: readonly (string | number)[] = []): (string | number)[][] {
     const below = Array.isArray(value)
       ? value.map((item, index) => placesIn(item, [...path, index]))
@@ -84,7 +84,7 @@ describe("JSON patch", () => {
     .filter((given) => Object.keys(given as object).length > 0)
     .chain((given) => fc.record({ given: fc.constant(given), path: fc.constantFrom(...placesIn(given).slice(1)) }));
 
-  test("passes the test of every value that is there, and of no other", () => {
+  test("passes a test of every existing value, and of no other", () => {
     fc.assert(
       fc.property(place, document.value, ({ given, path }, other) => {
         const value = at(given, path);
@@ -99,7 +99,7 @@ describe("JSON patch", () => {
     );
   });
 
-  test("removes what can be added again", () => {
+  test("removes a value that can be added again", () => {
     fc.assert(
       fc.property(place, ({ given, path }) => {
         const value = copyOf(at(given, path));
@@ -112,7 +112,7 @@ describe("JSON patch", () => {
     );
   });
 
-  test("moves as it copies and removes, and leaves copies of each other alone", () => {
+  test("move equals copy and remove, and copies are independent of each other", () => {
     fc.assert(
       fc.property(place, fc.constantFrom("a", "d"), ({ given, path }, target) => {
         fc.pre(path[0] !== target);
@@ -134,7 +134,7 @@ describe("JSON patch", () => {
     );
   });
 
-  test("replaces a value by another, as removing and adding does", () => {
+  test("replace equals remove and add", () => {
     fc.assert(
       fc.property(place, document.value, ({ given, path }, value) => {
         const replaced = applyJsonPatch(given, [{ op: "replace", path: pointerOf(path), value }]);
@@ -202,10 +202,7 @@ describe("strategic merge patch", () => {
   const live = objectOf(word);
   const patch = objectOf(fc.oneof(word, fc.constant(null)));
 
-  /**
-   * Merging by name, as somebody would write it who had all the time in the world; the order of lists is another
-   * matter.
-   */
+  /** A naive merge by name that ignores the order of lists. */
   function reference(before: JsonObject, change: JsonObject): JsonObject {
     const result = new Map(Object.entries(before));
     for (const [name, value] of Object.entries(change)) {
@@ -233,7 +230,7 @@ describe("strategic merge patch", () => {
     (list as Json[]).toSorted((a, b) => (JSON.stringify(sorted(a)) < JSON.stringify(sorted(b)) ? -1 : 1));
   const namesIn = (object: JsonObject): unknown[] => ((object["items"] ?? []) as JsonObject[]).map(({ name }) => name);
 
-  test("merges maps by key, lists of maps by name and sets by value, and changes nothing that it was given", () => {
+  test("merges maps by key, lists of maps by name and sets by value, and does not modify its arguments", () => {
     fc.assert(
       fc.property(live, patch, (before, change) => {
         const patched = applyStrategicMergePatch(
@@ -248,7 +245,7 @@ describe("strategic merge patch", () => {
     );
   });
 
-  test("without directives does nothing the second time", () => {
+  test("without directives is idempotent", () => {
     fc.assert(
       fc.property(live, patch, (before, change) => {
         const once = applyStrategicMergePatch(before, change, schema);
@@ -259,7 +256,7 @@ describe("strategic merge patch", () => {
     );
   });
 
-  test("keeps the order of the patch and that of the items that it does not name", () => {
+  test("keeps the order of the patch and of the items it does not name", () => {
     fc.assert(
       fc.property(live, patch, (before, change) => {
         const names = namesIn(applyStrategicMergePatch(before, change, schema));
@@ -271,7 +268,7 @@ describe("strategic merge patch", () => {
     );
   });
 
-  test("deletes the item that a directive names and no other; with replace nothing of before is left", () => {
+  test("deletes only the item that a directive names; replace keeps nothing of the original", () => {
     fc.assert(
       fc.property(live, fc.constantFrom("a", "b"), patch, (before, name, change) => {
         fc.pre(before["items"] !== undefined);
@@ -288,7 +285,7 @@ describe("strategic merge patch", () => {
     );
   });
 
-  test("puts a list into the order that a directive states", () => {
+  test("orders a list as a directive specifies", () => {
     fc.assert(
       fc.property(live, fc.shuffledSubarray(["a", "b", "c", "d"], { minLength: 4 }), (before, order) => {
         fc.pre(before["items"] !== undefined);
@@ -304,7 +301,7 @@ describe("strategic merge patch", () => {
     );
   });
 
-  test("takes values out of a set that a directive names", () => {
+  test("removes the values that a directive names from a set", () => {
     fc.assert(
       fc.property(live, fc.uniqueArray(word), (before, gone) => {
         fc.pre(before["tags"] !== undefined);
@@ -317,7 +314,7 @@ describe("strategic merge patch", () => {
     );
   });
 
-  test("keeps of a map only the keys that are retained", () => {
+  test("keeps only the retained keys of a map", () => {
     fc.assert(
       fc.property(
         fc.dictionary(fc.constantFrom("k", "l", "m"), word, { noNullPrototype: true }),

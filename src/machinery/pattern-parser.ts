@@ -1,38 +1,37 @@
 /**
- * Reads regular expressions in RE2's syntax, which `pattern` of a schema is written in. What cannot be matched in
- * linear time (back references, look-around) does not exist there. What is wrong is said in the words of Go, which
- * clients see.
+ * Parses regular expressions in RE2's syntax, which `pattern` of a schema uses. It has no features that cannot be
+ * matched in linear time (back references, look-around). Errors are in Go's wording, which clients see.
  */
 import { FlotillaError } from "../base/index.ts";
 import { MAX_STATES, repeatsAtMost, sizeOf } from "./pattern-size.ts";
 
 export type CharacterTest = (codePoint: number) => boolean;
 
-/** What holds between two characters: the ends of the text or of a line, the edge of a word or that there is none. */
+/** Zero-width assertions: start or end of the text or of a line, a word boundary, or no word boundary. */
 export type Assertion = "start" | "end" | "lineStart" | "lineEnd" | "word" | "noWord";
 
 export type PatternNode =
   | { kind: "empty" }
-  /** The weight says of how many tests the test consists. */
+  /** The weight is the number of ranges in the test. */
   | { kind: "character"; test: CharacterTest; weight: number }
   | { kind: "assertion"; assertion: Assertion }
   | { kind: "sequence"; parts: PatternNode[] }
   | { kind: "choice"; options: PatternNode[] }
-  /** A lazy repeat prefers fewer: the same texts match, but what is found in them differs. */
+  /** A lazy repeat prefers fewer: the same texts match, but the matches differ. */
   | { kind: "repeat"; part: PatternNode; min: number; max: number; isLazy: boolean };
 
-/** The pattern is not a regular expression, or one that Flotilla does not run. */
+/** The pattern is not a valid regular expression, or exceeds Flotilla's limits. */
 export class PatternError extends FlotillaError {
-  /** As Go says it: ``error parsing regexp: missing closing ): `(` ``. */
+  /** In Go's wording: ``error parsing regexp: missing closing ): `(` ``. */
   readonly problem: string;
   constructor(pattern: string, problem: string, fragment: string) {
     const text = `error parsing regexp: ${problem}: \`${fragment}\``;
-    super("Pattern", `cannot use the pattern ${JSON.stringify(pattern.slice(0, 200))}: ${text}`);
+    super("Pattern", `invalid pattern ${JSON.stringify(pattern.slice(0, 200))}: ${text}`);
     this.problem = text;
   }
 }
 
-/** Patterns of real schemas are far below; beyond it a pattern is refused. */
+/** Patterns of real schemas are far shorter; longer ones are rejected. */
 const MAX_PATTERN_LENGTH = 8192;
 const MAX_REPEAT = 1000;
 const MAX_DEPTH = 200;
@@ -90,7 +89,7 @@ const CONTROLS: ReadonlyMap<string, string> = new Map([
   ["a", "\x07"],
 ]);
 
-/** Takes time in proportion to what is written, also where that stands for much more. */
+/** Runs in time proportional to the pattern's text, even where repeats expand to much more. */
 export function parsePattern(pattern: string): PatternNode {
   if (pattern.length > MAX_PATTERN_LENGTH)
     throw new PatternError(pattern, "expression too large", `${pattern.slice(0, 64)}...`);
@@ -123,7 +122,7 @@ class PatternParser {
     return new PatternError(this.pattern, problem, fragment);
   }
 
-  /** What was read since a position. */
+  /** The text since a position. */
   private since(start: number): string {
     return this.characters.slice(start, this.position).join("");
   }
@@ -178,7 +177,7 @@ class PatternParser {
     const match = /^\{(\d{1,9})(?:(,)(\d{1,9})?)?\}/.exec(
       this.characters.slice(this.position, this.position + 22).join(""),
     );
-    // As in RE2, a brace that is no repeat stands for itself.
+    // As in RE2, a brace that is not a repeat is a literal.
     if (!match) return undefined;
     this.position += match[0].length;
     const min = Number(match[1]);
@@ -246,7 +245,7 @@ class PatternParser {
     if (!/^\w+$/.test(name)) throw this.error("invalid named capture", this.since(start));
   }
 
-  /** Reads `i)` or `i:`; true when the flags stand alone and count until the end of the enclosing group. */
+  /** Parses `i)` or `i:`; true when the flags stand alone and apply until the end of the enclosing group. */
   private readFlags(start: number): boolean {
     let enabled = true;
     for (let count = 0; ; count++) {
@@ -279,7 +278,7 @@ class PatternParser {
     return { kind: "sequence", parts };
   }
 
-  /** What a backslash at `start` stands for: one character, or a class of them. */
+  /** The meaning of a backslash at `start`: one character, or a character class. */
   private escaped(start: number): string | CharacterTest {
     const character = this.characters[this.position++];
     if (character === undefined) throw this.error("trailing backslash at end of expression", "");
@@ -323,7 +322,7 @@ class PatternParser {
     const inverse = name.startsWith("^") ? !negated : negated;
     const property = name.replace("^", "");
     if (property === "Any") return () => !inverse;
-    // One character at a time, so this cannot backtrack. Categories and scripts are named alike in RE2.
+    // Tests one character at a time, so this cannot backtrack. RE2 has the same names for categories and scripts.
     const expression = /^\w+$/.test(property)
       ? [`\\p{gc=${property}}`, `\\p{Script=${property}}`]
           .map(unicodeProperty)

@@ -1,6 +1,6 @@
 /**
- * A pattern as a nondeterministic automaton, laid out in arrays of numbers: state `id` is of `kinds[id]`, continues
- * with `next[id]`, and has in `other[id]` its second way, its class of characters or its assertion.
+ * A pattern as a nondeterministic automaton, stored in arrays of numbers: state `id` has the kind `kinds[id]`,
+ * continues with `next[id]`, and has in `other[id]` its second branch, its character class or its assertion.
  */
 import { type Assertion, type CharacterTest, parsePattern, type PatternNode } from "./pattern-parser.ts";
 import { MAX_STATES } from "./pattern-size.ts";
@@ -10,13 +10,16 @@ export const CHARACTER = 1;
 export const SPLIT = 2;
 export const ASSERTION = 3;
 
-/** The states of the largest pattern, and the one that they lead to. */
+/** The states of the largest pattern, and the final state. */
 export const MAX_PROGRAM_SIZE = MAX_STATES + 1;
 
-/** Asking a class about a character takes as long as looking at so many states, for each of its ranges. */
+/** Testing a character against a class takes as long as visiting this many states, for each of its ranges. */
 const STEPS_PER_TEST = 4;
 
-/** The classes of a pattern. Each is asked once per character, however many states wait for it. */
+/**
+ * The character classes of a pattern. Each is tested once per character, regardless of the number of states that wait
+ * for it.
+ */
 export class CharacterClasses {
   private readonly tests: CharacterTest[] = [];
   private readonly weights: number[] = [];
@@ -25,7 +28,7 @@ export class CharacterClasses {
   private readonly verdicts: boolean[] = [];
   private round = 0;
   private code = 0;
-  /** Steps that asking took for this character. */
+  /** Steps taken by the tests for this character. */
   steps = 0;
 
   idOf(test: CharacterTest, weight: number): number {
@@ -40,7 +43,7 @@ export class CharacterClasses {
     return id;
   }
 
-  /** The character that is asked about from now on. */
+  /** Sets the character for the following tests. */
   look(code: number): void {
     this.code = code;
     this.round += 1;
@@ -62,7 +65,7 @@ export class PatternProgram {
   readonly next: number[] = [0];
   readonly other: number[] = [0];
   readonly classes = new CharacterClasses();
-  /** By their place in `other`. */
+  /** By their index in `other`. */
   readonly assertions: Assertion[] = [];
   readonly entry: number;
 
@@ -80,7 +83,7 @@ export class PatternProgram {
     return this.kinds.push(kind) - 1;
   }
 
-  /** Builds the states for a node that continue with `next`, and answers where to enter. */
+  /** Builds the states for a node that continue with `next`, and returns the entry state. */
   private build(node: PatternNode, next: number): number {
     switch (node.kind) {
       case "character":

@@ -1,12 +1,12 @@
-/** How large a pattern is once its repeats are written out: a short one may stand for very much. */
+/** The size of a pattern with its repeats expanded: a short pattern may expand to many states. */
 import type { PatternNode } from "./pattern-parser.ts";
 
-/** Patterns of real schemas are far below; beyond it a pattern is refused. */
+/** Patterns of real schemas are far smaller; larger ones are rejected. */
 export const MAX_STATES = 20_000;
 
 /**
- * How many states an automaton for the node has at most, with repeats written out. What needs none counts too: it is
- * visited.
+ * The maximum number of automaton states for the node, with repeats expanded. Nodes without states count too, because
+ * they are visited.
  */
 export function sizeOf(node: PatternNode): number {
   switch (node.kind) {
@@ -26,10 +26,7 @@ export function sizeOf(node: PatternNode): number {
   }
 }
 
-/**
- * Whether repeats, and repeats in them, make no more than so many copies of what they repeat. Go refuses more, and so
- * does this.
- */
+/** Reports whether nested repeats make at most this many copies. Go rejects more, and so does this. */
 export function repeatsAtMost(node: PatternNode, copies: number): boolean {
   switch (node.kind) {
     case "repeat": {

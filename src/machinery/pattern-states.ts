@@ -1,12 +1,13 @@
 /**
- * A set of states that is emptied at once and keeps its members side by side, so that walking it costs what it holds.
+ * A set of states that is cleared in constant time and stores its members contiguously, so that iterating costs no more
+ * than its size.
  */
 export class StateSet {
   readonly members: Int32Array;
   size = 0;
-  /** States that were looked at since the set was emptied, members or not. */
+  /** States visited since the set was cleared, members or not. */
   visited = 0;
-  /** When a state was last looked at. Doubles do not run over. */
+  /** When a state was last visited. Doubles do not overflow. */
   private readonly seenAt: Float64Array;
   private round = 1;
 
@@ -21,7 +22,7 @@ export class StateSet {
     this.round += 1;
   }
 
-  /** False when the state was looked at before. */
+  /** False when the state was visited before. */
   visit(state: number): boolean {
     if (this.seenAt[state] === this.round) return false;
     this.seenAt[state] = this.round;

@@ -1,16 +1,17 @@
 /**
- * Bounds what matching may cost. Time is linear in the text, but also in the pattern, and a short pattern may stand for
- * thousands of states: a text of a megabyte would hold up everybody else for seconds. So steps are counted, and those
- * who share a budget (all patterns of an object, one call in an expression) end with an error when it is used up.
+ * Limits the cost of matching. Time is linear in the text, but also in the pattern, and a short pattern may expand to
+ * thousands of states: a text of a megabyte would block all other requests for seconds. So steps are counted, and users
+ * of a shared budget (all patterns of an object, one call in an expression) fail with an error when it is exhausted.
  */
 import { FlotillaError } from "../base/index.ts";
 
 /**
- * A few patterns on every character of the largest object that a request can carry; about a tenth of a second of work.
+ * Enough for a few patterns on every character of the largest object that a request can carry; about a tenth of a
+ * second of work.
  */
 export const MAX_PATTERN_STEPS = 20_000_000;
 
-/** The text was not matched to its end. It counts neither as a match nor as none. */
+/** The text was not matched to its end. The result is unknown. */
 export class PatternWorkError extends FlotillaError {
   readonly limit: number;
   constructor(limit: number) {
@@ -19,10 +20,7 @@ export class PatternWorkError extends FlotillaError {
   }
 }
 
-/**
- * Steps that are left. One step is one state that is looked at for one character, or one character where that is known
- * already.
- */
+/** Remaining steps. One step is one state visited for one character, or one character with a cached transition. */
 export class PatternWork {
   readonly limit: number;
   private spent = 0;
@@ -31,7 +29,7 @@ export class PatternWork {
     this.limit = limit;
   }
 
-  /** Also counts the steps that were too many. */
+  /** Includes the steps beyond the limit. */
   get steps(): number {
     return this.spent;
   }

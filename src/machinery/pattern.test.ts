@@ -42,7 +42,7 @@ test.each(matching)("%s on %j is %s", (pattern, text, want) => {
   expect(compilePattern(pattern).test(text)).toBe(want);
 });
 
-describe("what cannot be run is refused when it is compiled", () => {
+describe("an unsupported pattern is rejected at compile time", () => {
   test.each([
     "(",
     ")",
@@ -83,37 +83,37 @@ const refusals: [pattern: string, want: string][] = [
   ["(?P<n", "invalid named capture: `(?P<n`"],
   ["a\\", "trailing backslash at end of expression: ``"],
 ];
-test.each(refusals)("says of %s what Go says: %s", (pattern, want) => {
+test.each(refusals)("the error for %s is Go's: %s", (pattern, want) => {
   expect(() => compilePattern(pattern)).toThrow(expect.objectContaining({ problem: `error parsing regexp: ${want}` }));
 });
 
-test("a pattern on which RegExp would never end takes time linear in the text", () => {
+test("a pattern on which RegExp would never finish takes time linear in the text", () => {
   const pattern = compilePattern("^(([a-z])+.)+[A-Z]([a-z])+$");
 
   expect(pattern.test("a".repeat(20_000))).toBe(false);
 });
 
-test("a text with more characters than steps are kept for is still matched", () => {
+test("a text with more characters than the transition cache holds is still matched", () => {
   const text = Array.from({ length: 20_000 }, (_, index) => String.fromCodePoint(0x4e00 + index)).join("");
 
   expect(compilePattern("^[^x]*y$").test(`${text}y`)).toBe(true);
 });
 
 test.each(["((a{10}){10}){10}", "(a{1000})*", "((a{0}){1000})", "(((((a+)+)+)+)+)+".repeat(20)])(
-  "%s repeats no more than is allowed",
+  "%s is within the repeat limit",
   (pattern) => {
     expect(compilePattern(pattern).test("a".repeat(1000))).toBe(true);
   },
 );
 
-describe("a pattern that needs a new set of states for every character", () => {
+describe("a pattern that needs a new state set for every character", () => {
   const letters = (length: number): string => {
     const { next } = createSeededRandom(7);
     return Array.from({ length }, () => (next() < 0.5 ? "a" : "b")).join("");
   };
   const patterns = ["^[ab]*a[ab]{900}$", "^([ab]*a[ab]{100}){9}$"];
 
-  test.each(patterns)("%s looks at each state at most about once for each character", (pattern) => {
+  test.each(patterns)("%s visits each state at most about once per character", (pattern) => {
     const work = new PatternWork();
 
     const found = compilePattern(pattern).test(`${letters(10_000)}c`, work);
@@ -122,14 +122,14 @@ describe("a pattern that needs a new set of states for every character", () => {
     expect(work.steps).toBeLessThan(10_000 * 1000);
   });
 
-  test.each(patterns)("%s ends with an error on a text that would take too long", (pattern) => {
+  test.each(patterns)("%s fails with an error on a text that would take too long", (pattern) => {
     const work = new PatternWork();
 
     expect(() => compilePattern(pattern).test(letters(1_000_000), work)).toThrow(PatternWorkError);
     expect(work.steps).toBeLessThan(MAX_PATTERN_STEPS * 1.01);
   });
 
-  test("finds what there is to find", () => {
+  test("finds all matches", () => {
     const pattern = compilePattern("^[ab]*a[ab]{300}$");
     const text = letters(5000);
 
@@ -138,7 +138,7 @@ describe("a pattern that needs a new set of states for every character", () => {
     expect(found).toEqual([true, false]);
   });
 
-  test("minds the edges of words and lines", () => {
+  test("respects word and line boundaries", () => {
     const text = `${letters(5000)} a${letters(300)}`;
 
     expect(compilePattern(String.raw`\ba[ab ]{300}\b$`).test(text)).toBe(true);
@@ -147,7 +147,7 @@ describe("a pattern that needs a new set of states for every character", () => {
   });
 });
 
-test("texts share the work that they are given", () => {
+test("texts share the given work budget", () => {
   const work = new PatternWork(1000);
   const pattern = compilePattern("^[a-z]+$");
   pattern.test("a".repeat(600), work);
@@ -155,7 +155,7 @@ test("texts share the work that they are given", () => {
   expect(() => pattern.test("a".repeat(600), work)).toThrow("matching takes more than 1000 steps");
 });
 
-test("agrees with RegExp where that is safe", () => {
+test("agrees with RegExp on safe patterns", () => {
   const piece = fc.constantFrom("a", "b", ".", "[ab]", "[^a]", "(a|b)", "(ab)", "a?");
   const quantified = fc
     .tuple(piece, fc.constantFrom("", "*", "+", "{1,2}"))

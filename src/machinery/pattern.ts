@@ -1,8 +1,8 @@
 /**
- * Matches `pattern` of a schema in time linear in the text, whoever wrote the pattern: JavaScript's RegExp backtracks,
- * and a CustomResourceDefinition with `(a+)+$` would stop the server. The expression becomes a nondeterministic
- * automaton whose reachable state sets are turned into deterministic states as texts need them. Where texts need ever
- * new ones, which a pattern can be made for, the sets themselves are followed; and all of it is counted
+ * Matches `pattern` of a schema in time linear in the text, because patterns are untrusted: JavaScript's RegExp
+ * backtracks, and a CustomResourceDefinition with `(a+)+$` would block the server. The expression becomes a
+ * nondeterministic automaton whose reachable state sets are converted into deterministic states on demand. Where texts
+ * keep needing new ones, which a hostile pattern can cause, the sets themselves are followed. All work is counted
  * (`PatternWork`).
  */
 import { parsePattern, type Assertion } from "./pattern-parser.ts";
@@ -13,39 +13,39 @@ import { PatternWork } from "./pattern-work.ts";
 
 export interface Pattern {
   /**
-   * Whether the pattern is found anywhere in the text. Throws `PatternWorkError` when that takes more steps than are
-   * left.
+   * Reports whether the pattern matches anywhere in the text. Throws `PatternWorkError` when that takes more steps than
+   * are left.
    */
   test(text: string, work?: PatternWork): boolean;
 }
 
 /**
- * Deterministic states with the members of their sets, and steps between them, that one pattern keeps. When a text
- * makes more, all are dropped.
+ * The cache size of one pattern: deterministic states with their members, and transitions. When a text needs more, the
+ * cache is dropped.
  */
 const MAX_CACHED_STATES = 500;
 const MAX_CACHED_MEMBERS = 50_000;
 const MAX_CACHED_STEPS = 10_000;
 /**
- * A deterministic state that is used less often than this does not pay: making and keeping it takes longer than
+ * A deterministic state that is used less often than this is not worthwhile: building and caching it takes longer than
  * following its set.
  */
 const USES_THAT_PAY = 25;
 /**
- * For how many characters sets are followed once states did not pay. Then they are tried again: other texts may be
- * kinder.
+ * The number of characters for which sets are followed after caching did not pay off. Then caching is tried again:
+ * other texts may be better suited.
  */
 const CHARACTERS_WITHOUT_CACHE = 100_000;
-/** Making a deterministic state takes as long as looking at so many states for each of its members. */
+/** Building a deterministic state takes as long as visiting this many states for each of its members. */
 const STEPS_PER_MADE_MEMBER = 4;
-/** Building a state takes as long as looking at so many. Whoever uses a pattern first pays for it. */
+/** Building a state takes as long as visiting this many. The first use of a pattern pays for it. */
 export const STEPS_PER_BUILT_STATE = 12;
 
-/** What is known of the character before: nothing (the beginning), a word's, a line's end, or another. */
+/** The kind of the previous character: none (the beginning), a word character, a line end, or another. */
 export type Edge = "none" | "word" | "newline" | "other";
 
 interface DeterministicState {
-  /** Reached without a character and without regard to assertions, which depend on the next one. */
+  /** Reached without consuming a character and before assertions, which depend on the next character. */
   readonly states: Int32Array;
   readonly before: Edge;
   readonly matched: boolean;
@@ -53,7 +53,7 @@ interface DeterministicState {
   readonly transitions: Map<number, DeterministicState>;
 }
 
-/** Once found, always found. */
+/** Terminal: once matched, always matched. */
 const FOUND: DeterministicState = {
   states: new Int32Array(0),
   before: "none",
@@ -68,7 +68,7 @@ export function edgeOf(code: number): Edge {
   return isWord ? "word" : "other";
 }
 
-/** Whether an assertion holds between two characters; `none` after is the end. */
+/** Reports whether an assertion holds between two characters; `none` after is the end. */
 export function holds(assertion: Assertion, before: Edge, after: Edge): boolean {
   switch (assertion) {
     case "start":
@@ -92,8 +92,8 @@ const MAX_COMPILED = 10_000;
 const MAX_COMPILED_STATES = 500_000;
 
 /**
- * Throws `PatternError` for what is no regular expression or one that is refused. The automaton is built when it is
- * first used: a schema may hold thousands of patterns that stand for thousands of states each.
+ * Throws `PatternError` for an invalid or rejected expression. The automaton is built on first use: a schema may hold
+ * thousands of patterns that expand to thousands of states each.
  */
 export function compilePattern(pattern: string): Pattern {
   let found = compiled.get(pattern);
@@ -110,7 +110,7 @@ export function compilePattern(pattern: string): Pattern {
   return found;
 }
 
-/** Matching is never interrupted, so all patterns share the room in which their sets are made. */
+/** Matching is synchronous, so all patterns share the working sets. */
 const room = {
   current: new StateSet(MAX_PROGRAM_SIZE),
   next: new StateSet(MAX_PROGRAM_SIZE),
@@ -142,7 +142,7 @@ class Automaton {
   private cache = new Map<string, DeterministicState>();
   private cachedMembers = 0;
   private cachedSteps = 0;
-  /** Characters that the cache was used for since it was last dropped. */
+  /** Characters that were matched with the cache since it was last dropped. */
   private uses = 0;
   private charactersWithoutCache = 0;
   private start: DeterministicState | undefined;
@@ -183,7 +183,7 @@ class Automaton {
     return to;
   }
 
-  /** Matches the rest of a text without making states. */
+  /** Matches the rest of a text without building states. */
   private follow(text: string, from: number, state: DeterministicState, work: PatternWork): boolean {
     let { before } = state;
     this.load(state);
@@ -203,7 +203,7 @@ class Automaton {
     for (const id of states) if (current.visit(id)) current.push(id);
   }
 
-  /** Moves the current set over a character. True when the pattern was found before that. */
+  /** Advances the current set over a character. True when the pattern matched before it. */
   private advance(before: Edge, code: number, work: PatternWork): boolean {
     const { current, next } = room;
     const { kinds, next: following, other, classes, entry } = this.program;
@@ -215,7 +215,7 @@ class Automaton {
       if (kinds[id] === MATCH) return true;
       if (kinds[id] === CHARACTER && classes.has(other[id] as number)) this.enter(next, following[id] as number);
     }
-    // A match may begin at every character.
+    // A match may start at every character.
     this.enter(next, entry);
     work.spend(current.size + next.visited + classes.steps);
     room.current = next;
@@ -223,7 +223,7 @@ class Automaton {
     return false;
   }
 
-  /** Adds a state and what is reached from it without a character and without regard to assertions. */
+  /** Adds a state and the states reachable from it without consuming a character and before assertions. */
   private enter(set: StateSet, entry: number): void {
     const { kinds, next, other } = this.program;
     const { open } = room;
@@ -239,7 +239,9 @@ class Automaton {
     }
   }
 
-  /** Adds what is reached through the assertions that hold between two characters. The set grows while it is walked. */
+  /**
+   * Adds the states reachable through assertions that hold between two characters. The set grows while it is iterated.
+   */
   private pass(set: StateSet, before: Edge, after: Edge): void {
     const { kinds, next, other, assertions } = this.program;
     for (let index = 0; index < set.size; index++) {

@@ -42,7 +42,7 @@ describe("the canonical form", () => {
     ["8Ei", "9223372036854775807"],
     ["-16Ei", "-9223372036854775807"],
     ["9999999999999999.5Ki", "9223372036854775807"],
-    // Without a number it is nothing.
+    // Without a number it is zero.
     [".", "0"],
     ["Gi", "0"],
     ["-m", "0"],
@@ -52,9 +52,9 @@ describe("the canonical form", () => {
   });
 });
 
-describe("what is no quantity", () => {
+describe("an invalid quantity", () => {
   test.each(["", "x", "1.2.3", "1ki", "1 Gi", "--1", "Pi", "Ei", "1e1000", "0x1", "9".repeat(200)])(
-    "%j is refused",
+    "%j is rejected",
     (text) => {
       expect(() => parseQuantity(text)).toThrow(expect.objectContaining({ code: "BadRequest" }));
       expect(tryParseQuantity(text)).toBeUndefined();
@@ -69,7 +69,7 @@ test("values are rounded away from zero", () => {
   expect(quantityValue(parseQuantity("-1500m"))).toBe(-2n);
 });
 
-test("sums keep the notation of the first and are exact", () => {
+test("sums keep the notation of the first operand and are exact", () => {
   const sum = (a: string, b: string): string => formatQuantity(addQuantities(parseQuantity(a), parseQuantity(b)));
 
   expect(sum("1Gi", "512Mi")).toBe("1536Mi");
@@ -80,7 +80,7 @@ test("sums keep the notation of the first and are exact", () => {
 
 const milli = fc.bigInt({ min: -(10n ** 18n), max: 10n ** 18n });
 
-test("formatting and parsing gives the quantity back", () => {
+test("formatting and parsing round-trips", () => {
   fc.assert(
     fc.property(
       milli,
@@ -94,7 +94,7 @@ test("formatting and parsing gives the quantity back", () => {
   );
 });
 
-test("addition is that of the numbers, and comparison their order", () => {
+test("addition and comparison match those of the numbers", () => {
   fc.assert(
     fc.property(milli, milli, (a, b) => {
       expect(quantityMilliValue(addQuantities(quantityOfMilli(a), quantityOfMilli(b)))).toBe(a + b);
@@ -103,7 +103,7 @@ test("addition is that of the numbers, and comparison their order", () => {
   );
 });
 
-/** Hours with an expression that can match digits in two ways. */
-test.each(["x", "e1x", ".1x", "+x"])("a megabyte of digits that ends with %s is refused at once", (end) => {
+/** Takes hours with an ambiguous regular expression for digits. */
+test.each(["x", "e1x", ".1x", "+x"])("a megabyte of digits that ends with %s is rejected immediately", (end) => {
   expect(quantityProblem("1".repeat(1_000_000) + end)).toMatch("quantities must match the regular expression");
 });

@@ -1,10 +1,10 @@
 /**
- * Quantities (`100m`, `1.5Gi`, `12e6`) without rounding: a whole number of 10^exponent. Formatting gives the canonical
- * form in which the real server stores them: no fraction, the largest suffix that keeps the value exact.
+ * Exact quantities (`100m`, `1.5Gi`, `12e6`): an integer times 10^exponent. Formatting gives the canonical form in
+ * which the real server stores them: no fraction, the largest suffix that keeps the value exact.
  */
 import { badRequest } from "./status.ts";
 
-/** The notation is that of the text it came from, and the one in which it is written again. */
+/** The notation of the parsed text, which is also used for formatting. */
 export type QuantityFormat = "DecimalSI" | "BinarySI" | "DecimalExponent";
 
 export interface Quantity {
@@ -27,16 +27,16 @@ const DECIMAL: readonly (readonly [string, number])[] = [
   ["E", 18],
 ];
 const BINARY = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
-/** The power of ten that a decimal suffix stands for; none at all is one of them. */
+/** The power of ten of a decimal suffix; the empty suffix is one of them. */
 export const DECIMAL_EXPONENTS: ReadonlyMap<string, number> = new Map(DECIMAL);
 
 const SYNTAX = /^([+-]?)(\d{0,64})(?:\.(\d{0,64}))?(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]|[eE][+-]?\d{1,3})?$/;
 const SYNTAX_ERROR = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 const MAX_BINARY = 2n ** 63n - 1n;
-/** Nothing finer exists; a smaller fraction is rounded up, away from zero. */
+/** The finest precision; smaller fractions are rounded up, away from zero. */
 const FINEST = -9;
 
-/** Throws a bad request when the text is no quantity. */
+/** Throws a bad request when the text is not a quantity. */
 export function parseQuantity(text: string | number): Quantity {
   const match = SYNTAX.exec(String(text));
   const [, sign = "", whole = "", fraction = "", suffix = ""] = match ?? [];
@@ -48,7 +48,7 @@ export function parseQuantity(text: string | number): Quantity {
   if (binary > 0) {
     mantissa <<= BigInt(10 * binary);
     format = "BinarySI";
-    // Only of this notation, and for its largest amounts, is there a bound.
+    // Only this notation has a limit, for its largest amounts.
     const bound = MAX_BINARY * 10n ** BigInt(fraction.length);
     if (mantissa > bound) mantissa = bound;
   } else if (DECIMAL_EXPONENTS.has(suffix)) {
@@ -60,20 +60,19 @@ export function parseQuantity(text: string | number): Quantity {
   return normal(sign === "-" ? -mantissa : mantissa, exponent, format);
 }
 
-/** A sign, a dot or a suffix alone is nothing of it, as for Kubernetes; only the two largest suffixes need a number. */
+/** A sign, a dot or a suffix alone is zero, as in Kubernetes; only the two largest suffixes require a number. */
 const isSomething = ([text, , whole, fraction, suffix]: RegExpExecArray): boolean =>
   Boolean(whole) || Boolean(fraction) || (text !== "" && suffix !== "Pi" && suffix !== "Ei");
 
-/** Why a text is no quantity: its suffix may have the right letters and still mean nothing. */
+/** Why a text is not a quantity: its suffix may consist of valid letters and still be invalid. */
 export function quantityProblem(text: string): string {
-  // Digits without anything between them are matched in one way only: backtracking over a megabyte of them would take
-  // hours.
+  // Adjacent digits have a single possible match: backtracking over a megabyte of them would take hours.
   return /^[+-]?\d*(?:\.\d*)?(?:(?:[eEinumkKMGTP]+[-+]?|[-+])\d*)?$/.test(text) && /\d/.test(text)
     ? "unable to parse quantity's suffix"
     : SYNTAX_ERROR;
 }
 
-/** The quantity of a text, or undefined when it is none. */
+/** The parsed quantity, or undefined when it is invalid. */
 export function tryParseQuantity(text: string | number): Quantity | undefined {
   const match = SYNTAX.exec(String(text));
   return match && isSomething(match) ? parseQuantity(text) : undefined;
@@ -106,7 +105,7 @@ function align(a: Quantity, b: Quantity): [bigint, bigint, number] {
   ];
 }
 
-/** The sum, in the notation of the first unless that is zero. */
+/** The sum, in the notation of the first operand unless that is zero. */
 export function addQuantities(a: Quantity, b: Quantity): Quantity {
   const [left, right, exponent] = align(a, b);
   return normal(left + right, exponent, a.mantissa === 0n ? b.format : a.format);
@@ -144,7 +143,7 @@ export function formatQuantity(quantity: Quantity): string {
     const text = formatBinary(mantissa, exponent);
     if (text !== undefined) return text;
   }
-  // The largest multiple of three at which no fraction is left.
+  // The largest multiple of three that leaves no fraction.
   const power = Math.floor(exponent / 3) * 3;
   const digits = mantissa * 10n ** BigInt(exponent - power);
   if (format === "DecimalExponent") return power === 0 ? `${digits}` : `${digits}e${power}`;
@@ -153,7 +152,7 @@ export function formatQuantity(quantity: Quantity): string {
   return `${digits * 10n ** BigInt(power - capped)}${suffix}`;
 }
 
-/** Undefined for what binary suffixes cannot say: fractions and values below 1024. */
+/** Undefined for values that binary suffixes cannot express: fractions and values below 1024. */
 function formatBinary(mantissa: bigint, exponent: number): string | undefined {
   if (exponent < 0) return undefined;
   let value = mantissa * 10n ** BigInt(exponent);

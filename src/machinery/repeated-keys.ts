@@ -1,18 +1,18 @@
 /**
- * JSON in which keys are there twice, read as Go reads it into a struct: the second value of a field is laid over the
- * first, so objects join and everything else is replaced. It is slow and for the rare body only in which
+ * Parses JSON with repeated keys as Go decodes it into a struct: the second value of a field is merged over the first,
+ * so objects are merged and everything else is replaced. It is slow and only for the rare body in which
  * `findDuplicateKeys` found something.
  */
 import { isObject, setOwn, type Json, type JsonObject } from "../base/index.ts";
 import { MAX_STRICT_PROBLEMS } from "./duplicate-keys.ts";
 import { formatPath, lengthOf, type PathStep } from "./field-path.ts";
 
-/** The value of a valid JSON text. Its depth must have been checked. */
+/** The value of a valid JSON text. The caller must have checked its depth. */
 export function readRepeatedKeys(text: string): Json {
   return new Reader(text, undefined).value(undefined);
 }
 
-/** Which of the unknown and repeated fields comes when: each is named once, and nothing inside of an unknown one. */
+/** The unknown and repeated fields in order of appearance: each is reported once, and nothing inside an unknown one. */
 export function inOrderOfAppearance(text: string, unknown: readonly string[]): { field: string; repeated: boolean }[] {
   const reader = new Reader(text, new Set(unknown));
   reader.value(undefined);
@@ -29,10 +29,10 @@ class Reader {
   readonly #unknown: ReadonlySet<string> | undefined;
   readonly #named = new Set<string>();
   readonly #path: PathStep[] = [];
-  /** How many unknown fields the place that is being read lies in. */
+  /** The number of enclosing unknown fields. */
   #ignored = 0;
   #at = 0;
-  /** Of the unknown paths. */
+  /** Lengths of the unknown paths. */
   readonly #lengths = new Set<number>();
 
   constructor(text: string, unknown: ReadonlySet<string> | undefined) {
@@ -41,7 +41,7 @@ class Reader {
     for (const path of unknown ?? []) this.#lengths.add(path.length);
   }
 
-  /** The next value, laid over what was there before. */
+  /** The next value, merged over the previous one. */
   value(before: Json | undefined): Json {
     this.#skip(SPACE);
     const start = this.#text[this.#at];
@@ -58,7 +58,7 @@ class Reader {
       this.#at += 1;
       this.#path.push(key);
       const known = keys.get(key);
-      // The third time nothing is new, and to tell it would take as long as it is deep.
+      // The third occurrence is not reported, which would take time proportional to its depth.
       const isUnknown = known?.told ? known.isUnknown : this.#note(known !== undefined);
       keys.set(key, { isUnknown, told: known !== undefined });
       if (isUnknown) this.#ignored += 1;
@@ -91,10 +91,10 @@ class Reader {
     this.#at += 1;
   }
 
-  /** Remembers a field that is worth naming. True when it is an unknown one. */
+  /** Records a field to report. True when it is an unknown one. */
   #note(repeated: boolean): boolean {
     if (!this.#unknown || this.#ignored > 0 || this.found.length >= MAX_STRICT_PROBLEMS) return false;
-    // Most keys of a large body are neither, and their length alone tells.
+    // Most keys of a large body are neither, and their length alone shows it.
     if (!repeated && !this.#lengths.has(lengthOf(this.#path))) return false;
     const field = formatPath(this.#path);
     const isUnknown = this.#unknown.has(field);

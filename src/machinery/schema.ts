@@ -1,8 +1,8 @@
 /**
- * Structural schemas: the form in which CustomResourceDefinitions state them, which is also how the fact tables of
- * built-in kinds are read. One schema says what to prune, default and validate, how lists merge, and what apply owns.
+ * Structural schemas: the form of CRD schemas, which the fact tables of built-in kinds are also converted to. One
+ * schema defines pruning, defaulting, validation, list merging, and apply ownership.
  *
- * Schemas are shared and never changed. A type that contains itself is a cycle of objects, so walk them with the value.
+ * Schemas are shared and immutable. A recursive type is a cycle of objects, so walk them along with the value.
  */
 import type { Json } from "../base/index.ts";
 
@@ -41,14 +41,15 @@ export interface Schema {
   "x-kubernetes-list-map-keys"?: string[];
   "x-kubernetes-map-type"?: "atomic" | "granular";
   /**
-   * Built-in kinds only: how a strategic merge patch treats the field (`merge`, `replace`, `retainKeys`; comma
+   * Built-in kinds only: the strategic merge patch strategy of the field (`merge`, `replace`, `retainKeys`; comma
    * separated).
    */
   "x-kubernetes-patch-strategy"?: string;
   "x-kubernetes-patch-merge-key"?: string;
   "x-kubernetes-validations"?: Json[];
   /**
-   * Built-in kinds only: the real server writes the field even when it is empty, so that creating it is not owning it.
+   * Built-in kinds only: the real server writes the field even when it is empty, so that creating it does not establish
+   * ownership.
    */
   "x-flotilla-always"?: boolean;
 }

@@ -1,4 +1,4 @@
-/** Laws of label and field selectors, against evaluations that are too simple to be wrong. */
+/** Properties of label and field selectors, compared with trivial reference implementations. */
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseFieldSelector } from "./fields.ts";
@@ -32,7 +32,7 @@ const selector: fc.Arbitrary<LabelSelector> = fc
   .array(requirement, { maxLength: 4 })
   .map((requirements) => ({ requirements }));
 
-/** What each operator means, one after the other. */
+/** The meaning of each operator. */
 function holds({ key: wanted, operator, values: listed }: LabelRequirement, given: Record<string, string>): boolean {
   const found = Object.entries(given).find(([name]) => name === wanted)?.[1];
   const isListed = found !== undefined && listed.some((one) => one === found);
@@ -51,7 +51,7 @@ function holds({ key: wanted, operator, values: listed }: LabelRequirement, give
 }
 
 describe("label selectors", () => {
-  test("match what each of their requirements matches", () => {
+  test("match when each of their requirements matches", () => {
     fc.assert(
       fc.property(selector, labels, (made, given) => {
         expect(matchesLabels(made, given)).toBe(made.requirements.every((one) => holds(one, given)));
@@ -60,7 +60,7 @@ describe("label selectors", () => {
     );
   });
 
-  test("mean the same once they were written and read, and are written the same", () => {
+  test("round-trip through their text form", () => {
     fc.assert(
       fc.property(selector, labels, (made, given) => {
         const text = formatLabelSelector(made);
@@ -74,14 +74,14 @@ describe("label selectors", () => {
     );
   });
 
-  test("do not depend on the order of their requirements, of values, or on spaces", () => {
+  test("do not depend on the order of requirements, of values, or on spaces", () => {
     fc.assert(
       fc.property(selector, labels, fc.constantFrom("", " ", "\t", "\n  "), (made, given, space) => {
         const turned = made.requirements.toReversed().map((one) => ({ ...one, values: one.values.toReversed() }));
         const text = formatLabelSelector(made).replaceAll(/[(),=]/g, (symbol) => `${space}${symbol}${space}`);
 
         expect(matchesLabels({ requirements: turned }, given)).toBe(matchesLabels(made, given));
-        // A space inside of an operator of two characters would make it two.
+        // A space inside a two-character operator would split it.
         const isWhole = !/[!=]\s*=/.test(text);
         expect(isWhole ? matchesLabels(parseLabelSelector(text), given) : matchesLabels(made, given)).toBe(
           matchesLabels(made, given),
@@ -90,7 +90,7 @@ describe("label selectors", () => {
     );
   });
 
-  test("match the opposite when every operator is turned round, requirement by requirement", () => {
+  test("match the opposite when the operator of a requirement is inverted", () => {
     const OPPOSITE = {
       "=": "!=",
       "!=": "=",
@@ -109,7 +109,7 @@ describe("label selectors", () => {
     );
   });
 
-  test("with more requirements match no more", () => {
+  test("with more requirements match no more objects", () => {
     fc.assert(
       fc.property(selector, requirement, labels, (made, more, given) => {
         const both = { requirements: [...made.requirements, more] };
@@ -121,7 +121,7 @@ describe("label selectors", () => {
     );
   });
 
-  test("that name every value match whoever has the key, and one value is the same as equality", () => {
+  test("that list every value match all objects with the key, and a single value is equivalent to equality", () => {
     fc.assert(
       fc.property(key, value, labels, (name, one, given) => {
         expect(matchesLabels({ requirements: [{ key: name, operator: "in", values: VALUES }] }, given)).toBe(
@@ -137,7 +137,7 @@ describe("label selectors", () => {
     );
   });
 
-  test("as objects mean what their text means", () => {
+  test("as objects are equivalent to their text form", () => {
     const OPERATORS = { in: "In", notin: "NotIn", exists: "Exists", "!exists": "DoesNotExist" } as const;
     const expression = requirement.filter(({ operator }) => operator in OPERATORS);
     fc.assert(
@@ -160,7 +160,7 @@ describe("label selectors", () => {
     );
   });
 
-  test("of any text at all are read or refused as a bad request", () => {
+  test("parse any input or reject it as a bad request", () => {
     const word = fc.oneof(
       key,
       value,
@@ -197,7 +197,7 @@ describe("field selectors", () => {
   });
   const escape = (text: string): string => text.replaceAll(/[\\,=]/g, "\\$&");
 
-  test("of any values are read as they were meant once these are escaped", () => {
+  test("parse any escaped values unchanged", () => {
     fc.assert(
       fc.property(fc.array(fieldRequirement, { maxLength: 4 }), fc.constantFrom("=", "=="), (requirements, equals) => {
         const text = requirements
@@ -211,7 +211,7 @@ describe("field selectors", () => {
     );
   });
 
-  test("ignore terms with nothing in them", () => {
+  test("ignore empty terms", () => {
     fc.assert(
       fc.property(fc.array(fieldRequirement, { maxLength: 3 }), fc.nat(3), (requirements, empty) => {
         const terms = requirements.map(({ path: name, op, value: wanted }) => `${name}${op}${escape(wanted)}`);
@@ -223,7 +223,7 @@ describe("field selectors", () => {
     );
   });
 
-  test("of any text at all are read or refused as a bad request", () => {
+  test("parse any input or reject it as a bad request", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom("a", ".", "\\", ",", "=", "!", "é") }), (text) => {
         expect(outcomeOf(() => Array.isArray(parseFieldSelector(text)))).toBeOneOf([true, "BadRequest"]);

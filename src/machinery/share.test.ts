@@ -28,8 +28,8 @@ function edited(value: Json, at: number, by: Json): Json {
   return result;
 }
 
-describe("sharing with what is known", () => {
-  test("changes no value, whatever is known", () => {
+describe("copySharing", () => {
+  test("does not change the value, regardless of the known value", () => {
     fc.assert(
       fc.property(json, json, (value, known) => {
         expect(copySharing(deepFreeze(value) as Json, deepFreeze(known) as Json)).toEqual(value);
@@ -37,7 +37,7 @@ describe("sharing with what is known", () => {
     );
   });
 
-  test("keeps nothing of the value, and everything of the known that equals it", () => {
+  test("keeps no part of the value, and shares every equal part of the known value", () => {
     fc.assert(
       fc.property(json, fc.nat(), json, (known, at, by) => {
         const value = edited(known, at, by);
@@ -57,13 +57,13 @@ describe("sharing with what is known", () => {
     );
   });
 
-  test("answers the known value itself when nothing differs but the order of keys", () => {
+  test("returns the known value itself when only the order of keys differs", () => {
     const known = { a: [{ b: 1, c: { d: null } }], e: "f" };
 
     expect(copySharing({ e: "f", a: [{ c: { d: null }, b: 1 }] }, known)).toBe(known);
   });
 
-  test("leaves out what is undefined, as JSON does", () => {
+  test("omits undefined, as JSON does", () => {
     const known = { a: 1 };
 
     expect(copySharing({ a: 1, b: undefined } as unknown as Json, known)).toBe(known);
@@ -71,7 +71,7 @@ describe("sharing with what is known", () => {
     expect(copySharing([undefined, 1] as unknown as Json, [2])).toEqual([null, 1]);
   });
 
-  test("does not mistake the prototype for a part", () => {
+  test("does not treat the prototype as a part", () => {
     const value = JSON.parse('{"__proto__":{},"constructor":{"x":1}}') as Json;
 
     const result = copySharing(value, { a: 1 }) as JsonObject;

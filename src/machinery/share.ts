@@ -1,14 +1,14 @@
 /**
- * Makes what a client sent share its parts with what is stored. An update repeats most of the object, and everything
- * that follows (defaulting, validation, field managers, the comparison with the old object) passes over parts that are
- * the very same.
+ * Makes an object that a client sent share its parts with the stored object. An update repeats most of the object, and
+ * the following steps (defaulting, validation, field managers, the comparison with the old object) skip identical
+ * parts.
  */
 import { isObject, setOwn, type Json, type JsonObject } from "../base/index.ts";
 
 /**
- * A copy of `value` in which every part that equals the part of `known` at the same place is that part; `known` itself
- * when all of it is equal. Nothing of `value` is kept. Key order has no meaning, so a shared part has the order of
- * `known`. What JSON cannot say is treated as it treats it: a key that is undefined is left out.
+ * A copy of `value` in which every part that equals the part of `known` at the same path is that part; `known` itself
+ * when everything is equal. No part of `value` is kept. Key order has no meaning, so a shared part has the order of
+ * `known`. As in JSON, undefined keys are omitted.
  */
 export function copySharing(value: Json, known: Json | undefined): Json {
   if (typeof value !== "object" || value === null || value === known) return value;
@@ -17,13 +17,13 @@ export function copySharing(value: Json, known: Json | undefined): Json {
 }
 
 function copyList(list: readonly Json[], known: Json[] | undefined): Json[] {
-  // A list that grows item by item keeps room for sixteen more, and most lists have one or two.
+  // A list that grows item by item reserves room for sixteen more, and most lists have one or two.
   let result: Json[] | undefined = known?.length === list.length ? undefined : list.slice();
   for (let index = 0; index < list.length; index++) {
     const before = known?.[index];
     const item = copySharing(list[index] ?? null, before);
     if (result) result[index] = item;
-    // So far everything was the same.
+    // Everything was equal so far.
     else if (item !== before) (result = (known as Json[]).slice())[index] = item;
   }
   return result ?? (known as Json[]);
@@ -43,7 +43,7 @@ function copyMap(map: JsonObject, known: JsonObject | undefined): JsonObject {
         same++;
         continue;
       }
-      // So far everything was the same.
+      // Everything was equal so far.
       result = pick(map, known as JsonObject, key);
     }
     setOwn(result, key, item);
@@ -68,7 +68,7 @@ function sizeOf(map: JsonObject): number {
   return size;
 }
 
-/** The part at a key that may come from a hostile manifest: `__proto__` is no part unless it was stated. */
+/** The part at a key that may come from a hostile manifest: `__proto__` is a part only when it is an own key. */
 export function partOf(value: Json | undefined, key: string): Json | undefined {
   return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }

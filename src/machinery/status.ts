@@ -1,8 +1,8 @@
 /**
- * Failures as the Kubernetes API words them: a `Status` with a reason that clients switch on and a message that people
- * read.
+ * Kubernetes API failures: a `Status` with a reason that clients switch on and a message for users.
  *
- * `ApiError` carries one. The API server throws it, both transports deliver it, controllers ask `isNotFound(error)`.
+ * `ApiError` carries a Status. The API server throws it, both transports deliver it, controllers check
+ * `isNotFound(error)`.
  */
 import { FlotillaError } from "../base/index.ts";
 
@@ -33,12 +33,12 @@ export interface Status {
 export class ApiError extends FlotillaError {
   readonly status: Status;
   constructor(status: Status, options?: ErrorOptions) {
-    super(status.reason ?? "Unknown", status.message ?? `the server answered ${status.code}`, options);
+    super(status.reason ?? "Unknown", status.message ?? `the server responded with ${status.code}`, options);
     this.status = status;
   }
 }
 
-/** What a failure is about: the plural resource in its group. */
+/** The subject of a failure: the plural resource and its group. */
 export interface ResourceName {
   group: string;
   resource: string;
@@ -61,11 +61,11 @@ const about = ({ group, resource }: ResourceName, name?: string): Status["detail
   ...(group && { group }),
   kind: resource,
 });
-/** `deployments.apps`, as messages name a resource. */
+/** `deployments.apps`, the name of a resource in messages. */
 export const qualified = ({ group, resource }: ResourceName): string => (group ? `${resource}.${group}` : resource);
 
 export const badRequest = (message: string): ApiError => failure(400, "BadRequest", message);
-/** Most of the time it says no more: `why` is for what its owner can see of the credentials anyway. */
+/** Usually without details: `why` is only for facts that the owner of the credentials can see anyway. */
 export const unauthorized = (why?: string): ApiError =>
   failure(401, "Unauthorized", why === undefined ? "Unauthorized" : `Unauthorized: ${why}`);
 export const forbidden = (resource: ResourceName, name: string, why: string): ApiError =>
@@ -92,7 +92,7 @@ export const verbNotSupported = (resource: ResourceName, verb: string): ApiError
 export const notAcceptable = (message: string): ApiError => failure(406, "NotAcceptable", message, {});
 export const alreadyExists = (resource: ResourceName, name: string): ApiError =>
   failure(409, "AlreadyExists", `${qualified(resource)} "${name}" already exists`, about(resource, name));
-/** The same for an object that has a `generateName`, also when it came with a name. */
+/** The same for an object with a `generateName`, even when it also has a name. */
 export const generatedNameTaken = (resource: ResourceName, name: string): ApiError =>
   failure(
     409,
@@ -118,17 +118,17 @@ export const tooManyRequests = (message: string, retryAfterSeconds = 1): ApiErro
   failure(429, "TooManyRequests", message, { retryAfterSeconds });
 export const internalError = (message: string): ApiError =>
   failure(500, "InternalError", `Internal error occurred: ${message}`, { causes: [{ message }] });
-/** Clients ask again, many times, when they are told after how long; with 0 they are not told. */
+/** Clients retry, many times, when the response has a Retry-After; 0 omits it. */
 export const unavailable = (message: string, retryAfterSeconds = 1): ApiError =>
   failure(503, "ServiceUnavailable", message, retryAfterSeconds > 0 ? { retryAfterSeconds } : undefined);
 export const timedOut = (message: string): ApiError => failure(504, "Timeout", message);
-/** For what Kubernetes has and Flotilla does not serve yet: said, never silent. */
+/** For Kubernetes features that Flotilla does not serve yet: rejected explicitly, never ignored. */
 export const notImplemented = (what: string): ApiError =>
   failure(501, "NotImplemented", `Flotilla does not support ${what} yet`);
 
 /**
- * A webhook's "no", as a server passes it on: the code is the webhook's, and there are a reason and details only when
- * the webhook gave them.
+ * A webhook's denial: the code is the webhook's, and there are a reason and details only when the webhook returned
+ * them.
  */
 export function deniedByWebhook(
   webhook: string,
@@ -149,7 +149,7 @@ export function deniedByWebhook(
   });
 }
 
-/** What is wrong with one field, as Kubernetes words it. */
+/** An error of one field, in Kubernetes' wording. */
 export interface FieldError {
   type:
     | "Required"
@@ -165,22 +165,22 @@ export interface FieldError {
   /** `spec.template.spec.containers[0].image` */
   field: string;
   /**
-   * What follows the field in the message: `Required value`, `Invalid value: -1: must be greater than or equal to 0`.
+   * The text after the field in the message: `Required value`, `Invalid value: -1: must be greater than or equal to 0`.
    */
   message: string;
 }
 
-/** A hostile body makes hundreds of thousands of mistakes, and each is told twice. */
+/** A hostile body may have hundreds of thousands of errors, and each is reported twice. */
 const MAX_TOLD_ERRORS = 1000;
 
-/** Errors together, each once: one as it is, several in brackets. */
+/** The deduplicated errors as text: a single one plain, several in brackets. */
 export function fieldErrorText(found: readonly FieldError[]): string {
   const texts = [...new Set(found.slice(0, MAX_TOLD_ERRORS).map(({ field, message }) => `${field}: ${message}`))];
   if (found.length > MAX_TOLD_ERRORS) texts.push(`and ${found.length - MAX_TOLD_ERRORS} more`);
   return texts.length === 1 ? (texts[0] ?? "") : `[${texts.join(", ")}]`;
 }
 
-/** 422 with the errors of one object together. */
+/** 422 with all errors of one object. */
 export function invalid(group: string, kind: string, name: string, found: readonly FieldError[]): ApiError {
   const errors = found.length > MAX_TOLD_ERRORS ? found.slice(0, MAX_TOLD_ERRORS) : found;
   const list = fieldErrorText(found);
@@ -203,7 +203,7 @@ const hasReason =
 export const isNotFound = hasReason("NotFound");
 export const isAlreadyExists = hasReason("AlreadyExists");
 export const isConflict = hasReason("Conflict");
-/** Nothing can be made in the namespace any more. Errors that were passed on with another around them count as well. */
+/** The namespace is terminating and accepts no new objects. Wrapped errors count as well. */
 export function isNamespaceTerminating(error: unknown): boolean {
   if (error instanceof ApiError)
     return error.status.details?.causes?.some(({ reason }) => reason === "NamespaceTerminating") ?? false;

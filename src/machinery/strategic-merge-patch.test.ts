@@ -54,7 +54,7 @@ test("list items merge by their key", () => {
   ]);
 });
 
-test("a list without a merge strategy is replaced, as are lists inside of items", () => {
+test("a list without a merge strategy is replaced, including lists inside items", () => {
   expect(patchSpec({ tolerations: [{ key: "u" }] })["tolerations"]).toEqual([{ key: "u" }]);
   expect(patchSpec({ containers: [{ name: "c", args: ["z"] }] })["containers"]).toContainEqual({
     name: "c",
@@ -63,7 +63,7 @@ test("a list without a merge strategy is replaced, as are lists inside of items"
   });
 });
 
-test("parts that the patch does not touch are shared", () => {
+test("parts that the patch does not change are shared", () => {
   expect(patchSpec({ nodeSelector: { y: "2" } })["containers"]).toBe(live.spec["containers"]);
 });
 
@@ -83,13 +83,13 @@ test("a map is replaced or emptied by directive", () => {
   expect(patchSpec({ nodeSelector: { $patch: "delete" } })["nodeSelector"]).toEqual({});
 });
 
-test("retainKeys drops the keys that it does not name", () => {
+test("retainKeys drops the keys it does not name", () => {
   expect(patchSpec({ strategy: { $retainKeys: ["type"], type: "Recreate" } })["strategy"]).toEqual({
     type: "Recreate",
   });
 });
 
-test("finalizers are a set: merged, deleted from and ordered", () => {
+test("finalizers are a set: values are merged, deleted and ordered", () => {
   const finalizers = (metadata: JsonObject): unknown =>
     (applyStrategicMergePatch(live, { metadata }, schema)["metadata"] as JsonObject)["finalizers"];
 
@@ -99,7 +99,7 @@ test("finalizers are a set: merged, deleted from and ordered", () => {
   expect(finalizers({ "$deleteFromPrimitiveList/finalizers": "x" })).toEqual(["x/a", "x/b"]);
 });
 
-test("an element order arranges the items; those it does not name stay where the server had them", () => {
+test("an element order arranges the items, and unnamed items keep the server's position", () => {
   expect(
     names(
       patchSpec({
@@ -111,7 +111,7 @@ test("an element order arranges the items; those it does not name stay where the
   expect(names(patchSpec({ "$setElementOrder/containers": [{ name: "d" }] }))).toEqual(["c", "d"]);
 });
 
-test("directives in a value that the object does not have leave no trace", () => {
+test("directives in a new value are removed", () => {
   const patched = applyStrategicMergePatch(
     {},
     {
@@ -128,13 +128,13 @@ test("directives in a value that the object does not have leave no trace", () =>
   expect(patched).toEqual({ spec: { containers: [{ name: "a" }] } });
 });
 
-test("a map that is a directive leaves nothing where there was no map", () => {
+test("a map that is only a directive adds nothing where there was no map", () => {
   expect(applyStrategicMergePatch({}, { spec: { nodeSelector: { $patch: "replace", zone: "a" } } }, schema)).toEqual({
     spec: {},
   });
 });
 
-test("an order for a list without elements fails, as the real server has it", () => {
+test("setElementOrder for a list without elements fails, as on the real server", () => {
   const patch = { spec: { "$setElementOrder/containers": [{ name: "c" }], containers: [] } };
 
   expect(() => applyStrategicMergePatch({ spec: { containers: [] } }, patch, schema)).toThrow(
@@ -142,7 +142,7 @@ test("an order for a list without elements fails, as the real server has it", ()
   );
 });
 
-test("an order that names the items of the patch the other way round is refused", () => {
+test("setElementOrder that contradicts the order of the patch is rejected", () => {
   const patch = {
     spec: { "$setElementOrder/containers": [{ name: "d" }, { name: "c" }], containers: [{ name: "c" }, { name: "d" }] },
   };
@@ -150,7 +150,7 @@ test("an order that names the items of the patch the other way round is refused"
   expect(() => applyStrategicMergePatch(live, patch, schema)).toThrow("doesn't match $setElementOrder list");
 });
 
-test("an empty order asks for none", () => {
+test("an empty setElementOrder has no effect", () => {
   const patched = applyStrategicMergePatch(
     { spec: { containers: [{ name: "a" }] } },
     { spec: { "$setElementOrder/containers": [], containers: [{ name: "b" }] } },
@@ -164,7 +164,7 @@ test("null as a patch changes nothing", () => {
   expect(applyStrategicMergePatch(live, null, schema)).toBe(live);
 });
 
-describe("failures have the codes of the real server", () => {
+describe("failures have the real server's codes", () => {
   const failures: Record<string, [patch: unknown, code: number, message: string]> = {
     "an explicit merge of items": [
       { spec: { containers: [{ name: "c", $patch: "merge" }] } },
@@ -181,7 +181,7 @@ describe("failures have the codes of the real server", () => {
       500,
       "unknown patch type: merge in map: map[$patch:merge z:1]",
     ],
-    "a directive that is no text": [
+    "a directive that is not a string": [
       { spec: { nodeSelector: { $patch: 5 } } },
       500,
       "unknown patch type: %!s(int64=5) in map: map[$patch:5]",
@@ -201,7 +201,7 @@ describe("failures have the codes of the real server", () => {
       400,
       "invalid patch format of retainKeys",
     ],
-    "retainKeys that are no list": [
+    "retainKeys that is not a list": [
       { metadata: { labels: { $retainKeys: "x" } } },
       400,
       "invalid patch format of retainKeys",

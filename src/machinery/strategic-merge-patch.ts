@@ -1,11 +1,11 @@
 /**
- * Strategic merge patch: a merge patch that knows from the schema which lists merge, and by which key.
+ * Strategic merge patch: a merge patch that uses the schema to determine which lists merge, and by which key.
  *
  * Directives: `$patch: replace|delete` in maps and list items, `$retainKeys`, `$deleteFromPrimitiveList/field` and
  * `$setElementOrder/field`. Failures carry the codes of the real server, where most merge errors are 500 without a
  * reason.
  *
- * Nothing that is passed in is changed; parts that the patch does not touch are shared with the result.
+ * Arguments are not modified; unchanged parts are shared with the result.
  */
 import { isObject, setOwn, type Json, type JsonObject } from "../base/index.ts";
 import { withObjectMeta } from "./object-meta-schema.ts";
@@ -28,7 +28,7 @@ export function applyStrategicMergePatch(document: JsonObject, patch: Json, sche
   return mergeMap(document, patch, root);
 }
 
-/** A map where the schema has a list, or the other way round, is found before anything is merged. */
+/** Detects a map where the schema has a list, or the reverse, before merging. */
 function checkShape(patch: Json, schema: Schema | undefined, whole: JsonObject): void {
   if (schema === undefined) return;
   if (Array.isArray(patch)) {
@@ -74,7 +74,7 @@ function mergeMap(original: JsonObject, patch: JsonObject, schema: Schema | unde
       before === null ||
       Array.isArray(before) !== Array.isArray(change) ||
       typeof before !== typeof change;
-    // A map that is a directive has nothing to act on where there is no map.
+    // A map that is only a directive has nothing to act on where there is no map.
     if (isNew && isDirective(change)) Reflect.deleteProperty(result, key);
     else setOwn(result, key, isNew ? withoutDirectives(change) : mergeValue(before, change, fieldSchema(schema, key)));
   }
@@ -83,7 +83,7 @@ function mergeMap(original: JsonObject, patch: JsonObject, schema: Schema | unde
 
 const isDirective = (value: Json | undefined): boolean => isObject(value) && Object.hasOwn(value, PATCH);
 
-/** What becomes of a value that is there, when the patch has one of the same kind. */
+/** The merge result when the patch and the original have values of the same type. */
 function mergeValue(before: Json, change: Json, schema: Schema | undefined): Json {
   const strategy = schema?.["x-kubernetes-patch-strategy"] ?? "";
   if (isObject(before) && isObject(change))
@@ -113,7 +113,7 @@ function unknownDirective(directive: Json, item: JsonObject): Error {
   return patchFailed(`unknown patch type: ${shown} in map: ${formatGo(item)}`);
 }
 
-/** A copy of the original that has only the keys which `$retainKeys` names, when the patch has that directive. */
+/** A copy of the original with only the keys that `$retainKeys` names, when the patch has that directive. */
 function retainKeys(original: JsonObject, patch: JsonObject): JsonObject {
   if (!Object.hasOwn(patch, RETAIN_KEYS)) return { ...original };
   const retained = patch[RETAIN_KEYS];
@@ -127,13 +127,13 @@ function retainKeys(original: JsonObject, patch: JsonObject): JsonObject {
   return result;
 }
 
-/** The field that a directive like `$setElementOrder/field` is about. */
+/** The field of a directive like `$setElementOrder/field`. */
 function fieldOf(key: string, directive: string, format: string): string {
   if (key[directive.length] !== "/") throw badRequest(`invalid patch format of ${format}`);
   return key.slice(directive.length + 1);
 }
 
-/** Carries out the `$setElementOrder` directives on `result` and answers what is left of the patch. */
+/** Applies the `$setElementOrder` directives to `result` and returns the rest of the patch. */
 function orderLists(result: JsonObject, patch: JsonObject, schema: Schema | undefined): JsonObject {
   const directives = Object.keys(patch).filter((key) => key.startsWith(ORDER));
   if (directives.length === 0) return patch;
@@ -163,7 +163,7 @@ function orderLists(result: JsonObject, patch: JsonObject, schema: Schema | unde
   return pending;
 }
 
-/** The items that the patch sets must come in the given order, which may have others between them. */
+/** The items of the patch must be in the given order, which may have others between them. */
 function requireOrdered(patch: readonly Json[], order: readonly Json[], mergeKey: string | undefined): void {
   if (order.length === 0) return;
   let place = 0;
@@ -235,7 +235,7 @@ function mergeListOfMaps(
 interface ItemDirectives {
   deleted: Set<string>;
   replaces: boolean;
-  /** The items without a directive. An item that carries one is the directive and nothing else. */
+  /** The items without a directive. An item with a directive is only that directive. */
   plain: JsonObject[];
 }
 

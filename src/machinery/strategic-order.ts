@@ -1,9 +1,7 @@
-/**
- * The order of a list after a strategic merge: the patch's items in its order, the others where the server had them.
- */
+/** The order of a list after a strategic merge: the patch's items in its order, the others at the server's position. */
 import { isObject, type Json } from "../base/index.ts";
 
-/** What makes two items the same: the merge key of maps, the value of scalars. */
+/** The identity of an item: the merge key of maps, the value of scalars. */
 export function identity(item: Json, mergeKey: string | undefined): string {
   return JSON.stringify(
     isObject(item) && mergeKey !== undefined ? (Object.hasOwn(item, mergeKey) ? item[mergeKey] : null) : item,
@@ -11,8 +9,8 @@ export function identity(item: Json, mergeKey: string | undefined): string {
 }
 
 /**
- * Items that `wanted` names come in that order. The others keep their order and go before the first named item that the
- * server had after them. What is new and not named comes last.
+ * Items that `wanted` names are in that order. The others keep their order and come before the first named item that
+ * the server had after them. New items that are not named come last.
  */
 export function inServerOrder(
   merged: readonly Json[],

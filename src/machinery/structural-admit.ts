@@ -1,7 +1,6 @@
 /**
- * Pruning and defaulting in one pass. For a field that is `null` but may not be, its default stands in; without a
- * default the field is removed. Values of the wrong type are left for validation to report, except that objects lose
- * what nobody knows.
+ * Prunes and defaults in one pass. A `null` field that is not nullable gets its default; without a default it is
+ * removed. Values of the wrong type are left for validation to report, except that objects lose unknown fields.
  */
 import { copy, isObject, setOwn, type Json, type JsonObject } from "../base/index.ts";
 import { DecodeError } from "./decode-error.ts";
@@ -11,12 +10,12 @@ import type { Schema } from "./schema.ts";
 import { partOf } from "./share.ts";
 import { coerceMetadata } from "./structural-metadata.ts";
 
-/** Where the walk is and what was removed there. */
+/** The current position and the removed fields. */
 export class AdmitWalk {
   readonly steps: PathStep[] = [];
   readonly unknownFields: string[];
   readonly embeddedFields: string[];
-  /** Metadata of embedded objects that cannot be read is refused; otherwise its bad fields are dropped. */
+  /** Invalid metadata of embedded objects is rejected; otherwise its invalid fields are dropped. */
   readonly strict: boolean;
 
   constructor(unknownFields: string[], embeddedFields: string[], strict: boolean) {
@@ -30,13 +29,13 @@ export class AdmitWalk {
   }
 }
 
-/** One schema as admission sees it. Its children are compiled when the first value arrives. */
+/** One schema as admission uses it. Its children are compiled when the first value arrives. */
 export class SchemaNode {
   readonly nullable: boolean;
   readonly fallback: Json | undefined;
   readonly preserves: boolean;
   readonly isEmbedded: boolean;
-  /** Nothing is said about what is inside, and everything is kept. */
+  /** The contents have no schema and are kept. */
   readonly isOpen: boolean;
   private readonly schema: Schema;
   private children: NodeChildren | undefined;
@@ -62,7 +61,7 @@ export class SchemaNode {
 
 interface NodeChildren {
   readonly fields: ReadonlyMap<string, SchemaNode>;
-  /** For keys that are not fields: their schema, or that there may be any. */
+  /** The schema of keys that are not fields, or `any`. */
   readonly rest: SchemaNode | "any" | undefined;
   readonly items: SchemaNode | undefined;
   readonly defaults: readonly (readonly [string, Json])[];
@@ -94,8 +93,8 @@ function childrenOf({ properties = {}, additionalProperties, items }: Schema): N
 }
 
 /**
- * `settled` is the value at the same place of an object that was admitted before: what is the very same stays as it is.
- * `keeps` says that a list around it keeps what it does not know.
+ * `settled` is the value at the same path of an object that was admitted before: identical parts are skipped. `keeps`
+ * means that an enclosing list keeps unknown fields.
  */
 export function admitNode(
   node: SchemaNode,
@@ -190,7 +189,7 @@ function admitMap(
   return result ?? map;
 }
 
-/** Where a map may hold anything but says nothing about it, texts and numbers stay and objects lose their content. */
+/** Where a map allows any value but has no schema for it, scalars are kept and objects lose their contents. */
 function emptied(value: Json, walk: AdmitWalk | undefined): Json {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) {
@@ -207,7 +206,7 @@ function emptied(value: Json, walk: AdmitWalk | undefined): Json {
   return keys.length === 0 ? value : {};
 }
 
-/** `apiVersion`, `kind` and `metadata` of an object inside of another one. */
+/** `apiVersion`, `kind` and `metadata` of an embedded object. */
 function admitEmbedded(key: string, value: Json, child: SchemaNode | undefined, walk: AdmitWalk | undefined): Json {
   const strict = walk?.strict ?? false;
   if (key !== "metadata" && strict && typeof value !== "string")

@@ -1,6 +1,4 @@
-/**
- * Objects inside of objects (`x-kubernetes-embedded-resource`): what the server insists on in their kind and metadata.
- */
+/** Embedded objects (`x-kubernetes-embedded-resource`): validation of their kind and metadata. */
 import { isObject, type Json, type JsonObject } from "../base/index.ts";
 import { formatValue } from "./format-value.ts";
 import {
@@ -23,7 +21,7 @@ const wrong = (field: string, value: Json, why: string): FieldError => ({
 const all = (field: string, value: string, problems: readonly string[]): FieldError[] =>
   problems.map((why) => wrong(field, value, why));
 
-/** `field` is where the object is. */
+/** `field` is the path of the object. */
 export function embeddedErrors(object: JsonObject, field: string): FieldError[] {
   const at = (name: string): string => (field === "" ? name : `${field}.${name}`);
   const { apiVersion, kind, metadata } = object;
@@ -95,7 +93,7 @@ function metadataErrors(metadata: JsonObject, field: string): FieldError[] {
   return errors;
 }
 
-/** Owners are shown with their fields in the order in which they are declared. */
+/** Owner references are shown with their fields in declaration order. */
 function wrongOwners(field: string, owners: readonly JsonObject[], why: string): FieldError {
   const shown = owners.map(({ apiVersion = "", kind = "", name = "", uid = "", controller, blockOwnerDeletion }) => ({
     apiVersion,
@@ -108,7 +106,7 @@ function wrongOwners(field: string, owners: readonly JsonObject[], why: string):
   return { type: "Invalid", field, message: `Invalid value: ${JSON.stringify(shown)}: ${why}` };
 }
 
-/** Each of these errors shows all owners; with thousands of them the answer would not fit into memory. */
+/** Each of these errors shows all owner references; with thousands of them the response would not fit into memory. */
 const MAX_SHOWN_CONTROLLERS = 10;
 
 function ownerErrors(owners: readonly JsonObject[], field: string): FieldError[] {

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { Json, JsonObject } from "../base/index.ts";
 import { coerceMetadata, metadataProblem } from "./structural-metadata.ts";
 
-describe("metadata is read", () => {
-  test("without what is unknown or empty", () => {
+describe("metadata is coerced", () => {
+  test("without unknown or empty fields", () => {
     const unknown: string[] = [];
     const owners = [{ apiVersion: "v1", kind: "K", name: "n", uid: "u", junk: 1 }];
 
@@ -22,13 +22,13 @@ describe("metadata is read", () => {
     expect(unknown).toEqual(["spec.a.metadata.junk", "spec.a.metadata.ownerReferences[0].junk"]);
   });
 
-  test("as it is when nothing is wrong with it", () => {
+  test("unchanged when it is valid", () => {
     const metadata = { name: "a", labels: { a: "b" } };
 
     expect(coerceMetadata(metadata, "metadata", undefined, true)).toBe(metadata);
   });
 
-  test("leniently from storage, without what is of the wrong type", () => {
+  test("leniently from storage, without fields of the wrong type", () => {
     expect(coerceMetadata({ name: 1, labels: { a: "b" } }, "metadata", undefined, false)).toEqual({
       labels: { a: "b" },
     });
@@ -42,11 +42,11 @@ const problems: [metadata: Json, want: string][] = [
   [{ generation: "5" }, "json: cannot unmarshal string into Go struct field ObjectMeta.generation of type int64"],
   [{ creationTimestamp: "x" }, 'parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"'],
 ];
-test.each(problems)("%j is no metadata", (metadata, want) => {
+test.each(problems)("%j is invalid metadata", (metadata, want) => {
   expect(metadataProblem(metadata)).toBe(want);
 });
 
-test("what was read before is not read again", () => {
+test("settled metadata is not coerced again", () => {
   const labels = { a: 1 } as unknown as JsonObject;
 
   expect(metadataProblem({ labels }, { labels })).toBeUndefined();

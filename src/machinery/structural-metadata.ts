@@ -1,6 +1,6 @@
 /**
- * Metadata in the one form that metadata has: known fields only, of their types, and none that is empty. Objects inside
- * of objects go through it, and whole objects of custom kinds.
+ * Coerces metadata to its canonical form: known fields only, of their types, and none that is empty. Used for embedded
+ * objects and for whole custom resources.
  */
 import { isObject, setOwn, type Json, type JsonObject } from "../base/index.ts";
 import { DecodeError } from "./decode-error.ts";
@@ -13,9 +13,8 @@ import type { Schema } from "./schema.ts";
 const TIMES = new Set(["creationTimestamp", "deletionTimestamp"]);
 
 /**
- * The answer is the same object when it has the form. Paths of unknown fields begin with `field`. With `strict`, throws
- * a `DecodeError` for what is of the wrong type; otherwise that is dropped. What is the very same in `settled` has the
- * form.
+ * Returns the same object when it is canonical. Paths of unknown fields start with `field`. With `strict`, throws a
+ * `DecodeError` for a field of the wrong type; otherwise drops it. Parts that are identical in `settled` are canonical.
  */
 export function coerceMetadata(
   metadata: Json,
@@ -49,7 +48,8 @@ export function coerceMetadata(
 }
 
 /**
- * Why metadata cannot be read, in the words of Go; undefined when it can. What is the very same in `settled` can be.
+ * Why metadata cannot be decoded, in Go's wording; undefined when it can. Parts that are identical in `settled` are
+ * valid.
  */
 export function metadataProblem(metadata: Json | undefined, settled?: JsonObject): string | undefined {
   if (metadata === undefined || metadata === null) return undefined;
@@ -106,13 +106,13 @@ function hasType({ type, additionalProperties, items }: Schema, value: Json): bo
   );
 }
 
-/** In a map of texts null stands for the empty one. */
+/** In a map of strings null represents the empty string. */
 function withoutNulls(texts: JsonObject): JsonObject {
   if (!Object.values(texts).includes(null)) return texts;
   return Object.fromEntries(Object.entries(texts).map(([key, value]) => [key, value ?? ""]));
 }
 
-/** Owner references and their like, without what they do not have. */
+/** Owner references and similar lists, without unknown fields. */
 function withKnownItems({ items }: Schema, list: Json[], field: string, unknownFields: string[] | undefined): Json[] {
   const { properties } = items ?? {};
   if (!properties) return list;
@@ -128,7 +128,7 @@ function withKnownItems({ items }: Schema, list: Json[], field: string, unknownF
   return result ?? list;
 }
 
-/** What Kubernetes leaves out when it writes metadata. */
+/** Empty fields, which Kubernetes omits when it writes metadata. */
 function isEmpty(value: Json): boolean {
   if (value === null || value === "" || value === 0) return true;
   return Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0;

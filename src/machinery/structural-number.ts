@@ -1,13 +1,13 @@
 /**
- * What a schema says about numbers. The real server compares whole numbers with bounds that are cut to whole numbers,
- * and complains about bounds that do not fit the type, once for every value. Both show in its answers.
+ * Number keywords of a schema. The real server compares integers with limits truncated to integers, and reports limits
+ * that do not fit the type, once for every value. Both are visible in its responses.
  */
 import { formatFloat, formatNumber } from "./format-value.ts";
 import type { Schema } from "./schema.ts";
 
-/** Told about what is wrong: a value that breaks a rule of its field, or a remark without a field. */
+/** Receives the errors: a value that violates a rule of its field, or a remark without a field. */
 export interface NumberReport {
-  /** The path that messages repeat. */
+  /** The path that messages contain. */
   path(): string;
   invalid(value: number, message: string): void;
   remark(message: string): void;
@@ -16,12 +16,12 @@ export interface NumberReport {
 const MAX_INT64 = 2 ** 63;
 const MAX_FLOAT32 = 3.4028234663852886e38;
 
-/** Whether the real server holds the number as a 64-bit integer. */
+/** Reports whether the real server holds the number as a 64-bit integer. */
 export function isInt64(value: number): boolean {
   return Number.isInteger(value) && value >= -MAX_INT64 && value < MAX_INT64;
 }
 
-/** Whether a number is whole and small enough that every JSON reader agrees on it. */
+/** Reports whether a number is an integer that every JSON parser represents exactly. */
 export function isJsonInteger(value: number): boolean {
   return Number.isSafeInteger(value);
 }
@@ -54,7 +54,7 @@ export function checkNumber(schema: Schema, value: number, report: NumberReport)
   }
 }
 
-/** Whether a number can be held by the type that the schema names; says so when it cannot. */
+/** Reports whether the schema's type can hold a number; adds a remark when it cannot. */
 function checkRange({ type, format }: Schema, value: number, what: string, report: NumberReport): boolean {
   if (type === "integer") {
     const narrow = format === "int32";
@@ -76,7 +76,7 @@ function checkWholeMultiple(value: number, step: number, report: NumberReport): 
     report.invalid(value, `${report.path()} in body should be a multiple of ${formatNumber(step)}`);
 }
 
-/** 0.3 is a multiple of 0.1, although their quotient as doubles may be off by a little. */
+/** 0.3 is a multiple of 0.1, although their quotient as doubles may be slightly off. */
 function checkMultiple(value: number, step: number, report: NumberReport): void {
   if (step <= 0) return report.invalid(step, notPositive(step, report));
   const quotient = step < 1 ? (1 / step) * value : value / step;

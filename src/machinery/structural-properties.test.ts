@@ -1,4 +1,4 @@
-/** Laws of structural schemas, on random schemas and random objects. */
+/** Properties of structural schemas, on random schemas and random objects. */
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { deepFreeze, equalJson, isObject, type Json, type JsonObject } from "../base/index.ts";
@@ -8,7 +8,7 @@ import { compileSchema } from "./structural.ts";
 const NAMES = ["a", "b", "c", "__proto__", "toString"];
 const name = fc.constantFrom(...NAMES);
 
-/** Schemas as definitions have them: every node has a type, and defaults are values of it. */
+/** Schemas as in CRDs: every node has a type, and defaults are values of it. */
 const schemas = fc.letrec<{ node: Schema; object: Schema }>((tie) => ({
   node: fc.oneof(
     { maxDepth: 3 },
@@ -59,7 +59,7 @@ const values = fc.letrec<{ value: Json; object: Json }>((tie) => ({
 }));
 const object = values.object.map((spec): JsonObject => ({ spec }));
 
-/** The same value with the keys of every map the other way round. */
+/** The same value with the keys of every map reversed. */
 function turned(value: Json): Json {
   if (Array.isArray(value)) return value.map(turned);
   return isObject(value)
@@ -76,7 +76,7 @@ const problemsOf = (made: Schema, given: JsonObject): string[] => {
   return [...found, ...duplicates].map(({ field, message }) => `${field}: ${message}`).sort();
 };
 
-test("admitting changes nothing that it was given, and a second time nothing at all", () => {
+test("admission does not modify its arguments, and is idempotent", () => {
   fc.assert(
     fc.property(schema, object, (made, given) => {
       const once = compileSchema(made).admit(deepFreeze(given) as JsonObject);
@@ -87,7 +87,7 @@ test("admitting changes nothing that it was given, and a second time nothing at 
   );
 });
 
-test("neither admission nor validation depends on the order of keys", () => {
+test("admission and validation do not depend on the order of keys", () => {
   fc.assert(
     fc.property(schema, object, (made, given) => {
       const admitted = compileSchema(made).admit(given);
@@ -100,12 +100,9 @@ test("neither admission nor validation depends on the order of keys", () => {
   );
 });
 
-/**
- * What the schema knows of a value, as somebody would cut it out by hand; `removed` gets the keys that it does not
- * know.
- */
+/** A naive pruning by the schema; `removed` receives the unknown keys. */
 function known(made: Schema | undefined, given: Json, removed: string[]): Json {
-  // A list where a map should be that keeps what it does not know is kept too.
+  // A list in place of a map that preserves unknown fields is kept too.
   if (Array.isArray(given))
     return made?.["x-kubernetes-preserve-unknown-fields"]
       ? given
@@ -119,7 +116,7 @@ function known(made: Schema | undefined, given: Json, removed: string[]): Json {
         : typeof made?.additionalProperties === "object"
           ? made.additionalProperties
           : undefined;
-    // A null that may not be one says nothing.
+    // A null that is not nullable counts as absent.
     if (below && item === null && below.nullable !== true) continue;
     if (below) kept.push([key, known(below, item, removed)]);
     else if (made?.["x-kubernetes-preserve-unknown-fields"]) kept.push([key, item]);
@@ -144,7 +141,7 @@ const withoutDefaults = (made: Schema): Schema => {
   };
 };
 
-test("without defaults it is pruning alone, and what was removed is told", () => {
+test("without defaults admission only prunes, and reports the removed fields", () => {
   fc.assert(
     fc.property(schema.map(withoutDefaults), object, (made, given) => {
       const unknownFields: string[] = [];
@@ -158,7 +155,7 @@ test("without defaults it is pruning alone, and what was removed is told", () =>
   );
 });
 
-test("a default is filled in where nothing was said, and never instead of a value", () => {
+test("a default is set for an absent field, and never replaces a value", () => {
   fc.assert(
     fc.property(schema, object, (made, given) => {
       const admitted = compileSchema(made).admit(given)["spec"] as JsonObject;
@@ -175,7 +172,7 @@ test("a default is filled in where nothing was said, and never instead of a valu
   );
 });
 
-test("what was found valid stays so, and is passed over when it is settled", () => {
+test("a valid value stays valid, and is skipped when it is settled", () => {
   fc.assert(
     fc.property(schema, object, (made, given) => {
       const admitted = compileSchema(made).admit(given);

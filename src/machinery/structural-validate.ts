@@ -1,9 +1,9 @@
 /**
- * Validation of a value by a structural schema. The order of checks, the wording and the odd `<nil>` fields are those
- * of a real server, which clients and their tests compare.
+ * Validates a value with a structural schema. The order of checks, the wording and the odd `<nil>` fields are those of
+ * a real server, which clients and their tests compare.
  *
- * One walk fills three lists, because the real server makes three: what the schema's keywords say, what is wrong with
- * objects inside of objects, and elements that a list of sets or maps holds twice.
+ * One walk fills three lists, as in the real server: schema keyword errors, errors of embedded objects, and duplicates
+ * in set and map lists.
  */
 import { equalJson, isObject, type Json, type JsonObject } from "../base/index.ts";
 import { formatJson, formatValue, quoteText } from "./format-value.ts";
@@ -18,23 +18,23 @@ import type { FieldError } from "./status.ts";
 import { checkNumber, isInt64, isJsonInteger } from "./structural-number.ts";
 import { isProperty, type ValidationWalk, WalkStopped } from "./structural-walk.ts";
 
-/** A hostile object should cost one answer, not megabytes of it. */
+/** Limits the size of the response to a hostile object. */
 const MAX_ERRORS = 100;
-/** How much is shown of a text that is too long to be matched. */
+/** How much is shown of a string that is too long to match. */
 const MAX_SHOWN_TEXT = 100;
 
 /**
- * One schema as validation sees it. What is costly to prepare is prepared when first needed; what most values need is
- * at hand.
+ * One schema as validation uses it. Costly parts are prepared on first use; parts that most values need are
+ * precomputed.
  */
 export class ValidationNode {
   readonly schema: Schema;
   readonly isEmbedded: boolean;
-  /** The `typeof` of values that need no further look; undefined when there is more to check than the type. */
+  /** The `typeof` of values that need no further check; undefined when there is more to check than the type. */
   readonly plainType: "string" | "boolean" | undefined;
   readonly hasJunctors: boolean;
   readonly types: readonly string[];
-  /** The format when it means something for the type. */
+  /** The format, when it applies to the type. */
   readonly format: string;
   readonly formatCheck: ((text: string) => boolean) | undefined;
   private readonly fields = new Map<string, ValidationNode>();
@@ -99,10 +99,7 @@ export function nodeOf(schema: Schema): ValidationNode {
   return node;
 }
 
-/**
- * Walks the whole of a value, and answers what its keywords say. When the walk had to end early, that is all there is
- * to say.
- */
+/** Validates a whole value and returns its keyword errors. When the walk had to end early, these are all errors. */
 export function valueErrors(node: ValidationNode, value: Json, walk: ValidationWalk, old?: Json): FieldError[] {
   try {
     validateNode(node, value, walk, old);
@@ -113,7 +110,7 @@ export function valueErrors(node: ValidationNode, value: Json, walk: ValidationW
   }
 }
 
-/** `old` is the value at the same place before: what is the very same is not looked at again. */
+/** `old` is the previous value at the same path: identical parts are not validated again. */
 function validateNode(node: ValidationNode, value: Json, walk: ValidationWalk, old?: Json): void {
   if (typeof value === node.plainType) {
     walk.matches += plainMatches(value);
@@ -126,7 +123,7 @@ function validateNode(node: ValidationNode, value: Json, walk: ValidationWalk, o
     walk.errors.length = before;
 }
 
-/** The type fits, and so do the checks that every value passes through; a text has one more. */
+/** The type matches, and so do the checks that every value passes; a string has one more. */
 const plainMatches = (value: Json): number => (typeof value === "string" ? 7 : 6);
 
 function checkValue(node: ValidationNode, value: Json, walk: ValidationWalk, old: Json | undefined): void {
@@ -175,18 +172,18 @@ function checkType({ types, format }: ValidationNode, value: Exclude<Json, null>
     const isTextOrList = actual === "string" || actual === "array";
     const actualFormat = actual === "integer" ? "int64" : actual === "number" ? "float64" : "";
     if (!isTextOrList && !fits && actualFormat !== format) return reportType(walk, format, actualFormat);
-    // The format decides about texts; lists slip through, as they do there.
+    // The format decides for strings; lists pass unchecked, as in the real server.
     if (isTextOrList && !types.includes("number") && !types.includes("integer")) return void (walk.matches += 1);
   }
   if (!fits) reportType(walk, types.join(","), actual);
   else walk.matches += 1;
 }
 
-/** Only the first rule that a text breaks is told, and its format. */
+/** Only the first rule that a string violates is reported, and its format. */
 function checkText(node: ValidationNode, text: string, walk: ValidationWalk): void {
   const { maxLength, minLength, pattern } = node.schema;
   walk.matches += 1;
-  // Lengths count code points, which are never more than the UTF-16 units and never fewer than half of them.
+  // Lengths count code points, of which there are at most as many as UTF-16 units and at least half as many.
   if (maxLength !== undefined && text.length > maxLength && codePoints(text) > maxLength)
     walk.report("TooLong", `Too long: may not be more than ${maxLength} ${maxLength === 1 ? "byte" : "bytes"}`);
   else if (minLength !== undefined && text.length < minLength * 2 && codePoints(text) < minLength)
@@ -232,7 +229,7 @@ function checkEnum({ enum: allowed }: Schema, value: Json, walk: ValidationWalk)
   walk.report("NotSupported", `Unsupported value: ${formatValue(value)}: supported values: ${shown.join(", ")}`);
 }
 
-/** A broken number is cut before it is compared with a whole one. */
+/** A fraction is truncated before it is compared with an integer. */
 function isAllowed(item: Json, value: Json): boolean {
   if (typeof item === "number" && typeof value === "number")
     return item === value || (isInt64(item) && Math.trunc(value) === item);
@@ -264,8 +261,8 @@ function checkItems(
   walk: ValidationWalk,
   old: readonly Json[],
 ): void {
-  // Of ratcheting lists only elements that have keys can be found again; otherwise the old list is good for skipping,
-  // by position.
+  // In ratcheting lists only keyed elements can be correlated; otherwise the old list is only used for skipping, by
+  // position.
   const oldOf = walk.ratchets
     ? elementFinder(schema, old)
     : (_item: Json, index: number): Json | undefined => old[index];
@@ -331,7 +328,8 @@ function checkSize({ minProperties, maxProperties }: Schema, size: number, walk:
 }
 
 /**
- * Runs a schema on the side, on everything: an old value excuses nothing there, and skipping would count as passing.
+ * Validates a subschema separately, without an old value: an old value excuses nothing there, and skipping would count
+ * as passing.
  */
 function trial(schema: Schema, value: Json, walk: ValidationWalk): ValidationWalk {
   const branch = walk.branch();
@@ -377,7 +375,7 @@ function take(walk: ValidationWalk, branch: ValidationWalk | undefined): void {
   walk.matches += branch.matches;
 }
 
-/** Of several failed alternatives the one that came closest tells the user most. */
+/** Of several failed alternatives the closest one is the most helpful to the user. */
 function closest(trials: readonly ValidationWalk[]): ValidationWalk | undefined {
   let best = trials[0];
   for (const walk of trials) if (best && walk.matches > best.matches) best = walk;

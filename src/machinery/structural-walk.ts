@@ -1,4 +1,4 @@
-/** A walk through a value that is validated: where it is, what it found, and how errors name the place. */
+/** The state of a validation walk: its position, its errors, and how errors name the path. */
 import type { Json } from "../base/index.ts";
 import { formatPath, type PathStep } from "./field-path.ts";
 import { formatValue } from "./format-value.ts";
@@ -7,10 +7,7 @@ import type { Schema } from "./schema.ts";
 import type { FieldError } from "./status.ts";
 import type { NumberReport } from "./structural-number.ts";
 
-/**
- * Ends a walk: matching its patterns takes too long. Kept as one error among others it would let pass what stands in a
- * `not`.
- */
+/** Ends a walk: matching its patterns takes too long. As one error among others it would let a `not` pass. */
 export class WalkStopped extends Error {
   readonly error: FieldError;
   constructor(error: FieldError) {
@@ -19,21 +16,21 @@ export class WalkStopped extends Error {
   }
 }
 
-/** Where a walk is and what it found. */
+/** The position and findings of a walk. */
 export class ValidationWalk implements NumberReport {
   readonly steps: PathStep[] = [];
   errors: FieldError[] = [];
   embedded: FieldError[] = [];
   duplicates: FieldError[] = [];
-  /** How many checks passed. Of alternatives that all fail, the one with most is the one that was meant. */
+  /** The number of passed checks. Of alternatives that all fail, the one with the most is the closest. */
   matches = 0;
-  /** The field that the walk begins at; empty for a whole object. */
+  /** The field at which the walk starts; empty for a whole object. */
   readonly base: string;
-  /** Errors in what is equal to its old value are dropped; otherwise the old value is only good for skipping. */
+  /** Errors in values that equal their old value are dropped; otherwise the old value is only used for skipping. */
   readonly ratchets: boolean;
-  /** What all patterns together may take, those of alternatives too. */
+  /** The step budget of all patterns, including those of alternatives. */
   readonly patternWork: PatternWork;
-  /** The root schema, to tell keys of maps from fields. */
+  /** The root schema, to distinguish map keys from fields. */
   private readonly root: Schema;
 
   constructor(root: Schema, base: string, ratchets: boolean, patternWork = new PatternWork()) {
@@ -43,23 +40,23 @@ export class ValidationWalk implements NumberReport {
     this.patternWork = patternWork;
   }
 
-  /** A walk for an alternative, which is judged before its errors count. */
+  /** A walk for an alternative, which is evaluated before its errors count. */
   branch(): ValidationWalk {
     const walk = new ValidationWalk(this.root, this.base, this.ratchets, this.patternWork);
     walk.steps.push(...this.steps);
     return walk;
   }
 
-  /** As messages of keywords show it: `spec.list[0].key`. */
+  /** The path in keyword messages: `spec.list[0].key`. */
   path(): string {
     const [first] = this.steps;
-    // The keys of a map at the very root are told with a dot before them.
+    // The keys of a map at the root are reported with a leading dot.
     const isKey =
       typeof first === "string" && typeof this.root.additionalProperties === "object" && !isProperty(this.root, first);
     return isKey ? `.${formatPath(this.steps)}` : formatPath(this.steps);
   }
 
-  /** As the other messages show it: keys of maps in brackets, `spec.map[key]`. */
+  /** The path in other messages: map keys in brackets, `spec.map[key]`. */
   fieldPath(): string {
     let text = this.base;
     let schema: Schema | undefined = this.root;
@@ -95,7 +92,7 @@ export class ValidationWalk implements NumberReport {
     this.report("Invalid", `Invalid value: ${formatValue(value)}: ${message}`);
   }
 
-  /** What the real server cannot tie to a field. */
+  /** An error that the real server does not associate with a field. */
   remark(message: string): void {
     this.errors.push({ type: "Invalid", field: this.base || "<nil>", message: `Invalid value: "": ${message}` });
   }

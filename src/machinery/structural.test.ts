@@ -29,7 +29,7 @@ const widgets = ofSpec({
 });
 
 describe("pruning", () => {
-  test("removes what the schema does not know and says where, in order of appearance", () => {
+  test("removes unknown fields and reports their paths, in order of appearance", () => {
     const unknownFields: string[] = [];
     const given = object(
       {
@@ -64,7 +64,7 @@ describe("pruning", () => {
     ]);
   });
 
-  test("keeps apiVersion, kind and what metadata can hold, whatever the schema says", () => {
+  test("keeps apiVersion, kind and known metadata, regardless of the schema", () => {
     const given = object(
       {},
       { metadata: { name: "w", labels: { a: "b" }, ownerReferences: [{ uid: "u", kind: "K", junk: 1 }], junk: 1 } },
@@ -83,13 +83,13 @@ describe("pruning", () => {
     });
   });
 
-  test("answers the same object when there is nothing to do", () => {
+  test("returns the same object when nothing changes", () => {
     const given = object({ known: "a", list: [{ x: "b" }], keep: { any: [{ thing: 1 }] } });
 
     expect(compileSchema(widgets).admit(given)).toBe(given);
   });
 
-  test("treats __proto__ as the unknown field that it is", () => {
+  test("treats __proto__ as an unknown field", () => {
     const unknownFields: string[] = [];
 
     const admitted = compileSchema(widgets).admit(
@@ -120,15 +120,15 @@ describe("defaulting", () => {
   });
   const full = { replicas: 1, strategy: { type: "Rolling", max: 2 }, nullable: "x" };
   const cases: Record<string, [spec: Json | undefined, want: JsonObject]> = {
-    "fills a missing structure and what is in it": [undefined, full],
-    "fills what a list item lacks": [
+    "sets a missing structure and its defaults": [undefined, full],
+    "sets defaults in list items": [
       { ports: [{}, { protocol: "UDP" }] },
       { ...full, ports: [{ protocol: "TCP" }, { protocol: "UDP" }] },
     ],
-    "replaces a null that may not be": [{ replicas: null }, full],
-    "removes a null that may not be and has no default": [{ note: null }, full],
-    "keeps a null that may be": [{ nullable: null }, { ...full, nullable: null }],
-    "keeps what is given": [
+    "replaces a null that is not nullable": [{ replicas: null }, full],
+    "removes a null that is not nullable and has no default": [{ note: null }, full],
+    "keeps a nullable null": [{ nullable: null }, { ...full, nullable: null }],
+    "keeps given values": [
       { replicas: 0, strategy: {} },
       { ...full, replicas: 0, strategy: { max: 2 } },
     ],
@@ -139,7 +139,7 @@ describe("defaulting", () => {
     });
   }
 
-  test("hands out defaults that may be changed without changing the schema", () => {
+  test("returns defaults that may be modified without changing the schema", () => {
     const first = compileSchema(schema).admit({})["spec"] as { strategy: { type: string } };
 
     first.strategy.type = "changed";
@@ -148,7 +148,7 @@ describe("defaulting", () => {
   });
 });
 
-test("a schema that contains itself is walked with the value", () => {
+test("a recursive schema is walked with the value", () => {
   const node: Schema = { type: "object", properties: { name: { type: "string", default: "n" } } };
   node.properties = { ...node.properties, children: { type: "array", items: node } };
 
@@ -158,11 +158,11 @@ test("a schema that contains itself is walked with the value", () => {
   expect(errorsOf(ofSpec(node), admitted)).toEqual([]);
 });
 
-test("a compiled schema is kept by identity", () => {
+test("compiled schemas are cached by identity", () => {
   expect(compileSchema(widgets)).toBe(compileSchema(widgets));
 });
 
-test("admitting twice is admitting once", () => {
+test("admission is idempotent", () => {
   const schema = ofSpec({
     type: "object",
     properties: {
@@ -218,14 +218,20 @@ describe("validation", () => {
     },
   });
   const wrong: Record<string, [spec: JsonObject, ...want: string[]]> = {
-    "a short text": [{ s: "a" }, 'spec.s: Invalid value: "a": spec.s in body should be at least 2 chars long'],
-    "a long text": [{ s: "abcde" }, "spec.s: Too long: may not be more than 4 bytes"],
-    "a text that does not match": [{ s: "A1" }, `spec.s: Invalid value: "A1": spec.s in body should match '^[a-z]+$'`],
-    "a number for a text": [
+    "a string that is too short": [
+      { s: "a" },
+      'spec.s: Invalid value: "a": spec.s in body should be at least 2 chars long',
+    ],
+    "a string that is too long": [{ s: "abcde" }, "spec.s: Too long: may not be more than 4 bytes"],
+    "a string that does not match the pattern": [
+      { s: "A1" },
+      `spec.s: Invalid value: "A1": spec.s in body should match '^[a-z]+$'`,
+    ],
+    "a number for a string": [
       { s: 1 },
       'spec.s: Invalid value: "integer": spec.s in body must be of type string: "integer"',
     ],
-    "a value that is not listed": [{ e: "z" }, 'spec.e: Unsupported value: "z": supported values: "a", "b"'],
+    "a value that is not in the enum": [{ e: "z" }, 'spec.e: Unsupported value: "z": supported values: "a", "b"'],
     "a fraction for an integer": [
       { i: 2.5 },
       'spec.i: Invalid value: "number": spec.i in body must be of type integer: "number"',
@@ -240,9 +246,9 @@ describe("validation", () => {
       { i: 12 },
       "spec.i: Invalid value: 12: spec.i in body should be less than or equal to 10",
     ],
-    "exclusive bounds": [{ x: 0 }, "spec.x: Invalid value: 0: spec.x in body should be greater than 0"],
-    "an exclusive upper bound": [{ x: 1 }, "spec.x: Invalid value: 1: spec.x in body should be less than 1"],
-    "a text for a boolean": [
+    "exclusive limits": [{ x: 0 }, "spec.x: Invalid value: 0: spec.x in body should be greater than 0"],
+    "an exclusive upper limit": [{ x: 1 }, "spec.x: Invalid value: 1: spec.x in body should be less than 1"],
+    "a string for a boolean": [
       { b: "true" },
       'spec.b: Invalid value: "string": spec.b in body must be of type boolean: "string"',
     ],
@@ -259,7 +265,7 @@ describe("validation", () => {
       'spec.map[2]: Duplicate value: {"k":"a"}',
     ],
     "a missing key in a map list": [{ map: [{}] }, "spec.map[0].k: Required value"],
-    "a null that may not be": [
+    "a null that is not nullable": [
       { s: null },
       'spec.s: Invalid value: "null": spec.s in body must be of type string: "null"',
     ],
@@ -282,14 +288,17 @@ describe("validation", () => {
       { one: 4 },
       '<nil>: Invalid value: "": "spec.one" must validate one and only one schema (oneOf). Found 2 valid alternatives',
     ],
-    "what not forbids": [{ not: "bad" }, '<nil>: Invalid value: "": "spec.not" must not validate the schema (not)'],
+    "a value that not forbids": [
+      { not: "bad" },
+      '<nil>: Invalid value: "": "spec.not" must not validate the schema (not)',
+    ],
     "none of allOf": [
       { all: "y" },
       'spec.all: Invalid value: "y": spec.all in body should be at least 2 chars long',
       `spec.all: Invalid value: "y": spec.all in body should match '^x'`,
       '<nil>: Invalid value: "": "spec.all" must validate all the schemas (allOf). None validated',
     ],
-    "an integer beyond its format": [
+    "an integer out of range for its format": [
       { i32: 2 ** 31 },
       '<nil>: Invalid value: "": Checked value must be of type integer with format int32 in spec.i32',
     ],
@@ -310,7 +319,7 @@ describe("validation", () => {
     });
   }
 
-  test("finds nothing wrong with what is right", () => {
+  test("reports nothing for a valid object", () => {
     const spec = {
       s: "ab",
       e: "a",
@@ -332,11 +341,11 @@ describe("validation", () => {
     expect(errorsOf(schema, object(spec))).toEqual([]);
   });
 
-  test("counts characters and not their encoding", () => {
+  test("counts characters and not bytes", () => {
     expect(errorsOf(ofSpec({ type: "string", maxLength: 2, minLength: 2 }), object("😀😀"))).toEqual([]);
   });
 
-  test("stops reporting when everything is wrong", () => {
+  test("limits the number of errors", () => {
     const many = errorsOf(
       ofSpec({ type: "array", items: { type: "string" } }),
       object(Array.from({ length: 10_000 }, () => 1)),
@@ -346,7 +355,7 @@ describe("validation", () => {
   });
 });
 
-test("validation rules are found wherever they are", () => {
+test("validation rules are found at any depth", () => {
   const schema = ofSpec({
     type: "array",
     items: { type: "object", properties: { a: { type: "string", "x-kubernetes-validations": [{ rule: "true" }] } } },
@@ -383,13 +392,13 @@ describe("an update of an object that is no longer valid", () => {
     set: ["a", "a"],
   };
   const cases: Record<string, [change: JsonObject, fields: string[]]> = {
-    "passes when nothing is changed": [{}, []],
-    "is refused for what it changes": [{ text: "longer" }, ["spec.text"]],
-    "is refused for every element of a list that it changes, since they cannot be told apart": [
+    "passes when nothing changes": [{}, []],
+    "is rejected for the parts it changes": [{ text: "longer" }, ["spec.text"]],
+    "is rejected for every element of a changed list without keys, since they cannot be correlated": [
       { list: ["long", "x"] },
       ["spec.list[0]"],
     ],
-    "is excused for elements that have keys, wherever they are now": [
+    "is accepted for keyed elements at any position": [
       {
         keyed: [
           { k: "b", v: "long" },
@@ -398,8 +407,8 @@ describe("an update of an object that is no longer valid", () => {
       },
       ["spec.keyed[1].v"],
     ],
-    "is excused for keys of maps": [{ map: { a: "long", b: "long" } }, ["spec.map.b"]],
-    "is excused for duplicates when there were some": [{ set: ["a", "a", "b", "b"] }, []],
+    "is accepted for map keys": [{ map: { a: "long", b: "long" } }, ["spec.map.b"]],
+    "is accepted for duplicates that already existed": [{ set: ["a", "a", "b", "b"] }, []],
   };
   for (const [behaviour, [change, fields]] of Object.entries(cases)) {
     test(behaviour, () => {
@@ -410,7 +419,7 @@ describe("an update of an object that is no longer valid", () => {
   }
 });
 
-describe("pruning by the letter", () => {
+describe("pruning edge cases", () => {
   const schema = ofSpec({
     type: "object",
     properties: {
@@ -424,13 +433,13 @@ describe("pruning by the letter", () => {
     },
   });
   const cases: Record<string, [spec: JsonObject, want: JsonObject, unknown: string[]]> = {
-    "empties an object where a text should be": [{ text: { a: 1 } }, { text: {} }, ["spec.text.a"]],
-    "keeps the texts of a map that may hold anything, and empties its objects": [
+    "empties an object in place of a string": [{ text: { a: 1 } }, { text: {} }, ["spec.text.a"]],
+    "keeps the strings of a map with any values, and empties its objects": [
       { anything: { a: 1, b: { c: 1 }, d: [{ e: 1 }] } },
       { anything: { a: 1, b: {}, d: [{}] } },
       ["spec.anything.b.c", "spec.anything.d[0].e"],
     ],
-    "keeps what the elements of a list that preserves do not know": [
+    "keeps unknown fields in the elements of a preserving list": [
       { kept: [{ a: { b: 1 }, c: 1 }] },
       { kept: [{ a: {}, c: 1 }] },
       ["spec.kept[0].a.b"],
@@ -448,7 +457,7 @@ describe("pruning by the letter", () => {
   }
 });
 
-test("the status alone is told as if it were the whole", () => {
+test("messages for the status alone name paths relative to the status", () => {
   const schema: Schema = {
     type: "object",
     properties: { status: { type: "object", properties: { phase: { type: "string" } } } },
@@ -465,7 +474,7 @@ test("the status alone is told as if it were the whole", () => {
   ]);
 });
 
-describe("patterns that take too long", () => {
+describe("patterns that exceed the step limit", () => {
   const slow = "^[ab]*a[ab]{900}$";
   const long = "ab".repeat(100_000);
   const tooMuch = (field: string, shown: string): FieldError => ({
@@ -481,7 +490,7 @@ describe("patterns that take too long", () => {
     expect(errorsOf(schema, object({ s: long }))).toEqual([tooMuch("spec.s", shown)]);
   });
 
-  test("are an error where a text that does not match would be welcome", () => {
+  test("are an error even inside a not", () => {
     const schema = ofSpec({
       type: "object",
       properties: {
@@ -494,7 +503,7 @@ describe("patterns that take too long", () => {
     expect(errorsOf(schema, object({ t: long }))).toEqual([tooMuch("spec.t", shown)]);
   });
 
-  test("count together for all texts of an object", () => {
+  test("share one limit for all strings of an object", () => {
     const schema = ofSpec({
       type: "object",
       properties: { list: { type: "array", items: { type: "string", pattern: "^[ab]*a[ab]{900}" } } },
@@ -509,7 +518,7 @@ describe("patterns that take too long", () => {
     );
   });
 
-  test("do not stand in the way of an update that leaves the text as it was", () => {
+  test("do not reject an update that leaves the string unchanged", () => {
     const schema = ofSpec({
       type: "object",
       properties: { s: { type: "string", pattern: slow }, n: { type: "integer" } },

@@ -1,9 +1,9 @@
 /**
- * Compiles a structural schema into what the write path needs: `admit` prunes and defaults in one pass, `validate`
- * names what is wrong in the words of Kubernetes.
+ * Compiles a structural schema for the write path: `admit` prunes and defaults in one pass, `validate` reports errors
+ * in Kubernetes' wording.
  *
- * A node is compiled when a value first reaches it, so a schema of hundreds of kilobytes or one that contains itself
- * costs only what its objects use. Compiled schemas are kept by identity: a schema is shared and never changed.
+ * A node is compiled when a value first reaches it, so a large or recursive schema costs only what its objects use.
+ * Compiled schemas are cached by identity: a schema is shared and immutable.
  */
 import type { Json, JsonObject } from "../base/index.ts";
 import { withObjectMeta } from "./object-meta-schema.ts";
@@ -16,43 +16,42 @@ import { ValidationWalk } from "./structural-walk.ts";
 export interface AdmitOptions {
   /** Paths of removed fields (`spec.list[0].y`) are added in the order in which they appear. */
   unknownFields?: string[];
-  /** Of these, the fields of metadata of embedded objects; without it they are with the others. */
+  /** Of these, the metadata fields of embedded objects; without it they are included with the others. */
   embeddedFields?: string[];
-  /** Metadata of embedded objects that is of the wrong type is a bad request. */
+  /** Metadata of embedded objects with a wrong type is a bad request. */
   strictMetadata?: boolean;
-  /** An object that was admitted before: parts that are the very same are passed over. */
+  /** An object that was admitted before: identical parts are skipped. */
   settled?: JsonObject | undefined;
 }
 
 export interface ValidateOptions {
   /**
-   * An object that was admitted and found valid by this schema: parts that are the very same in both are not looked at
-   * again.
+   * An object that was admitted and validated by this schema: parts that are identical in both are not validated again.
    */
   settled?: JsonObject | undefined;
-  /** What an update replaces. What is wrong in it and stays as it was is let through. */
+  /** The object that an update replaces. Errors in its unchanged parts are accepted (ratcheting). */
   oldObject?: JsonObject | undefined;
-  /** Looks at the status only, and words it as if it were the whole. */
+  /** Validates only the status; messages name paths relative to it. */
   part?: "status" | undefined;
 }
 
-/** What is wrong with an object, in the three groups in which the real server finds it. */
+/** The errors of an object, in the real server's three groups. */
 export interface Findings {
-  /** Keywords of the schema. */
+  /** Errors of schema keywords. */
   values: FieldError[];
-  /** Kind and metadata of embedded objects. An update does not excuse them. */
+  /** Kind and metadata of embedded objects. Ratcheting does not apply to them. */
   embedded: FieldError[];
-  /** Elements that lists of type set or map hold twice. */
+  /** Duplicate elements in lists of type set or map. */
   duplicates: FieldError[];
 }
 
 export interface CompiledSchema {
   /**
-   * Removes what the schema does not know and fills in defaults. The object is not changed: the answer shares what
-   * stays as it is, and is the same object when nothing changes.
+   * Removes unknown fields and sets defaults. The object is not modified: the result shares unchanged parts, and is the
+   * same object when nothing changes.
    */
   admit(object: JsonObject, options?: AdmitOptions): JsonObject;
-  /** Everything that is wrong with the object, which should be admitted before; undefined when it is fine. */
+  /** All errors of the object, which should have been admitted before; undefined when it is valid. */
   validate(object: JsonObject, options?: ValidateOptions): Findings | undefined;
 }
 
@@ -101,7 +100,7 @@ function examine(
   let values = valueErrors(node, value, walk, settled);
   let { duplicates } = walk;
   if (values.length + walk.embedded.length + duplicates.length === 0) return undefined;
-  // Most objects are fine, so what was wrong before is looked for only when something is.
+  // Most objects are valid, so old errors are computed only when there are new ones.
   if (values.length > 0 && old !== undefined) {
     const ratchet = new ValidationWalk(node.schema, base, true);
     values = valueErrors(node, value, ratchet, old);
@@ -114,32 +113,32 @@ function examine(
   return { values: distinct(values), embedded: walk.embedded, duplicates };
 }
 
-/** What alternatives say twice is told once. */
+/** Removes duplicate errors from alternatives. */
 function distinct(errors: FieldError[]): FieldError[] {
   if (errors.length < 2) return errors;
   const seen = new Set<string>();
   return errors.filter(({ field, message }) => seen.size < seen.add(`${field}: ${message}`).size);
 }
 
-/** A default of a schema, checked as a value of that schema. `field` is where the default stands. */
+/** Validates a schema's default against that schema. `field` is the path of the default. */
 export function checkDefault(
   schema: Schema,
   value: Json,
   field: string,
 ): { isPruned: boolean; findings: Findings | undefined } {
   const unknown: string[] = [];
-  // Only pruning is of interest: defaults inside of the default are filled in when it is used.
+  // Only for pruning: defaults inside the default are set when it is used.
   admitNode(admitNodeOf(schema), value, new AdmitWalk(unknown, [], false), undefined);
   return { isPruned: unknown.length === 0, findings: examine(nodeOf(schema), value, field, undefined, undefined) };
 }
 
-/** Whether a schema states CEL rules (`x-kubernetes-validations`) anywhere. */
+/** Reports whether a schema contains CEL rules (`x-kubernetes-validations`) anywhere. */
 export function hasValidationRules(schema: Schema): boolean {
   for (const node of schemasWithin(schema)) if ((node["x-kubernetes-validations"]?.length ?? 0) > 0) return true;
   return false;
 }
 
-/** Every schema that can be reached, each once. */
+/** Every reachable schema, each once. */
 export function schemasWithin(root: Schema): Set<Schema> {
   const seen = new Set<Schema>([root]);
   for (const node of seen) {

@@ -1,4 +1,4 @@
-/** Laws of the small values that everything else is made of: quantities, names, hashes, conditions, percentages. */
+/** Properties of the basic values: quantities, names, hashes, conditions, percentages. */
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { withCondition, type Condition, type NextCondition } from "./conditions.ts";
@@ -38,7 +38,7 @@ describe("quantities", () => {
     e3: { base: 10n, power: 3 },
     "E-2": { base: 10n, power: -2 },
   };
-  /** Whole billionths: nothing finer exists, and so everything here is exact. */
+  /** Integer billionths: the finest precision, so everything here is exact. */
   const SCALE = 10n ** 9n;
   const amount = fc
     .record({
@@ -61,7 +61,7 @@ describe("quantities", () => {
       };
     });
 
-  test("are ordered as the exact numbers that they are, and add up as these do", () => {
+  test("are ordered and added like the exact numbers", () => {
     fc.assert(
       fc.property(amount, amount, (a, b) => {
         const [left, right] = [parseQuantity(a.text), parseQuantity(b.text)];
@@ -75,7 +75,7 @@ describe("quantities", () => {
     );
   });
 
-  test("have one canonical form, without a fraction, that is read as the same amount", () => {
+  test("have one canonical form, without a fraction, that parses to the same amount", () => {
     fc.assert(
       fc.property(amount, ({ text }) => {
         const canonical = formatQuantity(parseQuantity(text));
@@ -99,7 +99,7 @@ describe("quantities", () => {
     );
   });
 
-  test("of any text at all are read or refused, by both readers alike", () => {
+  test("of any text are parsed or rejected, identically by both parsers", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom("1", "0", "9", ".", "-", "+", "e", "E", "m", "K", "i", "n", " ") }),
@@ -137,12 +137,12 @@ describe("names", () => {
       dns1035LabelProblems,
       (text) => matches("[a-z]([-a-z0-9]*[a-z0-9])?", text, 63),
     ],
-    "values of labels": [labelValueProblems, (text) => matches(`(${PART})?`, text, 63)],
-    "keys of data": [
+    "label values": [labelValueProblems, (text) => matches(`(${PART})?`, text, 63)],
+    "data keys": [
       dataKeyProblems,
       (text) => matches("[-._a-zA-Z0-9]+", text, 253) && text !== "." && !text.startsWith(".."),
     ],
-    "keys of labels": [
+    "label keys": [
       labelKeyProblems,
       (text) => {
         const [name = "", prefix, ...more] = text.split("/").toReversed();
@@ -171,13 +171,13 @@ describe("names", () => {
     "y".repeat(250),
   );
   for (const [what, [check, isGood]] of Object.entries(rules)) {
-    test(`${what} are those of the published expression and length`, () => {
+    test(`${what} match the published expression and length`, () => {
       fc.assert(
         fc.property(fc.array(piece, { maxLength: 5 }), (pieces) => {
           const text = pieces.join("");
 
           expect(check(text).length === 0).toBe(isGood(text));
-          // Those that were found good are remembered, which must not matter.
+          // Valid keys are cached, which must not change the result.
           expect(check(text)).toEqual(check(text));
         }),
         { numRuns: 500 },
@@ -196,7 +196,7 @@ describe("hashes", () => {
     return Number(hash);
   };
 
-  test("are those of arithmetic without bounds", () => {
+  test("match arithmetic with unlimited integers", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
         expect(fnv1a32(bytes)).toBe(reference(bytes, true));
@@ -205,7 +205,7 @@ describe("hashes", () => {
     );
   });
 
-  test("make names of themselves that are names", () => {
+  test("encode to valid names", () => {
     fc.assert(
       fc.property(fc.nat(2 ** 32 - 1), (hash) => {
         const encoded = safeEncode(String(hash));
@@ -228,7 +228,7 @@ describe("conditions", () => {
     observedGeneration: fc.option(fc.nat(3), { nil: undefined }),
   });
 
-  test("are there once for each type, say what was said last, and date from when their status last changed", () => {
+  test("occur once per type, have the last value, and date from the last status change", () => {
     fc.assert(
       fc.property(fc.array(next, { maxLength: 8 }), (changes) => {
         let conditions: readonly Condition[] = [];
@@ -252,7 +252,7 @@ describe("conditions", () => {
     );
   });
 
-  test("that say nothing new are the same list", () => {
+  test("that are unchanged return the same list", () => {
     fc.assert(
       fc.property(fc.array(next, { maxLength: 3 }), next, (changes, last) => {
         const conditions = [...changes, last].reduce<readonly Condition[]>(
@@ -266,7 +266,7 @@ describe("conditions", () => {
   });
 });
 
-test("a percentage lies between its two roundings, which are at most one apart", () => {
+test("a percentage is between its two roundings, which are at most one apart", () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 100 }), fc.nat(100_000), (percent, total) => {
       const [down, up] = [

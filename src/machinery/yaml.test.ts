@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Json } from "../base/index.ts";
 import { formatYaml, parseYaml, parseYamlBody, parseYamlDocuments } from "./yaml.ts";
 
-describe("scalars are read as Kubernetes reads them", () => {
+describe("scalars are parsed as in Kubernetes", () => {
   const cases: [text: string, want: Json][] = [
     ["yes", true],
     ["Off", false],
@@ -28,7 +28,7 @@ describe("scalars are read as Kubernetes reads them", () => {
   });
 });
 
-test("keys are text, whatever they look like", () => {
+test("keys are always strings", () => {
   expect(parseYaml("1: a\ntrue: b\n")).toEqual({ "1": "a", true: "b" });
 });
 
@@ -36,31 +36,31 @@ test("JSON is YAML", () => {
   expect(parseYaml('{"a": [1, {"b": "c"}]}')).toEqual({ a: [1, { b: "c" }] });
 });
 
-test("documents are separated by dashes, and empty ones are left out", () => {
+test("documents are separated by dashes, and empty ones are omitted", () => {
   expect(parseYamlDocuments("---\na: 1\n---\n# nothing\n---\nb: 2\n")).toEqual([{ a: 1 }, { b: 2 }]);
   expect(parseYaml("")).toBeNull();
 });
 
-test("aliases become copies, and merge keys are merged", () => {
+test("aliases are copied, and merge keys are merged", () => {
   const parsed = parseYaml("base: &b {x: 1}\nuse: *b\nmerged: {<<: *b, z: 2}\n") as Record<string, Json>;
 
   expect(parsed).toEqual({ base: { x: 1 }, use: { x: 1 }, merged: { x: 1, z: 2 } });
   expect(parsed["use"]).not.toBe(parsed["base"]);
 });
 
-test("a short text that is long only through its aliases is refused", () => {
+test("a short text with excessive aliases is rejected", () => {
   const text = `a: &a [${"x,".repeat(500)}]\nb: &b [*a,*a,*a,*a,*a,*a]\nc: [${"*b,".repeat(100)}]\n`;
 
   expect(() => parseYaml(text)).toThrow("document contains excessive aliasing");
 });
 
-test("as many aliases as a person would write are expanded", () => {
+test("a moderate number of aliases is expanded", () => {
   const text = `base: &base {image: web, ports: [80, 443]}\nall: [${"*base, ".repeat(200)}]\n`;
 
   expect((parseYaml(text) as { all: unknown[] }).all).toHaveLength(200);
 });
 
-test("aliases that multiply are refused", () => {
+test("aliases that multiply are rejected", () => {
   const levels = Array.from(
     { length: 9 },
     (_, level) => `l${level + 1}: &l${level + 1} [${Array.from({ length: 9 }, () => `*l${level}`).join()}]`,
@@ -69,7 +69,7 @@ test("aliases that multiply are refused", () => {
   expect(() => parseYaml(["l0: &l0 [x]", ...levels].join("\n"))).toThrow("document contains excessive aliasing");
 });
 
-test("a mistake is a bad request that names the line", () => {
+test("a syntax error is a bad request that names the line", () => {
   expect(() => parseYaml("a: 1\nb: [1\n")).toThrow(
     expect.objectContaining({
       message: expect.stringMatching(/^error converting YAML to JSON: yaml: line \d+: /) as unknown,
@@ -78,7 +78,7 @@ test("a mistake is a bad request that names the line", () => {
   );
 });
 
-test("a key that is there twice counts last, unless keys must be unique", () => {
+test("the last of duplicate keys wins, unless keys must be unique", () => {
   expect(parseYaml("a: 1\na: 2\n")).toEqual({ a: 2 });
   expect(() => parseYaml("a: 1\na: 2\n", { uniqueKeys: true })).toThrow("duplicated mapping key");
 });
@@ -88,11 +88,11 @@ test("__proto__ is an ordinary key", () => {
   expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
 });
 
-test("text that would be read as something else is quoted", () => {
+test("text that would parse as another type is quoted", () => {
   expect(formatYaml({ b: [{ d: 1, c: "yes" }], a: "1" })).toBe('a: "1"\nb:\n- c: "yes"\n  d: 1\n');
 });
 
-test("what was formatted reads back the same", () => {
+test("formatted YAML parses to the same value", () => {
   const value = fc.letrec<{ value: Json }>((tie) => ({
     value: fc.oneof(
       { maxDepth: 3 },
@@ -112,7 +112,7 @@ test("what was formatted reads back the same", () => {
   );
 });
 
-test("keys that are there twice are named with the line of their value, and the last one counts", () => {
+test("duplicate keys are reported with the line of their value, and the last one wins", () => {
   const text = "data:\n  a: b\n  a: c\n  l: [1, {x: 1, x: 2}]\n  m:\n    k: 1\n  m:\n    j: 2\n";
 
   const { value, repeated } = parseYamlBody(text);
@@ -125,6 +125,6 @@ test("keys that are there twice are named with the line of their value, and the 
   ]);
 });
 
-test("a body without such keys has none", () => {
+test("a body without duplicate keys reports none", () => {
   expect(parseYamlBody("a: 1\nb: [a, a]\n")).toEqual({ value: { a: 1, b: ["a", "a"] }, repeated: [] });
 });

@@ -1,6 +1,6 @@
 /**
- * YAML as Kubernetes reads it: YAML 1.1 booleans (`yes`, `on`), octal numbers with a leading zero, dates and `12:30` as
- * text, keys as strings. What it makes is JSON: aliases are expanded into copies within a bound.
+ * YAML as Kubernetes parses it: YAML 1.1 booleans (`yes`, `on`), octal numbers with a leading zero, dates and `12:30`
+ * as text, keys as strings. The result is JSON: aliases are expanded into copies up to a limit.
  */
 import {
   boolYaml11Tag,
@@ -25,22 +25,22 @@ import { setOwn, type Json, type JsonObject } from "../base/index.ts";
 import { ApiError, badRequest } from "./status.ts";
 
 /**
- * Aliases multiply: nine levels of nine make a billion. The largest request is 3 MiB, which holds fewer values than
- * this.
+ * Aliases multiply: nine levels of nine give a billion values. The largest request is 3 MiB, which holds fewer values
+ * than this.
  */
 const MAX_VALUES = 1_000_000;
 const MAX_ALIASES = 10_000;
 const MAX_DEPTH = 200;
 /**
- * Go's reader refuses a document that is almost nothing but aliases long before it is large. Past the first thousand
- * values at most this part may come through aliases, and less and less between `from` and `to` values.
+ * Go's parser rejects a document that consists almost entirely of aliases long before it is large. Beyond the first
+ * thousand values at most this share may come from aliases, decreasing between `from` and `to` values.
  */
 const ALIASED = { free: 100, countsAfter: 1000, most: 0.99, least: 0.1, from: 400_000, to: 4_000_000 } as const;
 
 const INTEGER = /^[-+]?(0b[01_]+|0x[0-9a-fA-F_]+|0o?[0-7_]*|[1-9][0-9_]*)$/;
 const FLOAT = /^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$/;
 
-/** Whole numbers as Go reads them: no sexagesimals, so `22:22` is text. */
+/** Integers as Go parses them: no sexagesimals, so `22:22` is text. */
 const integerTag = defineScalarTag<number>("tag:yaml.org,2002:int", {
   implicit: true,
   identify: (data: unknown) => Number.isInteger(data),
@@ -57,7 +57,7 @@ const integerTag = defineScalarTag<number>("tag:yaml.org,2002:int", {
 const floatTag = defineScalarTag<number>("tag:yaml.org,2002:float", {
   implicit: true,
   identify: (data: unknown) => typeof data === "number",
-  // One that no number can hold is text, as for Go.
+  // An out-of-range number is text, as in Go.
   resolve: (source) => (FLOAT.test(source) && Number.isFinite(Number(source)) ? Number(source) : NOT_RESOLVED),
 });
 
@@ -73,7 +73,7 @@ const kubernetesSchema = new Schema([
 ]);
 
 export interface YamlOptions {
-  /** A key that is there twice is an error. Otherwise the last one counts, as in JSON. */
+  /** Duplicate keys are an error. Otherwise the last one wins, as in JSON. */
   uniqueKeys?: boolean;
 }
 
@@ -84,15 +84,12 @@ const loadOptions = ({ uniqueKeys = false }: YamlOptions): LoadOptions => ({
   maxDepth: MAX_DEPTH,
 });
 
-/** One document; an empty text is `null`. Throws a bad request with the line of the mistake. */
+/** One document; an empty text is `null`. Throws a bad request with the line of the error. */
 export function parseYaml(text: string, options: YamlOptions = {}): Json {
   return reading(() => (text.trim() === "" ? null : new Copying(text).json(load(text, loadOptions(options)))));
 }
 
-/**
- * One document, and its keys that are there twice in the words of the reader that Kubernetes uses: `line 7: key "a"
- * already set in map`.
- */
+/** One document, and its duplicate keys in the wording of Kubernetes' parser: `line 7: key "a" already set in map`. */
 export function parseYamlBody(text: string): { value: Json; repeated: readonly string[] } {
   try {
     return {
@@ -102,7 +99,7 @@ export function parseYamlBody(text: string): { value: Json; repeated: readonly s
       repeated: [],
     };
   } catch (error) {
-    // Almost no document has such keys, so looking for them closely is left to those that do.
+    // Almost no document has duplicate keys, so the detailed search is only done for those that do.
     if (!(error instanceof ApiError) || !error.message.includes(DUPLICATED)) throw error;
     return { value: parseYaml(text), repeated: repeatedKeys(text) };
   }
@@ -112,7 +109,7 @@ const DUPLICATED = "duplicated mapping key";
 
 function repeatedKeys(text: string): string[] {
   const found: string[] = [];
-  /** Of each open collection: the keys so far, and the key whose value comes next. */
+  /** For each open collection: the keys so far, and the key of the next value. */
   const open: { keys: Set<string> | undefined; key: string | undefined }[] = [];
   const lineAt = createLineCounter(text);
   for (const event of parseEvents(text, { maxDepth: MAX_DEPTH })) {
@@ -145,7 +142,7 @@ function repeatedKeys(text: string): string[] {
 
 const NEWLINE = 10;
 
-/** The line of a position, counted from 1. Positions are asked for in order, so that the text is read once. */
+/** The line of a position, counted from 1. Positions must be passed in order, so that the text is scanned once. */
 export function createLineCounter(text: string): (position: number) => number {
   let line = 1;
   let counted = 0;
@@ -155,7 +152,7 @@ export function createLineCounter(text: string): (position: number) => number {
   };
 }
 
-/** All documents of a file, without those that are empty. */
+/** All non-empty documents of a file. */
 export function parseYamlDocuments(text: string, options: YamlOptions = {}): Json[] {
   return reading(() => {
     const copying = new Copying(text);
@@ -175,9 +172,9 @@ function reading<T>(read: () => T): T {
   }
 }
 
-/** Copies what the reader made into JSON without shared parts. What it made twice of one part came through an alias. */
+/** Copies the parser's output into JSON without shared parts. A part that occurs twice came from an alias. */
 class Copying {
-  /** The parts that were copied before; undefined for a text that has no alias. */
+  /** The parts that were already copied; undefined for a text without aliases. */
   readonly #copied: Set<object> | undefined;
   #values = 0;
   #aliased = 0;
@@ -188,9 +185,9 @@ class Copying {
 
   json(value: unknown, depth = 0, isAliased = false): Json {
     this.#count(isAliased);
-    // Deeper than any document that was read: an anchor that contains itself.
+    // Deeper than any parsed document: an anchor that contains itself.
     if (depth > MAX_DEPTH) throw excessiveAliasing();
-    // Half of a surrogate pair can be written as an escape and has no bytes of its own.
+    // An unpaired surrogate can be written as an escape and has no UTF-8 encoding.
     if (typeof value === "string") return value.toWellFormed();
     if (typeof value !== "object" || value === null) return (value ?? null) as Json;
     const isAgain = isAliased || this.#copied?.has(value) === true;

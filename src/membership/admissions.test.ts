@@ -4,7 +4,7 @@ import type { Namespace } from "../api/index.ts";
 import { startTestFleet } from "../testing/fleet/index.ts";
 import { datedTaints } from "./admissions.ts";
 
-test("the namespace of a member's Works cannot be deleted by hand while the member is there, other namespaces can", async () => {
+test("rejects deleting the execution namespace of an existing member, and allows other namespaces", async () => {
   const { client, stop } = await startTestFleet({ members: ["member1"] });
   const namespace = (name: string): Namespace => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
   await client.create(NamespaceKind, "hub", namespace("karmada-examples"));
@@ -20,7 +20,7 @@ test("the namespace of a member's Works cannot be deleted by hand while the memb
   await stop();
 });
 
-test("a taint that evicts is dated by the hub's clock when a Cluster gets it", async () => {
+test("sets timeAdded of a NoExecute taint from the hub's clock when a Cluster gets it", async () => {
   const { client, clock, stop } = await startTestFleet({ members: ["member1"] });
 
   const tainted = await client.patch(
@@ -44,21 +44,21 @@ test("a taint that evicts is dated by the hub's clock when a Cluster gets it", a
   await stop();
 });
 
-describe("the date of a taint", () => {
+describe("timeAdded of a taint", () => {
   const known = { key: "a", effect: "NoExecute" as const, timeAdded: "2024-05-01T12:00:00Z" };
 
-  test("stays when somebody writes the taint without it", () => {
+  test("is kept when a client writes the taint without it", () => {
     expect(datedTaints([{ key: "a", effect: "NoExecute" }], [known], "2024-05-02T12:00:00Z")).toEqual([known]);
   });
 
-  test("is new when the taint has another value", () => {
+  test("is renewed when the taint has another value", () => {
     expect(datedTaints([{ key: "a", value: "b", effect: "NoExecute" }], [known], "2024-05-02T12:00:00Z")).toEqual([
       { key: "a", value: "b", effect: "NoExecute", timeAdded: "2024-05-02T12:00:00Z" },
     ]);
   });
 });
 
-test("every Work has an id", async () => {
+test("every Work gets a permanent id", async () => {
   const { client, stop } = await startTestFleet({ members: ["member1"] });
   const work: Work = {
     apiVersion: "work.karmada.io/v1alpha1",

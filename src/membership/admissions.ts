@@ -1,8 +1,7 @@
 /**
- * What the hub makes of Clusters, Works and the namespaces of Works when they are written or deleted by hand. Pure but
- * for the clock.
+ * Admission for Clusters, Works and execution namespaces. Pure except for the clock.
  *
- * Taints that evict are dated: who tolerates one for a while counts from then.
+ * Taints that evict get timeAdded: toleration seconds count from then.
  */
 import { Cluster, createWorkAdmissions, executionNamespace, Namespace } from "../api/index.ts";
 import type { Admission, AnyAdmission, ClusterReader, Taint } from "../api/index.ts";
@@ -17,7 +16,7 @@ const refused = (field: string, why: string): FieldError => ({
   message: `Forbidden: ${why}`,
 });
 
-/** On members the same names mean nothing. */
+/** Applies to the hub only; on members these names have no meaning. */
 const keepNamespaces = (hub: string): Admission<Namespace> => ({
   for: Namespace,
   on: ["DELETE"],
@@ -26,13 +25,13 @@ const keepNamespaces = (hub: string): Admission<Namespace> => ({
       ? [
           refused(
             "metadata",
-            "the control plane keeps the Works and secrets of members here; deleting it would delete what they run",
+            "this namespace contains the Works and Secrets of members; deleting it would delete their workloads",
           ),
         ]
       : [],
 });
 
-/** The namespace of a member's Works goes when the member leaves, or has left. */
+/** The execution namespace is deleted when the member leaves, or has left. */
 function holdsMembers(namespace: string, read: ClusterReader): boolean {
   if (namespace === "karmada-system" || namespace === "karmada-cluster") return true;
   const prefix = executionNamespace("");
@@ -46,7 +45,7 @@ function holdsMembers(namespace: string, read: ClusterReader): boolean {
 
 type Taints = readonly DeepReadonly<Taint>[];
 
-/** One that was there before keeps its date, also when its writer left it out. */
+/** An existing taint keeps its timeAdded, also when the client omits it. */
 export function datedTaints(taints: Taints, before: Taints, now: string): Taints {
   const idOf = ({ key, value = "", effect }: DeepReadonly<Taint>): string => JSON.stringify([key, value, effect]);
   const dates = new Map(before.map((taint) => [idOf(taint), taint.timeAdded]));

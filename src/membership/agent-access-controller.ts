@@ -1,8 +1,8 @@
 /**
- * Lets the agent of an accepted ManagedCluster see to the Works of its Cluster, and takes that right away with the
+ * Grants the agent of an accepted ManagedCluster access to the Works of its Cluster, and revokes it with the
  * acceptance.
  *
- * Reads: Clusters that pull, ManagedClusters.
+ * Reads: pull-mode Clusters, ManagedClusters.
  * Writes: roles and bindings named `flotilla:agent:<cluster>`; nothing else.
  */
 import {
@@ -27,7 +27,7 @@ export interface AgentAccessDependencies {
   hub: string;
   client: Client;
   informers: Informers;
-  /** Members in this process need no rights. */
+  /** In-process members need no permissions. */
   isSimulated(cluster: string): boolean;
 }
 
@@ -70,7 +70,7 @@ export function createAgentAccessController({
     const other = managed.get({ cluster: hub, name });
     if (other ? !other.spec.hubAcceptsClient : !(await isLeaving(name, signal))) return NONE;
     const access = planAgentAccess(name);
-    // A member that leaves lets its agent finish: what is there stays, and nothing is made any more.
+    // While a member leaves, its agent may finish: existing permissions stay, and no new ones are created.
     const isPossible =
       <T extends KubernetesObject>(kind: Kind<T>) =>
       (object: T): boolean =>
@@ -83,14 +83,17 @@ export function createAgentAccessController({
     };
   }
 
-  /** Its ManagedCluster went first. Asked of the hub itself, because nobody says in which order the two are seen. */
+  /**
+   * Its ManagedCluster was deleted first. Read from the hub itself, because the order in which informers receive the
+   * two is undefined.
+   */
   const isLeaving = async (name: string, signal: AbortSignal): Promise<boolean> =>
     (await find(client, Cluster, { cluster: hub, name }, { signal }))?.metadata.deletionTimestamp !== undefined;
 
   const isMade = <T extends KubernetesObject>(kind: Kind<T>, { metadata }: T): boolean =>
     informers.of(kind).get({ cluster: hub, namespace: metadata.namespace, name: metadata.name }) !== undefined;
 
-  /** Nothing can be made in a namespace that is missing or going. */
+  /** Nothing can be created in a namespace that is missing or terminating. */
   function canBeMade({ metadata }: KubernetesObject): boolean {
     if (metadata.namespace === undefined) return true;
     const namespace = namespaces.get({ cluster: hub, name: metadata.namespace });
@@ -116,8 +119,8 @@ export function createAgentAccessController({
     ],
     async reconcile({ name }, { signal }) {
       const access = await wanted(name, signal);
-      // First the roles: a binding to a role that is not there grants nothing, and is refused where its maker could not
-      // grant it.
+      // Roles first: a binding to a missing role grants nothing, and the API server rejects it if its creator could not
+      // grant the role.
       await sets.clusterRoles.replace(name, access.clusterRoles, signal);
       await sets.roles.replace(name, access.roles, signal);
       await sets.clusterRoleBindings.replace(name, access.clusterRoleBindings, signal);

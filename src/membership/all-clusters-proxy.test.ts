@@ -34,7 +34,7 @@ const podList = (...names: string[]): JsonObject => ({
   items: names.map((name) => ({ metadata: { name } })),
 });
 
-/** Members by name with what each answers; those in `away` are not ready. */
+/** Members by name with their answers; those in `away` are not ready. */
 function createProxy(
   answers: Record<string, Answer>,
   away: readonly string[] = [],
@@ -96,8 +96,8 @@ async function textOf({ body }: ConnectResponse): Promise<string> {
 const FOUND: Answer = { status: 200, body: { kind: "Pod" } };
 const ABSENT: Answer = { status: 404 };
 
-describe("a list of all clusters", () => {
-  test("is the lists of all of them, in the order of their names", async () => {
+describe("a list over all clusters", () => {
+  test("merges the lists of all clusters, ordered by cluster name", async () => {
     const { ask } = createProxy({
       paris: { status: 200, body: podList("c") },
       bonn: { status: 200, body: podList() },
@@ -116,7 +116,7 @@ describe("a list of all clusters", () => {
     expect(answer.headers).not.toHaveProperty("warning");
   });
 
-  test("is asked for whole and as JSON, with the selectors of the request, as the caller", async () => {
+  test("requests complete JSON lists with the request's selectors, as the caller", async () => {
     const { ask, sent } = createProxy({ oslo: { status: 200, body: podList() } });
 
     await ask({ url: "api/v1/pods?labelSelector=app&limit=500&resourceVersion=7" });
@@ -133,7 +133,7 @@ describe("a list of all clusters", () => {
     expect(sent[0]?.query.toString()).toBe("labelSelector=app");
   });
 
-  test("leaves out who cannot be asked, refuses or answers something else, and says so", async () => {
+  test("omits clusters that are unreachable, reject the request or return something else, and adds a warning", async () => {
     const { ask, sent } = createProxy(
       { oslo: { status: 200, body: podList("a") }, bonn: "broken", rome: FOUND, away: FOUND, shut: { status: 403 } },
       ["away"],
@@ -143,12 +143,12 @@ describe("a list of all clusters", () => {
 
     expect((JSON.parse(await textOf(answer)) as { items: unknown[] }).items).toHaveLength(1);
     expect(answer.headers["warning"]).toBe(
-      '299 - "not asked or without an answer: away (it is not ready), bonn (no \\"route\\" to it), rome (it did not answer with a list), shut (it answered 403)"',
+      '299 - "no answer from: away (it is not ready), bonn (no \\"route\\" to it), rome (it did not return a list), shut (it answered 403)"',
     );
     expect(sent.map(({ name }) => name)).not.toContain("away");
   });
 
-  test("does not wait for a member that hangs", async () => {
+  test("does not wait for a hanging member", async () => {
     const { ask, clock } = createProxy({ oslo: { status: 200, body: podList("a") }, rome: "hangs" });
 
     const asking = ask({ url: "api/v1/pods" });
@@ -157,7 +157,7 @@ describe("a list of all clusters", () => {
     expect((await asking).headers["warning"]).toContain("rome (it did not answer within 10 s)");
   });
 
-  test("names some of many who are missing", async () => {
+  test("names only some of many missing clusters", async () => {
     const names = Array.from({ length: 100 }, (_, index) => `c${String(index).padStart(2, "0")}`);
     const { ask, sent } = createProxy(
       { oslo: { status: 200, body: podList() }, ...Object.fromEntries(names.map((name) => [name, "broken" as const])) },
@@ -170,7 +170,7 @@ describe("a list of all clusters", () => {
     expect(sent).toHaveLength(1);
   });
 
-  test("that is too large ends at once, and nobody else is asked", async () => {
+  test("stops at the size limit and queries no further clusters", async () => {
     const { ask, sent } = createProxy(
       Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`c${index}`, "endless" as const])),
     );
@@ -183,39 +183,44 @@ describe("a list of all clusters", () => {
     string,
     { answers: Record<string, Answer>; url: string; method?: string; code: number; message: string }
   > = {
-    "is 503 when nobody answers": { answers: { oslo: "broken" }, url: "api/v1/pods", code: 503, message: "oslo (no" },
-    "is 404 when nobody shows it": {
+    "returns 503 when no cluster answers": {
+      answers: { oslo: "broken" },
+      url: "api/v1/pods",
+      code: 503,
+      message: "oslo (no",
+    },
+    "returns 404 when no cluster serves the resource": {
       answers: { oslo: ABSENT, rome: "broken" },
       url: "api/v1/pods",
       code: 404,
       message: "could not find the requested resource",
     },
-    "is 404 when there is no cluster": {
+    "returns 404 when there is no cluster": {
       answers: {},
       url: "api/v1/pods",
       code: 404,
       message: "could not find the requested resource",
     },
-    "cannot be continued": {
+    "rejects continue tokens": {
       answers: { oslo: FOUND },
       url: "api/v1/pods?continue=x",
       code: 400,
       message: "come whole",
     },
-    "cannot be watched": {
+    "rejects watches": {
       answers: { oslo: FOUND },
       url: "api/v1/pods?watch=true",
       code: 405,
       message: "watch is not supported for all clusters at once",
     },
-    "cannot be written to": {
+    "rejects writes": {
       answers: { oslo: FOUND },
       url: "api/v1/namespaces/shop/pods",
       method: "POST",
       code: 405,
       message: "POST is not supported for all clusters at once",
     },
-    "cannot be deleted": {
+    "rejects deletes": {
       answers: { oslo: FOUND },
       url: "api/v1/namespaces/shop/pods",
       method: "DELETE",
@@ -234,8 +239,8 @@ describe("a list of all clusters", () => {
   }
 });
 
-describe("an object of whichever cluster has it", () => {
-  test("is asked of that cluster, with everything that came", async () => {
+describe("an object in any cluster", () => {
+  test("is requested from its cluster, with the full original request", async () => {
     const { ask, sent } = createProxy({ oslo: ABSENT, paris: FOUND });
 
     const answer = await ask({
@@ -272,24 +277,24 @@ describe("an object of whichever cluster has it", () => {
     ]);
   });
 
-  test("is found although a cluster cannot be asked, which is told", async () => {
+  test("is found although a cluster is unreachable, with a warning", async () => {
     const answer = await createProxy({ oslo: "broken", paris: FOUND }).ask({ url: "api/v1/namespaces/shop/pods/box" });
 
     expect(answer.headers["warning"]).toContain("oslo");
   });
 
   const refusals: Record<string, { answers: Record<string, Answer>; code: number; message: string }> = {
-    "is 404 when no cluster shows it": {
+    "returns 404 when no cluster has it": {
       answers: { oslo: ABSENT, paris: { status: 403 } },
       code: 404,
       message: 'pods "box" not found',
     },
-    "is a conflict when several have it": {
+    "returns a conflict when several clusters have it": {
       answers: { oslo: FOUND, rome: ABSENT, paris: FOUND },
       code: 409,
       message: "conflict resource, exist in more than one cluster: oslo,paris",
     },
-    "is 503 when nobody answers": { answers: { oslo: "broken" }, code: 503, message: "oslo" },
+    "returns 503 when no cluster answers": { answers: { oslo: "broken" }, code: 503, message: "oslo" },
   };
   for (const [behaviour, { answers, code, message }] of Object.entries(refusals)) {
     test(behaviour, async () => {
@@ -302,7 +307,7 @@ describe("an object of whichever cluster has it", () => {
   }
 });
 
-test("what is about a server is answered by the hub", async () => {
+test("the hub answers requests that are not about objects", async () => {
   const { ask, sent } = createProxy({ oslo: FOUND });
 
   expect(await textOf(await ask({ url: "apis/apps/v1" }))).toBe("hub apis/apps/v1");

@@ -1,9 +1,9 @@
 /**
- * `clusters/*` with its proxy: one request to the API of every member. A list is the lists of all of them; an object is
- * found wherever it is, and then that cluster is asked; what is about a server and not about objects, such as
- * discovery, is answered by the hub. Always as the caller, so that nobody sees more than each cluster would show him.
+ * Proxy for the cluster name `*`: one request to the API of every member. A list merges the lists of all members. A
+ * request for an object is sent to the cluster that has it. The hub answers requests that are not about objects, such
+ * as discovery. Always as the caller, so that users see only what each cluster allows them to see.
  *
- * A cluster that cannot be asked is left out, and a warning says so: an answer of the others is worth more than none.
+ * An unreachable cluster is omitted with a warning: a partial answer is better than none.
  */
 import type { Cluster, ConnectHandler, ConnectRequest, ConnectResponse } from "../api/index.ts";
 import { isObject, messageOf } from "../base/index.ts";
@@ -24,23 +24,26 @@ import type { ProxiedTarget } from "./proxied-target.ts";
 
 export interface AllClustersProxyDependencies {
   clusters(): readonly DeepReadonly<Cluster>[];
-  /** A request to one member, whose name it has. */
+  /** A request to one member by name. */
   ask: ConnectHandler;
   /** The same request to the hub itself. */
   askHub: ConnectHandler;
   clock: Clock;
 }
 
-/** So many members are asked at the same time. */
+/** Members queried concurrently. */
 const CONCURRENCY = 32;
-/** A member that takes longer is left out: one that hangs must not hold up the answer of a thousand others. */
+/** A member that takes longer is omitted: a hanging member must not delay the answers of a thousand others. */
 const PATIENCE_MS = 10_000;
-/** All lists together; who wants more asks the clusters one by one. */
+/** Limit for all lists together; for more, clients must query the clusters individually. */
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
-/** As many clusters are named in a text. */
+/** Maximum number of clusters named in a message. */
 const MAX_NAMED = 10;
 const READS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
-/** What means something to one server alone. Lists come whole, because a place in one list is none in another. */
+/**
+ * Parameters that are valid for one server only. Lists are requested without paging, because a continue token of one
+ * server is invalid for another.
+ */
 const OF_ONE_SERVER = [
   "limit",
   "resourceVersion",
@@ -51,7 +54,7 @@ const OF_ONE_SERVER = [
 
 interface Asked<T> {
   answers: { cluster: string; answer: T }[];
-  /** Clusters that gave none, with the reason. */
+  /** Clusters without an answer, with the reason. */
   missing: string[];
 }
 
@@ -62,7 +65,7 @@ export function createAllClustersProxy({ clusters, ask, askHub, clock }: AllClus
     if (target.name !== undefined) return one(request, target, target.name, signal);
     if (!READS.has(request.method) || target.isWatch)
       throw methodNotAllowed(
-        `${target.isWatch ? "watch" : request.method} is not supported for all clusters at once: name one`,
+        `${target.isWatch ? "watch" : request.method} is not supported for all clusters at once: name one cluster`,
       );
     return list(request, target, signal);
   };
@@ -96,7 +99,7 @@ export function createAllClustersProxy({ clusters, ask, askHub, clock }: AllClus
 
   async function list(request: ConnectRequest, { path }: ProxiedTarget, signal: AbortSignal): Promise<ConnectResponse> {
     if (request.query.get("continue"))
-      throw badRequest("lists of all clusters come whole: there is nothing to continue");
+      throw badRequest("lists of all clusters are not paged: continue is not supported");
     const query = new URLSearchParams(request.query);
     for (const name of OF_ONE_SERVER) query.delete(name);
     let room = MAX_LIST_BYTES;
@@ -106,9 +109,7 @@ export function createAllClustersProxy({ clusters, ask, askHub, clock }: AllClus
       for await (const chunk of chunksOf(answer)) {
         room -= chunk.byteLength;
         if (room < 0)
-          throw tooLarge(
-            `the lists of all clusters are larger than ${MAX_LIST_BYTES} bytes: ask the clusters one by one`,
-          );
+          throw tooLarge(`the lists of all clusters exceed ${MAX_LIST_BYTES} bytes: query the clusters individually`);
         chunks.push(chunk);
       }
       if (answer.status !== 200) {
@@ -130,8 +131,8 @@ export function createAllClustersProxy({ clusters, ask, askHub, clock }: AllClus
   }
 
   /**
-   * Asks every ready member; answers are in the order of names. What is wrong with all of them ends it, and so does the
-   * caller.
+   * Queries every ready member; answers are ordered by name. A request that is invalid for all members ends it, and so
+   * does an abort by the caller.
    */
   async function askAll<T>(
     request: ConnectRequest,
@@ -182,30 +183,30 @@ export function createAllClustersProxy({ clusters, ask, askHub, clock }: AllClus
 }
 
 /**
- * What is asked of every cluster is a read, whatever follows; nothing of the request's own body or connection goes with
- * it.
+ * Every cluster is first queried with a read, regardless of the method; the request's body and upgrade are not
+ * forwarded.
  */
 function readOf({ body: _body, upgrade: _upgrade, ...request }: ConnectRequest, path: string): ConnectRequest {
   return { ...request, method: "GET", path, rawPath: path, headers: { accept: "application/json" } };
 }
 
 interface List {
-  /** All of it but the items. */
+  /** Everything except the items. */
   envelope: JsonObject;
-  /** With commas between them. */
+  /** Separated by commas. */
   items: string;
 }
 
-/** Read member by member and kept as text, so that nothing ever holds or writes all lists in one go. */
+/** Parsed member by member and kept as text, so that all lists are never held or serialized at once. */
 function listIn(bytes: Buffer): List {
   const value: unknown = JSON.parse(bytes.toString());
-  if (!isObject(value) || !Array.isArray(value.items)) throw new Error("it did not answer with a list");
+  if (!isObject(value) || !Array.isArray(value.items)) throw new Error("it did not return a list");
   const { items, ...envelope } = value;
   return { envelope, items: JSON.stringify(items).slice(1, -1) };
 }
 
 async function* joined({ envelope, items: first }: List, rest: readonly List[]): AsyncGenerator<Uint8Array> {
-  // Versions of several servers have nothing in common.
+  // resourceVersions of different servers are not comparable.
   yield Buffer.from(
     `${JSON.stringify({ ...envelope, metadata: { resourceVersion: "" } }).slice(0, -1)},"items":[${first}`,
   );
@@ -223,18 +224,18 @@ async function* chunksOf({ body }: ConnectResponse): AsyncGenerator<Uint8Array> 
   else yield* body;
 }
 
-/** Reads no more than it has to; leaving the loop tells the other end that nobody listens. */
+/** Reads no more than necessary; leaving the loop cancels the stream. */
 async function discard(answer: ConnectResponse): Promise<void> {
   for await (const _ of chunksOf(answer)) return;
 }
 
 const some = (names: readonly string[], separator: string): string =>
   `${names.slice(0, MAX_NAMED).join(separator)}${names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : ""}`;
-const warningOf = (missing: readonly string[]): string => `not asked or without an answer: ${some(missing, ", ")}`;
+const warningOf = (missing: readonly string[]): string => `no answer from: ${some(missing, ", ")}`;
 
 function warned(response: ConnectResponse, missing: readonly string[]): ConnectResponse {
   if (missing.length === 0) return response;
-  // The text holds words of members: nothing of it may end the header or the quotes.
+  // The text contains messages from members, so characters that could end the header or the quotes are replaced.
   const text = warningOf(missing)
     .replace(/[^\x20-\x7e]/g, " ")
     .replace(/[\\"]/g, "\\$&");

@@ -1,6 +1,6 @@
 /**
- * What the members have and hold, summed over their nodes and pods. A change of a pod only marks its member; the sum is
- * made when somebody asks for it, and again only when something changed. A member that cannot be observed keeps its
+ * Allocatable and allocated resources of the members, summed over their nodes and pods. A pod change only marks its
+ * member as changed; the sum is computed on demand, and again only after a change. An unobservable member keeps its
  * last sum.
  */
 import { equalJson } from "../base/index.ts";
@@ -15,7 +15,7 @@ import type { Capacity } from "./resource-summary.ts";
 export interface Capacities {
   /** Watches the nodes and pods of the clusters that these informers see, until the returned function is called. */
   watch(informers: Informers): () => void;
-  /** The same object while nothing changed; undefined before everything was listed. */
+  /** The same object while nothing changed; undefined until everything is listed. */
   of(
     cluster: string,
     models: DeepReadonly<Cluster>["spec"]["resourceModels"],
@@ -30,8 +30,8 @@ interface Known {
 }
 
 /**
- * `onNodes` is told of a member whose nodes came, went, or are well or unwell now; pods are many, and wait until
- * somebody asks.
+ * `onNodes` is called when nodes of a member are added, removed, or change readiness; pod changes are frequent, and are
+ * summed on demand.
  */
 export function createCapacities(onNodes: (cluster: string) => void): Capacities {
   const known = new Map<string, Known>();
@@ -45,7 +45,7 @@ export function createCapacities(onNodes: (cluster: string) => void): Capacities
           onNodes(event.cluster);
         }),
         informers.of(Pod).subscribe(({ cluster, object, old, deleted }) => {
-          // Of what a pod says of itself only these count; its status changes often.
+          // Only these pod fields matter; its status changes often.
           if (!old || deleted || old.spec !== object.spec || old.status?.phase !== object.status?.phase)
             stale.add(cluster);
         }),
@@ -71,7 +71,7 @@ export function createCapacities(onNodes: (cluster: string) => void): Capacities
   };
 }
 
-/** Nodes report that they live every few minutes, which changes nothing here. */
+/** Node heartbeats arrive every few minutes and change nothing here. */
 function isRelevant({ object, old, deleted }: ObjectEvent<Node>): boolean {
   if (!old || deleted) return true;
   const readyOf = ({ status }: DeepReadonly<Node>): string | undefined =>

@@ -1,4 +1,4 @@
-/** Members of which something is new, told to whoever listens. */
+/** Notifies listeners of changed members. */
 import type { ObjectKey } from "../client/index.ts";
 import type { Source } from "../runtime/index.ts";
 
@@ -19,7 +19,7 @@ export function createChanges(hub: string): Changes {
         listeners.add(listener);
         signal.addEventListener("abort", () => listeners.delete(listener), { once: true });
       },
-      isQuiet: () => true, // Told straight from informers, which answer for themselves.
+      isQuiet: () => true, // Called directly by informers, which report their own pending work.
     }),
   };
 }

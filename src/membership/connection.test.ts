@@ -27,20 +27,20 @@ const plan = (spec: Partial<Cluster["spec"]>, secret: Secret | undefined = SECRE
     `${namespace}/${name}` === "karmada-cluster/paris" ? secret : undefined,
   );
 
-describe("where a Cluster says that its member is", () => {
-  test("is its endpoint, with the authorities of its Secret", () => {
+describe("the address of a Cluster", () => {
+  test("is its endpoint, with the CA of its Secret", () => {
     expect(plan({ id: "uid" })).toEqual({
       address: { server: "https://paris.example.com:6443", id: "uid", insecure: false, ca: "PEM" },
     });
   });
 
-  test("may lie behind a proxy that is told something", () => {
+  test("may use a proxy with extra headers", () => {
     expect(plan({ proxyURL: "http://proxy:3128", proxyHeader: { "X-Team": "a,b" } })).toMatchObject({
       address: { proxyUrl: "http://proxy:3128", proxyHeaders: { "X-Team": ["a", "b"] } },
     });
   });
 
-  test("needs no authorities when nobody checks them", () => {
+  test("needs no CA when TLS verification is off", () => {
     expect(plan({ insecureSkipTLSVerification: true }, secretWith({ token: base64("s3cret") }))).toEqual({
       address: { server: "https://paris.example.com:6443", id: "", insecure: true },
     });
@@ -48,16 +48,16 @@ describe("where a Cluster says that its member is", () => {
 
   const problems: Record<string, { spec: Partial<Cluster["spec"]>; secret?: Secret; want: string }> = {
     "is unknown without an endpoint": { spec: { apiEndpoint: "" }, want: "the api endpoint of cluster paris is empty" },
-    "cannot be entered when the Secret is not there": {
+    "is a problem when the Secret does not exist": {
       spec: { secretRef: { namespace: "elsewhere", name: "paris" } },
-      want: "the Secret elsewhere/paris of cluster paris is not there",
+      want: "secret elsewhere/paris of cluster paris does not exist",
     },
-    "cannot be entered without a token": {
+    "is a problem without a token": {
       spec: {},
       secret: secretWith({ caBundle: base64("PEM") }),
       want: 'the secret for cluster paris is missing a non-empty value for "token"',
     },
-    "cannot be trusted without authorities": {
+    "is a problem without a CA": {
       spec: {},
       secret: secretWith({ token: base64("s3cret") }),
       want: 'the secret for cluster paris is missing the CA data key "caBundle"',
@@ -70,7 +70,7 @@ describe("where a Cluster says that its member is", () => {
   }
 });
 
-test("a connection trusts and goes where the address says", async () => {
+test("a connection uses the CA and proxy of the address", async () => {
   const connection = await openConnection(
     "paris",
     {

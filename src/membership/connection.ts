@@ -1,9 +1,9 @@
 /**
- * How a Cluster says that its member is reached: an address, a proxy, and Secrets with a token and the authorities to
- * trust. Pure, except for `openConnection`.
+ * How a Cluster specifies access to its member: an address, a proxy, and Secrets with a token and a CA bundle. Pure,
+ * except for `openConnection`.
  *
- * All of it was written by others, who may know nothing of this machine: no file and no program of it is ever used for
- * a member.
+ * Users of the hub write all of this and may not know this machine: no local file or program is ever used to reach a
+ * member.
  */
 import type { Cluster, Secret } from "../api/index.ts";
 import type { Clock, DeepReadonly, Json, JsonObject } from "../base/index.ts";
@@ -11,12 +11,10 @@ import { connectionOf } from "../client/index.ts";
 import type { Http2TransportOptions, Kubeconfig } from "../client/index.ts";
 import { CA_KEY, TOKEN_KEY } from "./well-known.ts";
 
-/**
- * Everything that a new connection is needed for when it changes. A token is not among it: requests carry the newest.
- */
+/** Every setting whose change requires a new connection. The token is not included: requests carry the latest. */
 export interface Address {
   server: string;
-  /** Tells two clusters at one address apart. */
+  /** Distinguishes two clusters at one address. */
   id: string;
   ca?: string;
   insecure: boolean;
@@ -33,7 +31,7 @@ export function planAddress({ metadata: { name }, spec }: DeepReadonly<Cluster>,
   if (!spec.secretRef) return { problem: `cluster ${name} does not have a secret` };
   const { namespace, name: secretName } = spec.secretRef;
   const secret = secretOf(namespace, secretName);
-  if (!secret) return { problem: `the Secret ${namespace}/${secretName} of cluster ${name} is not there` };
+  if (!secret) return { problem: `secret ${namespace}/${secretName} of cluster ${name} does not exist` };
   if (tokenIn(secret) === "")
     return { problem: `the secret for cluster ${name} is missing a non-empty value for "${TOKEN_KEY}"` };
   const ca = textIn(secret, CA_KEY);
@@ -54,14 +52,14 @@ export function planAddress({ metadata: { name }, spec }: DeepReadonly<Cluster>,
 
 export const tokenIn = (secret: DeepReadonly<Secret> | undefined): string => textIn(secret, TOKEN_KEY).trim();
 
-/** Own keys only, as the data of a Secret may have any name. */
+/** Own keys only, because the data of a Secret may have any key. */
 function textIn(secret: DeepReadonly<Secret> | undefined, key: string): string {
   const data = secret?.data;
   const value = data && Object.hasOwn(data, key) ? data[key] : undefined;
   return value === undefined ? "" : Buffer.from(value, "base64").toString("utf8");
 }
 
-/** One value each, or several with commas between them. */
+/** One value each, or several separated by commas. */
 function headersOf(headers: Readonly<Record<string, string>>): Record<string, readonly string[]> {
   return Object.fromEntries(Object.entries(headers).map(([name, values]) => [name, values.split(",")]));
 }

@@ -1,9 +1,9 @@
 /**
- * Membership keeps a Cluster's status true: whether the member answers, its version, what it serves, what it has and
- * holds.
+ * Keeps a Cluster's status up to date: whether the member answers, its version, the APIs it serves, its capacity and
+ * usage.
  *
- * Reads: Cluster; of the member what the prober saw, its Nodes and Pods.
- * Writes: Cluster status; nothing else, and nothing while nothing changes.
+ * Reads: Cluster; the prober's results, and the Nodes and Pods of the member.
+ * Writes: Cluster status only, and only on changes.
  */
 import { Cluster } from "../api/index.ts";
 import { formatTime } from "../base/index.ts";
@@ -19,16 +19,16 @@ import type { Prober } from "./prober.ts";
 import { nextTrend } from "./ready.ts";
 import type { Thresholds, Trend } from "./ready.ts";
 
-/** How to reach a member, or why it cannot be reached. */
+/** Access to a member, or why it cannot be reached. */
 export type MemberAccess = { client: Client; /** Its nodes and pods. */ informers: Informers } | { problem: string };
 
 export interface MembershipDependencies {
   hub: string;
   hubClient: Client;
-  /** Whether its status is kept from here; a member that pulls reports by itself. */
+  /** Whether this controller maintains its status; a pull member's agent reports its own. */
   serves(cluster: DeepReadonly<Cluster>): boolean;
   accessTo(cluster: DeepReadonly<Cluster>): MemberAccess;
-  /** Says which members to look at because the way to them changed, or their nodes. */
+  /** Emits members whose connection or nodes changed. */
   changes: Source<ObjectKey>;
   prober: Prober;
   capacities: Capacities;
@@ -36,7 +36,7 @@ export interface MembershipDependencies {
   clock: Clock;
 }
 
-/** What the last status of a member was made from: the same again needs no look. */
+/** The inputs of a member's last status: unchanged inputs need no new computation. */
 interface Made extends Observation {
   cluster: DeepReadonly<Cluster>;
 }
@@ -55,7 +55,7 @@ export function createMembershipController({
   const trends = new Map<string, Trend>();
   const made = new Map<string, Made>();
 
-  /** Undefined while the first look at the member is under way. */
+  /** Undefined while the first probe of the member is in flight. */
   function observe(cluster: DeepReadonly<Cluster>): Observation | undefined {
     const { name } = cluster.metadata;
     const access = accessTo(cluster);
@@ -111,7 +111,7 @@ export function createMembershipController({
           await hubClient.updateStatus(Cluster, hub, next, { signal });
           log.info("cluster status changed", { member: key.name, health });
         } catch (error) {
-          if (!isNotFound(error)) throw error; // It has left in the meantime.
+          if (!isNotFound(error)) throw error; // It was deleted in the meantime.
         }
       } else made.set(key.name, { cluster, ...observation });
       return waitMs ? { requeueAfterMs: waitMs } : done;
@@ -128,7 +128,7 @@ export function createMembershipController({
   }
 }
 
-/** How long until the condition of a member follows its probes; undefined when it says what they say. */
+/** Time until the condition of a member follows its probes; undefined when they agree. */
 function pendingMs(
   { status }: DeepReadonly<Cluster>,
   { isReady, sinceMs }: Trend,

@@ -1,4 +1,4 @@
-/** Wires the controllers that look after members to informers and clients of a hub. */
+/** Wires the member controllers to the informers and clients of a hub. */
 import { defined } from "../base/index.ts";
 import {
   Cluster,
@@ -36,14 +36,14 @@ import { createTaintPolicyController } from "./taint-policy-controller.ts";
 import type { TaintPolicyDependencies } from "./taint-policy-controller.ts";
 import { IMPERSONATOR } from "./well-known.ts";
 
-/** How members are watched; Karmada's defaults. */
+/** Probe intervals and thresholds; the defaults are Karmada's. */
 export interface MembershipTimes extends Thresholds {
-  /** How often a member is asked whether it is well. */
+  /** Health probe interval. */
   periodMs: number;
 }
 
 export const MEMBERSHIP_TIMES: MembershipTimes = { periodMs: 10_000, successMs: 30_000, failureMs: 30_000 };
-/** Real clusters are asked what they serve; simulated ones tell. */
+/** Discovery interval for real clusters; simulated ones report changes themselves. */
 const FACTS_EVERY_MS = 30_000;
 const BY_TARGET = "membership.target";
 
@@ -56,7 +56,7 @@ export interface MembershipOptions {
   members: MemberSource;
   /** Members whose agent runs in the hub's process and needs no access of its own. */
   hasBuiltInAgent?(cluster: string): boolean;
-  /** Whether something else on the hub stands for the member and has to go first when it leaves. */
+  /** Whether the member has another registration on the hub that must be deleted first when it leaves. */
   isHeld?(cluster: string): boolean;
   /** Whether a cluster affinity selects a cluster. */
   matchesAffinity: TaintPolicyDependencies["matches"];
@@ -70,16 +70,13 @@ export interface MembershipOptions {
 export interface Membership {
   // oxlint-disable-next-line typescript/no-explicit-any -- the controllers have keys of different types.
   controllers: Controller<any>[];
-  /** How manifests get to a member; undefined for one that is not there. */
+  /** Delivers manifests to a member; undefined if it does not exist. */
   deliveryFor(cluster: string): Delivery | undefined;
   /** The connection to a member; undefined while there is none. */
   memberOf(cluster: string): Member | undefined;
-  /** False for a member that pulls: its own agent applies its Works and reports how it is. */
+  /** False for a pull member: its own agent applies its Works and reports its status. */
   serves(cluster: string): boolean;
-  /**
-   * The nodes and pods of a member that the hub reaches, and what else is asked for; undefined while it is not
-   * connected.
-   */
+  /** Informers of a push member for its nodes, pods and other requested kinds; undefined while it is not connected. */
   informersOf(cluster: string): Informers | undefined;
   close(): void;
 }
@@ -113,7 +110,7 @@ export function createMembership(options: MembershipOptions): Membership {
   const accessTo = (cluster: DeepReadonly<Cluster>): MemberAccess =>
     members.find(cluster) ?? { problem: `cluster ${cluster.metadata.name} is not reached from here` };
 
-  /** One wrapper for each delivery, since the pipeline tells members apart by it. */
+  /** One wrapper per delivery, because the pipeline identifies members by it. */
   const leaving = new Map<string, { of: Delivery | undefined; delivery: Delivery }>();
   clusters.subscribe(({ object, deleted }) => {
     if (deleted) leaving.delete(object.metadata.name);

@@ -4,7 +4,7 @@ import type { Kind, KubernetesObject } from "../api/index.ts";
 import type { Informers, ObjectEvent } from "../runtime/index.ts";
 import { followDefinitions } from "./definitions.ts";
 
-/** Informers that show what the test tells, and which kinds were subscribed to. */
+/** Fake informers that emit the test's events, and record the kinds subscribed to. */
 function createShown(): { informers: Informers; subscribed: string[]; tell(event: Partial<ObjectEvent>): void } {
   const listeners: ((event: never) => void)[] = [];
   const subscribed: string[] = [];
@@ -36,21 +36,21 @@ function definition(isEstablished: boolean, versions: Record<string, boolean> = 
 }
 
 const cases: Record<string, { event: Partial<ObjectEvent>; want: number }> = {
-  "a definition that the member has not accepted serves nothing yet": { event: { object: definition(false) }, want: 0 },
-  "a definition that is accepted is told": { event: { object: definition(true), old: definition(false) }, want: 1 },
-  "a definition that changes otherwise is not told": {
+  "a CRD that the member has not accepted serves nothing yet": { event: { object: definition(false) }, want: 0 },
+  "notifies when a CRD is established": { event: { object: definition(true), old: definition(false) }, want: 1 },
+  "does not notify on other changes of a CRD": {
     event: { object: definition(true), old: definition(true) },
     want: 0,
   },
-  "another served version is told": {
+  "notifies when a CRD serves another version": {
     event: { object: definition(true, { v1: true, v2: true }), old: definition(true, { v1: true, v2: false }) },
     want: 1,
   },
-  "a definition that goes is told": {
+  "notifies when a CRD is deleted": {
     event: { object: definition(true), old: definition(true), deleted: true },
     want: 1,
   },
-  "what only looks like a definition serves nothing": {
+  "an object shaped unlike a CRD serves nothing": {
     event: {
       object: {
         apiVersion: "apiextensions.k8s.io/v1",
@@ -74,7 +74,7 @@ for (const [behaviour, { event, want }] of Object.entries(cases)) {
   });
 }
 
-test("definitions are followed once, and only when somebody looks at them", () => {
+test("CRDs are watched once, and only when a caller subscribes to them", () => {
   const shown = createShown();
   const followed = followDefinitions(shown.informers, () => {});
 

@@ -1,7 +1,7 @@
 /**
- * Notices that a member serves other kinds the moment its definitions change. Members are asked for their kinds now and
- * then; where the hub carries definitions, it watches them on the member anyway, and what waits for a kind need not
- * wait for the next question.
+ * Detects changes of a member's served kinds as soon as its CRDs change. Discovery runs periodically; where the hub
+ * propagates CRDs, it already watches them on the member, so Works that wait for a kind need not wait for the next
+ * discovery.
  */
 import { CustomResourceDefinition } from "../api/index.ts";
 import type { KubernetesObject } from "../api/index.ts";
@@ -12,8 +12,7 @@ import type { Informers } from "../runtime/index.ts";
 type Definition = DeepReadonly<CustomResourceDefinition>;
 
 /**
- * The same informers; `onChange` is called when a definition that they show begins or ends to be served. Opens none by
- * itself.
+ * The same informers; `onChange` is called when a CRD in them starts or stops being served. Opens no watch by itself.
  */
 export function followDefinitions(informers: Informers, onChange: () => void): Informers {
   const followed = new Set<object>();
@@ -37,8 +36,8 @@ export function followDefinitions(informers: Informers, onChange: () => void): I
 }
 
 /**
- * The versions that it serves, once the member has accepted it. Members are strangers: what has another shape serves
- * nothing.
+ * The versions that it serves, once the member has accepted it. Member data is untrusted: an object of another shape
+ * serves nothing.
  */
 function servedBy(object: DeepReadonly<KubernetesObject>): string {
   const { spec, status } = object as Partial<Definition>;

@@ -8,7 +8,7 @@ interface Page {
   json: unknown;
 }
 
-/** A cluster that answers with these pages, and 304 to who has them already. */
+/** A cluster that returns these pages, and 304 for a matching ETag. */
 function createCluster(pages: Record<string, Page>): { client: Client; asked: string[] } {
   const asked: string[] = [];
   const raw = async ({ path, headers }: RawRequest): ReturnType<Client["raw"]> => {
@@ -35,8 +35,8 @@ const aggregated = (group: string, version: string, resources: object[], freshne
 const PODS = { resource: "pods", responseKind: { kind: "Pod" } };
 const MAPS = { resource: "configmaps", responseKind: { kind: "ConfigMap" } };
 
-describe("what a cluster serves", () => {
-  test("comes in two documents, sorted and without subresources", async () => {
+describe("discovery of a cluster", () => {
+  test("reads two documents, sorted and without subresources", async () => {
     const { client } = createCluster({
       "/api": { json: { items: [aggregated("", "v1", [PODS, MAPS])] } },
       "/apis": {
@@ -61,7 +61,7 @@ describe("what a cluster serves", () => {
     });
   });
 
-  test("is not sent again while it does not change", async () => {
+  test("is not transferred again while unchanged", async () => {
     const { client, asked } = createCluster({
       "/api": { etag: '"a"', json: { items: [aggregated("", "v1", [PODS])] } },
       "/apis": { etag: '"b"', json: { items: [] } },
@@ -73,7 +73,7 @@ describe("what a cluster serves", () => {
     expect(asked).toEqual(["/api 200", "/apis 200", "/api 304", "/apis 304"]);
   });
 
-  test("is incomplete when a part of it is old", async () => {
+  test("is incomplete when a part is stale", async () => {
     const { client } = createCluster({
       "/api": { json: { items: [aggregated("", "v1", [PODS])] } },
       "/apis": { json: { items: [aggregated("metrics.k8s.io", "v1beta1", [], "Stale")] } },
@@ -82,7 +82,7 @@ describe("what a cluster serves", () => {
     expect(await createDiscovery(client, "far").read(signal)).toMatchObject({ isComplete: false });
   });
 
-  test("is asked for group by group where the server is older, and one that is away hides no other", async () => {
+  test("queries group by group on older servers, and an unavailable group hides no other", async () => {
     const { client } = createCluster({
       "/api": { json: { versions: ["v1"] } },
       "/api/v1": {
@@ -114,7 +114,7 @@ describe("what a cluster serves", () => {
     });
   });
 
-  test("may be anything: a stranger says it", async () => {
+  test("tolerates malformed answers", async () => {
     const { client } = createCluster({
       "/api": {
         json: { items: [null, { versions: [{ version: 7 }, { version: "v1", resources: [{ resource: {} }, "x"] }] }] },

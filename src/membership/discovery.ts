@@ -1,6 +1,6 @@
 /**
- * What a cluster serves, from its discovery: in one document where the server knows that form, else group by group. A
- * document that did not change costs an answer without a body.
+ * Reads the APIs that a cluster serves from its discovery: in one document where the server supports aggregated
+ * discovery, otherwise group by group. An unchanged document costs a response without a body.
  */
 import { formatApiVersion } from "../api/index.ts";
 import type { Cluster } from "../api/index.ts";
@@ -13,7 +13,7 @@ type ApiEnablements = NonNullable<NonNullable<Cluster["status"]>["apiEnablements
 
 export interface Enablements {
   apiEnablements: ApiEnablements;
-  /** False when the cluster could not say everything, for example because an aggregated API server does not answer. */
+  /** False when discovery is partial, for example because an aggregated API server does not answer. */
   isComplete: boolean;
 }
 
@@ -21,11 +21,11 @@ export interface Discovery {
   read(signal: AbortSignal): Promise<Enablements>;
 }
 
-/** Discovery in one answer instead of one per group. */
+/** Aggregated discovery: one response instead of one per group. */
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
-/** More groups than this are not a cluster's. */
+/** No real cluster has more groups than this. */
 const MAX_GROUP_VERSIONS = 1000;
-/** How many groups are asked at the same time. */
+/** Groups queried concurrently. */
 const PARALLEL = 4;
 
 interface Document {
@@ -44,10 +44,7 @@ export function createDiscovery(client: Client, cluster: string): Discovery {
     const { status, headers: answered, body } = await client.raw({ method: "GET", path, cluster, headers }, signal);
     const text = await readText(body);
     if (status !== 200 && status !== 304)
-      throw new FlotillaError(
-        "Discovery",
-        `asking cluster ${cluster} what it serves: ${path} was answered with ${status}`,
-      );
+      throw new FlotillaError("Discovery", `discovery of cluster ${cluster} failed: ${path} returned ${status}`);
     return { status, etag: answered["etag"] ?? "", json: status === 304 ? null : (JSON.parse(text) as Json) };
   }
 
@@ -67,7 +64,7 @@ export function createDiscovery(client: Client, cluster: string): Discovery {
     return found;
   }
 
-  /** Servers before 1.27 list names only, and each group is asked for by itself. */
+  /** Servers before 1.27 list names only, so each group is queried individually. */
   async function readGroups(path: string, list: Json, signal: AbortSignal): Promise<Enablements> {
     const names = groupVersionsIn(list).slice(0, MAX_GROUP_VERSIONS);
     const found: ApiEnablements = [];
@@ -83,7 +80,7 @@ export function createDiscovery(client: Client, cluster: string): Discovery {
           });
         } catch (error) {
           if (!(error instanceof FlotillaError) || error.code !== "Discovery") throw error;
-          isComplete = false; // One group whose server is away must not hide the others.
+          isComplete = false; // One group whose server is unavailable must not hide the others.
         }
       }
     };
@@ -133,7 +130,7 @@ function groupVersionsIn(list: Json): string[] {
   );
 }
 
-/** Without subresources. The kind is a text, or an object that has it. */
+/** Without subresources. The kind is a string, or an object that contains it. */
 function resourcesIn(rows: Json | undefined, nameField: string, kindField: string): { name: string; kind: string }[] {
   return (Array.isArray(rows) ? rows : [])
     .flatMap((row) => {

@@ -8,7 +8,7 @@ import { createGuard } from "./guard.ts";
 
 const REQUEST = { verb: "get", path: { cluster: "far", group: "", version: "v1", resource: "pods" } } as const;
 
-/** A member whose requests end when the test says so. */
+/** A member whose requests end when the test resolves them. */
 function createMember(): {
   transport: Transport;
   waiting: { answer(): void; fail(error: Error): void }[];
@@ -32,7 +32,7 @@ function createMember(): {
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("a guard", () => {
-  test("lets a bounded number of requests through at the same time, and the next when one is answered", async () => {
+  test("limits concurrent requests, and sends the next when one is answered", async () => {
     const member = createMember();
     const guard = createGuard(member.transport, "far", createFakeClock());
 
@@ -55,7 +55,7 @@ describe("a guard", () => {
     { verb: "patch", lost: true, want: true, what: "a write whose answer was lost may have been carried out" },
     { verb: "patch", lost: false, want: false, what: "a write that did not get there was not" },
     { verb: "get", lost: true, want: false, what: "a read changes nothing" },
-  ] as const)("tells what became of a request: $what", async ({ verb, lost, want }) => {
+  ] as const)("reports the result of a request: $what", async ({ verb, lost, want }) => {
     const member = createMember();
     const guard = createGuard(member.transport, "far", createFakeClock());
 
@@ -66,7 +66,7 @@ describe("a guard", () => {
     expect(await failed).toMatchObject({ mayHaveArrived: want });
   });
 
-  test("fails at once after several requests without an answer, always in the same words, and tries again after a pause", async () => {
+  test("fails at once after several unanswered requests, with a constant message, and probes again after a pause", async () => {
     const member = createMember();
     const clock = createFakeClock();
     const guard = createGuard(member.transport, "far", clock);
@@ -78,13 +78,13 @@ describe("a guard", () => {
     await Promise.all(failures);
 
     await expect(guard.send(REQUEST)).rejects.toThrow(
-      "cluster far does not answer; the condition Ready of its Cluster says why",
+      "cluster far does not answer; see the Ready condition of its Cluster for the reason",
     );
     const whileAway = member.sent();
     clock.advance(500);
     const probing = guard.send(REQUEST);
     await expect(guard.send(REQUEST)).rejects.toThrow(
-      "cluster far does not answer; the condition Ready of its Cluster says why",
+      "cluster far does not answer; see the Ready condition of its Cluster for the reason",
     );
     await settle();
     member.waiting[0]?.answer();
@@ -97,7 +97,7 @@ describe("a guard", () => {
     await expect(after).resolves.toEqual({});
   });
 
-  test("lets nobody wait for long for a member that is slow", async () => {
+  test("bounds the wait for a slow member", async () => {
     const member = createMember();
     const clock = createFakeClock();
     const guard = createGuard(member.transport, "far", clock);
@@ -110,11 +110,11 @@ describe("a guard", () => {
     const refused = await all[16];
     member.waiting.splice(0).forEach(({ answer }) => answer());
 
-    expect(refused).toBe("cluster far is slow: it has 16 requests to answer");
+    expect(refused).toBe("cluster far is slow: 16 requests are in flight");
     expect((await Promise.all(all)).slice(0, 16)).toEqual(Array.from({ length: 16 }, () => ({})));
   });
 
-  test("takes a refusal for an answer", async () => {
+  test("counts a rejection as an answer", async () => {
     const member = createMember();
     const guard = createGuard(member.transport, "far", createFakeClock());
     for (let count = 0; count < 5; count++) {
@@ -127,7 +127,7 @@ describe("a guard", () => {
     expect(member.sent()).toBe(5);
   });
 
-  test("refuses those that wait when the member turns out to be away", async () => {
+  test("rejects waiting requests when the member turns out to be unreachable", async () => {
     const member = createMember();
     const guard = createGuard(member.transport, "far", createFakeClock());
     const all = Array.from({ length: 18 }, () =>
@@ -138,13 +138,13 @@ describe("a guard", () => {
     member.waiting.splice(0).forEach(({ fail }) => fail(new UnreachableError("no route")));
 
     expect((await Promise.all(all)).slice(-2)).toEqual([
-      "cluster far does not answer; the condition Ready of its Cluster says why",
-      "cluster far does not answer; the condition Ready of its Cluster says why",
+      "cluster far does not answer; see the Ready condition of its Cluster for the reason",
+      "cluster far does not answer; see the Ready condition of its Cluster for the reason",
     ]);
     expect(member.sent()).toBe(16);
   });
 
-  test("says what to do about a token that the member does not accept, and goes on asking: that is an answer", async () => {
+  test("explains how to fix a rejected token, and keeps sending requests because a rejection is an answer", async () => {
     const member = createMember();
     const guard = createGuard(member.transport, "far", createFakeClock());
     for (let attempt = 0; attempt < 5; attempt++) {

@@ -1,9 +1,8 @@
 /**
- * Keeps a member that is slow or gone from costing others: at most so many requests to it are under way, and after
- * several in a row without an answer further ones fail at once until a single one, sent now and then, comes through
- * again.
+ * Isolates a slow or unreachable member: limits the requests in flight to it, and after several consecutive requests
+ * without an answer, fails further ones at once until a periodic single request succeeds.
  *
- * Watches are not counted: each kind has one, and informers wait for their own time.
+ * Watches are not counted: each kind has one, and informers have their own backoff.
  */
 import type { Clock } from "../base/index.ts";
 import { UnreachableError } from "../client/index.ts";
@@ -11,12 +10,9 @@ import type { Transport } from "../client/index.ts";
 import { ApiError } from "../machinery/index.ts";
 import { refusedToken } from "./probe.ts";
 
-/** Enough to keep a member busy over a far network; a fraction of what the hub delivers at the same time. */
+/** Enough to keep a member busy over a high-latency network; a fraction of the hub's concurrent deliveries. */
 const MAX_UNDER_WAY = 16;
-/**
- * Who waits for one of these holds a worker that others could use: after this long it is refused, and comes back with
- * back-off.
- */
+/** A waiting request holds a worker that others could use: after this long it fails, and is retried with backoff. */
 const MAX_WAIT_MS = 1_000;
 const FAILURES_BEFORE_OPEN = 3;
 const FIRST_PAUSE_MS = 500;
@@ -27,24 +23,25 @@ export function createGuard(transport: Transport, cluster: string, clock: Clock)
   const waiting = new Set<() => void>();
   let failures = 0;
   let openUntilMs = 0;
-  /** One request is trying whether the member is back. */
+  /** One request is probing whether the member is back. */
   let isTrying = false;
 
   const isOpen = (): boolean => failures >= FAILURES_BEFORE_OPEN;
   const isAway = (): boolean => isOpen() && (isTrying || clock.now() < openUntilMs);
-  // The same words for every request: what is written about it on many Works does not change while the member is away.
+  // A constant message for every request: the status of many Works contains it and must not change while the member is
+  // unreachable.
   const unanswered = (mayHaveArrived = false): UnreachableError =>
-    new UnreachableError(`cluster ${cluster} does not answer; the condition Ready of its Cluster says why`, {
+    new UnreachableError(`cluster ${cluster} does not answer; see the Ready condition of its Cluster for the reason`, {
       mayHaveArrived,
     });
 
-  /** Takes a place; true for the one request that tries whether the member is back. */
+  /** Takes a place; true for the one request that probes whether the member is back. */
   async function enter(): Promise<boolean> {
     if (isAway()) throw unanswered();
     if (underWay < MAX_UNDER_WAY) underWay++;
     else await turn();
     if (!isOpen()) return false;
-    // It may have gone away while this one waited.
+    // The member may have become unreachable while this request waited.
     if (isAway()) {
       leave(false);
       throw unanswered();
@@ -57,7 +54,7 @@ export function createGuard(transport: Transport, cluster: string, clock: Clock)
     return new Promise((resolve, reject) => {
       const timer = clock.after(MAX_WAIT_MS, () => {
         waiting.delete(take);
-        reject(new UnreachableError(`cluster ${cluster} is slow: it has ${MAX_UNDER_WAY} requests to answer`));
+        reject(new UnreachableError(`cluster ${cluster} is slow: ${MAX_UNDER_WAY} requests are in flight`));
       });
       const take = (): void => {
         timer.cancel();
@@ -67,7 +64,7 @@ export function createGuard(transport: Transport, cluster: string, clock: Clock)
     });
   }
 
-  /** A place is handed on to whoever waits longest. */
+  /** Passes the place to the longest waiting request. */
   function leave(wasTrying: boolean): void {
     if (wasTrying) isTrying = false;
     const [next] = waiting;
@@ -86,14 +83,14 @@ export function createGuard(transport: Transport, cluster: string, clock: Clock)
       failures = 0;
       return answer;
     } catch (error) {
-      if (error instanceof ApiError) failures = 0; // A refusal is an answer.
+      if (error instanceof ApiError) failures = 0; // A rejection is an answer.
       if (error instanceof ApiError && error.status.code === 401)
         throw new ApiError({ ...error.status, message: refusedToken(cluster) }, { cause: error });
       if (!(error instanceof UnreachableError)) throw error;
       failures++;
       openUntilMs =
         clock.now() + Math.min(LAST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.max(0, failures - FAILURES_BEFORE_OPEN));
-      // Whether a write was carried out all the same decides what others may do meanwhile; a read changes nothing.
+      // Whether a write may have been carried out decides what others may do meanwhile; a read changes nothing.
       throw unanswered(error.mayHaveArrived && !isRead);
     } finally {
       leave(tries);

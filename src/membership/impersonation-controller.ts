@@ -1,8 +1,9 @@
 /**
- * Lets the hub's users act on members as themselves: keeps on each member the role that says whom the hub may act as.
+ * Lets the hub's users act on members as themselves: maintains on each member the role that specifies which users the
+ * hub may impersonate.
  *
- * Reads:  Cluster, ClusterRole, ClusterRoleBinding.
- * Writes: two Works per member that has an impersonator's account.
+ * Reads: Cluster, ClusterRole, ClusterRoleBinding.
+ * Writes: two Works per member that has an impersonator service account.
  */
 import { Cluster, ClusterRole, ClusterRoleBinding, Work } from "../api/index.ts";
 import { equalJson } from "../base/index.ts";
@@ -58,7 +59,7 @@ export function createImpersonationController({
     writes: [Work],
 
     async reconcile(cluster, { key, signal }) {
-      // Works go with their namespace; making new ones in it would only fail.
+      // Works are deleted with their namespace; creating new ones in it would only fail.
       if (cluster.metadata.deletionTimestamp || !cluster.spec.impersonatorSecretRef) return done;
       const rules = planImpersonationRules(key.name, roles.list({ cluster: hub }), bindings.list({ cluster: hub }));
       const { created, updated } = await works.replace(key, planImpersonationWorks(cluster, rules), signal);

@@ -8,7 +8,7 @@ export { createRemoteMembers, type ConnectMember } from "./remote-members.ts";
 export { planAllocatableModelings } from "./modeling.ts";
 export { clusterProxyAdministrators } from "./proxy-access.ts";
 
-// How a member is reported and served, for agents.
+// Reporting and serving a member, for agents.
 export { createCapacities } from "./capacities.ts";
 export { createChanges } from "./changes.ts";
 export { createMembershipController, type MemberAccess } from "./controller.ts";

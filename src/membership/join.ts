@@ -1,6 +1,4 @@
-/**
- * Joining a simulated member: the Cluster object that stands for it, and the namespace for its Works. Safe to repeat.
- */
+/** Joins a simulated member: creates its Cluster and the namespace for its Works. Idempotent. */
 import { Cluster, CLUSTER_ID_ANNOTATION, executionNamespace, ManagedCluster, Namespace } from "../api/index.ts";
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -11,12 +9,12 @@ import { CLUSTER_FINALIZER, NOT_READY_TAINT, SYSTEM_LABELS } from "./well-known.
 export interface JoinRequest {
   name: string;
   apiEndpoint: string;
-  /** Tells two clusters of one name apart; Karmada takes the uid of the namespace kube-system. */
+  /** Distinguishes two clusters of one name; Karmada uses the uid of the kube-system namespace. */
   id: string;
   provider?: string;
   region?: string;
   zones?: string[];
-  /** Unset is Push: the hub reaches it. */
+  /** Unset is Push: the hub connects to it. */
   syncMode?: "Push" | "Pull";
 }
 
@@ -34,7 +32,7 @@ export async function joinCluster(
     { apiVersion: "v1", kind: "Namespace", metadata: { name: executionNamespace(name), labels: SYSTEM_LABELS } },
     signal,
   );
-  // What the lifecycle controller would add is there from the start, which saves its writes.
+  // Includes the fields that the lifecycle controller would add, which saves its writes.
   const wanted: Cluster = {
     apiVersion: "cluster.karmada.io/v1alpha1",
     kind: "Cluster",
@@ -42,7 +40,8 @@ export async function joinCluster(
     spec: { ...spec, syncMode: spec.syncMode ?? "Push", taints: [{ key: NOT_READY_TAINT, effect: "NoSchedule" }] },
   };
   const cluster = await ensure(client, Cluster, hub, wanted, signal);
-  // A simulated member that joined before may have moved; another cluster that joined under its name is where it says.
+  // A simulated member that joined before may have moved; a real cluster that joined under its name keeps its own
+  // endpoint.
   if (cluster.spec.secretRef === undefined && cluster.spec.apiEndpoint !== spec.apiEndpoint)
     await client.patch(
       Cluster,
@@ -53,8 +52,8 @@ export async function joinCluster(
 }
 
 /**
- * The other face of a member that pulls: whoever starts both need not be asked whether they know each other. Its name
- * is its id, as of every simulated member.
+ * Registers a pull member as an accepted ManagedCluster too: hub and member run in one process, so no approval is
+ * needed. Its name is its id, as for every simulated member.
  */
 export async function acceptMember(client: Client, hub: string, name: string, signal: AbortSignal): Promise<void> {
   await ensure(
@@ -71,7 +70,7 @@ export async function acceptMember(client: Client, hub: string, name: string, si
   );
 }
 
-/** Creates what is not there; what is there is left as it is. */
+/** Creates the object if it is missing; an existing one is left unchanged. */
 async function ensure<T extends KubernetesObject>(
   client: Client,
   kind: Kind<T>,

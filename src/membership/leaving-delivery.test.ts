@@ -37,11 +37,11 @@ function createMember(failure?: Error): { delivery: Delivery; removed: string[] 
 
 describe("removing an object", () => {
   const cases: Record<string, { farewell: Farewell; ref?: typeof REF; want: string[] }> = {
-    "deletes it on a member that stays": { farewell: "stays", want: ["delete web"] },
-    "leaves it running on one that leaves": { farewell: "release", want: ["release web"] },
-    "deletes it on one that is purged": { farewell: "purge", want: ["delete web"] },
-    "does nothing on one that is let go without its answer": { farewell: "abandon", want: [] },
-    "deletes the hub's own rights also where everything else stays": {
+    "deletes it on a member that is not leaving": { farewell: "stays", want: ["delete web"] },
+    "leaves it running on a leaving member": { farewell: "release", want: ["release web"] },
+    "deletes it on a purged member": { farewell: "purge", want: ["delete web"] },
+    "does nothing on a member that leaves by force": { farewell: "abandon", want: [] },
+    "deletes the hub's own RBAC even where everything else stays": {
       farewell: "release",
       ref: {
         apiVersion: "rbac.authorization.k8s.io/v1",
@@ -62,7 +62,7 @@ describe("removing an object", () => {
     });
   }
 
-  test("is over when a member that leaves does not answer", async () => {
+  test("succeeds when a leaving member does not answer", async () => {
     const { delivery } = createMember(new UnreachableError("no route"));
 
     await expect(
@@ -73,7 +73,7 @@ describe("removing an object", () => {
     ).resolves.toBeUndefined();
   });
 
-  test("fails when a member that is purged does not answer, or refuses", async () => {
+  test("fails when a purged member does not answer, or rejects the request", async () => {
     const { delivery } = createMember(internalError("broken"));
 
     await expect(createLeavingDelivery(delivery, "paris", () => "release").remove(REF, DELETE, signal)).rejects.toThrow(
@@ -85,7 +85,7 @@ describe("removing an object", () => {
   });
 });
 
-test("how a member leaves is what its annotations say, and force goes first", () => {
+test("annotations specify how a member leaves, and force takes precedence", () => {
   const cluster = makeCluster("paris");
   const leaving = (annotations: Record<string, string>): Farewell =>
     farewellOf({

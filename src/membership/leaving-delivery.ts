@@ -1,7 +1,7 @@
 /**
- * What removing an object means on a member that leaves. A member that is unjoined keeps running what it runs and only
- * loses our marks; with the purge annotation everything goes as usual, which needs the member to answer; with the force
- * annotation nothing is touched and nobody is waited for.
+ * Defines what removing an object means on a member that leaves. An unjoined member keeps its workloads and only loses
+ * our marks. With the purge annotation everything is deleted as usual, which requires the member to answer. With the
+ * force annotation nothing is touched, and the hub does not wait for the member.
  */
 import type { Cluster } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -19,14 +19,17 @@ export function farewellOf(cluster: DeepReadonly<Cluster>): Farewell {
   return annotations[PURGE_ANNOTATION] === "true" ? "purge" : "release";
 }
 
-/** `farewell` is asked for each removal: annotations may be set while the member is leaving. */
+/** The mode is evaluated for each removal: annotations may be set while the member is leaving. */
 export function createLeavingDelivery(
   delivery: Delivery | undefined,
   cluster: string,
   farewell: () => Farewell,
 ): Delivery {
   const reached = (): Delivery => {
-    if (!delivery) throw new UnreachableError(`there is no connection to cluster ${cluster}; its Cluster says why`);
+    if (!delivery)
+      throw new UnreachableError(
+        `there is no connection to cluster ${cluster}; see the conditions of its Cluster for the reason`,
+      );
     return delivery;
   };
   return {
@@ -56,7 +59,7 @@ export function createLeavingDelivery(
           try {
             await delivery.remove(ref, isOurOwn(ref) ? policy : { ...policy, mode: "release" }, signal);
           } catch (error) {
-            // Marks that stay behind harm nobody; a member that is gone must not keep its Cluster.
+            // Leftover marks are harmless; an unreachable member must not block the deletion of its Cluster.
             if (!isUnreachable(error)) throw error;
           }
       }
@@ -64,11 +67,11 @@ export function createLeavingDelivery(
   };
 }
 
-/** What the hub put there for itself: a right of the hub does not outlive the membership. */
+/** Objects that the hub created for itself: the hub's permissions on a member end with the membership. */
 const isOurOwn = ({ kind, name }: ObjectRef): boolean =>
   name === IMPERSONATOR && (kind === "ClusterRole" || kind === "ClusterRoleBinding");
 
-/** Nothing is known, and absence means nothing. */
+/** No state is known, and absence means nothing. */
 const BLIND: Subscription = {
   get: () => undefined,
   resourceOf: () => undefined,
@@ -77,7 +80,7 @@ const BLIND: Subscription = {
   close: () => {},
 };
 
-/** No answer, or one that does not let us in. */
+/** No answer, or rejected credentials. */
 export function isUnreachable(error: unknown): boolean {
   return (
     error instanceof UnreachableError ||

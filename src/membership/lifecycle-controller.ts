@@ -1,12 +1,12 @@
 /**
- * Lifecycle makes a Cluster a member and lets it go: the namespace of its Works, the taints that follow its condition,
- * and the end.
+ * Lifecycle of a Cluster from join to unjoin: its execution namespace, the taints that follow its conditions, and its
+ * removal.
  *
  * Reads: Cluster, Namespace, which bindings still name the member.
  * Writes: the namespace `karmada-es-<cluster>`; the taints and the finalizer of the Cluster; the condition `Unjoining`
- * while it leaves; the finalizers of Works whose agent is gone.
+ * while it leaves; the finalizers of Works whose agent no longer exists.
  *
- * A member that leaves keeps what it runs unless it is purged; `leaving-delivery.ts` says what becomes of its Works.
+ * A member that leaves keeps its workloads unless it is purged; see `leaving-delivery.ts` for its Works.
  */
 import { Cluster, executionNamespace, Namespace, clusterNameOf, Work } from "../api/index.ts";
 import { formatTime } from "../base/index.ts";
@@ -23,9 +23,9 @@ export interface LifecycleDependencies {
   hub: string;
   client: Client;
   namespaces: Lister<Namespace>;
-  /** The Works that the member still has. */
+  /** The remaining Works of the member. */
   worksOf(cluster: string): readonly DeepReadonly<Work>[];
-  /** Whether something else on the hub stands for the member; its end is waited for. */
+  /** Whether the member has another registration on the hub, whose deletion must come first. */
   isHeld(cluster: string): boolean;
   /** Whether a binding still names the member. */
   isTargeted(cluster: string): boolean;
@@ -33,14 +33,16 @@ export interface LifecycleDependencies {
   clock: Clock;
 }
 
-/** The end of the namespace is told; this is for what is not, such as a binding that is rescheduled. */
+/**
+ * The deletion of the namespace is observed; this interval is for events that are not, such as a rescheduled binding.
+ */
 const LOOK_AGAIN_MS = 1_000;
 /**
- * Bindings are rescheduled at once; one that still names the member after this long has nowhere else to go, and it has
- * no Works left.
+ * Bindings are rescheduled at once. One that still names the member after this long has no other cluster to move to,
+ * and no Works left.
  */
 const BINDINGS_GRACE_MS = 30_000;
-/** An unjoin that takes longer than this says what it waits for. */
+/** An unjoin that takes longer than this reports what it waits for. */
 const SAY_AFTER_MS = 5_000;
 
 export function createLifecycleController({
@@ -84,7 +86,7 @@ export function createLifecycleController({
     const { name, resourceVersion } = cluster.metadata;
     const taints = planConditionTaints(cluster);
     if (!taints) return;
-    // The version makes it a compare-and-set: a list in a merge patch replaces what others added meanwhile.
+    // The resourceVersion makes it a compare-and-set: a list in a merge patch replaces concurrent additions of others.
     const patch = {
       metadata: { resourceVersion: resourceVersion ?? null },
       spec: { taints: taints.length > 0 ? taints : null },
@@ -108,7 +110,7 @@ export function createLifecycleController({
       return { requeueAfterMs: LOOK_AGAIN_MS };
     const advice =
       reason === "MemberUnreachable"
-        ? `; nothing can be deleted there before it answers: flotilla unjoin ${cluster.metadata.name} --force leaves it as it is`
+        ? `; nothing can be deleted there until it answers: run flotilla unjoin ${cluster.metadata.name} --force to leave it unchanged`
         : "";
     const next = withCondition(
       conditions,
@@ -154,12 +156,12 @@ export function createLifecycleController({
         return sayWhy(
           cluster,
           left === 0
-            ? `waiting for the namespace ${namespace} to end`
+            ? `waiting for namespace ${namespace} to be deleted`
             : `waiting for ${left} Work${left === 1 ? "" : "s"} in ${namespace}`,
           signal,
         );
       }
-      if (isHeld(name)) return sayWhy(cluster, `waiting for the ManagedCluster ${name} to end`, signal);
+      if (isHeld(name)) return sayWhy(cluster, `waiting for ManagedCluster ${name} to be deleted`, signal);
       const leavingMs = clock.now() - Date.parse(cluster.metadata.deletionTimestamp ?? "");
       if (isTargeted(name) && leavingMs < BINDINGS_GRACE_MS && farewellOf(cluster) !== "abandon")
         return { requeueAfterMs: LOOK_AGAIN_MS };
@@ -168,7 +170,7 @@ export function createLifecycleController({
     },
   });
 
-  /** Nobody else takes the finalizer off: the agent, whose it is, has gone. */
+  /** No other controller removes the finalizer: the agent that owns it no longer exists. */
   async function letWorksGo(works: readonly DeepReadonly<Work>[], signal: AbortSignal): Promise<void> {
     for (const { metadata } of works) {
       const finalizers = metadata.finalizers?.filter((finalizer) => finalizer !== WORK_FINALIZER) ?? [];
@@ -212,8 +214,8 @@ export function createLifecycleController({
 }
 
 /**
- * A member that pulls, and whose agent is not heard of. It keeps what it runs: only an agent could take it away.
- * Whoever asked for a purge waits for the agent, or says that it shall be abandoned.
+ * A pull member whose agent stopped reporting. It keeps its workloads, because only an agent could remove them. With a
+ * purge, the unjoin waits for the agent until the force annotation is set.
  */
 function isAbandonedPull(cluster: DeepReadonly<Cluster>): boolean {
   const farewell = farewellOf(cluster);

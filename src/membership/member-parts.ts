@@ -1,6 +1,5 @@
 /**
- * What is opened for one real cluster over a transport to it: a client, what is seen of its nodes and pods, and a way
- * for manifests.
+ * Opens the parts for one real cluster over its transport: a client, informers for its nodes and pods, and a delivery.
  */
 import type { Clock, Log, Random } from "../base/index.ts";
 import { createClient, createKindResolver, createServedVersionsClient } from "../client/index.ts";
@@ -16,30 +15,30 @@ import { createSlimClient } from "./slim-client.ts";
 export interface MemberPartsOptions {
   cluster: string;
   transport: Transport;
-  /** Wraps the transport of what writes, for example to count. */
+  /** Wraps the transport of writers, for example to count requests. */
   wrap?(transport: Transport, part: string): Transport;
   clock: Clock;
   random: Random;
   log: Log;
-  /** Told when the member may serve other kinds than before. */
+  /** Called when the kinds that the member serves may have changed. */
   onServed(): void;
 }
 
 export interface MemberParts {
-  /** Asks the member itself, also while it is not thought to answer. */
+  /** Sends requests to the member even while it is considered unreachable. */
   client: Client;
-  /** Its nodes and pods, in short. */
+  /** Slimmed informers of its nodes and pods. */
   summary: Informers;
-  /** Its objects as `delivery` shows them. */
+  /** Its objects as `delivery` observes them. */
   observed: Informers;
   delivery: Delivery;
-  /** Its writes are seen at once by whatever `delivery` shows. */
+  /** `delivery` observes its writes at once. */
   writer: Client;
-  /** Ends what watches; the transport is its owner's. */
+  /** Ends the watches; the caller owns the transport. */
   close(): void;
 }
 
-/** The field manager under which we own fields on members; as for simulated ones. */
+/** Our field manager on members, as on simulated ones. */
 const FIELD_MANAGER = "flotilla";
 
 export function createMemberParts({
@@ -57,7 +56,7 @@ export function createMemberParts({
     fieldManager: FIELD_MANAGER,
   });
   const shared = { clock, random, log: log.with({ member: cluster }), scope: { cluster } };
-  // Two sets: what Works name is kept whole, and of all nodes and pods no more than is summed.
+  // Two sets: objects that Works name are kept whole, and nodes and pods only with the fields that are summed.
   const observed = createInformers({ ...shared, client });
   const summary = createInformers({ ...shared, client: createSlimClient(createServedVersionsClient(client)) });
   const writer = createWriteThroughClient(guarded, [observed]);

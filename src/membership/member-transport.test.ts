@@ -7,7 +7,7 @@ import { createMemberTransport } from "./member-transport.ts";
 const PATH = { cluster: "far", group: "", version: "v1", resource: "pods" };
 const never = (): AbortSignal => new AbortController().signal;
 
-/** A server that says its name, and watches that last until they are ended. */
+/** A server that returns its name, and watches that last until they are ended. */
 function createServer(name: string): { transport: Transport; isClosed(): boolean } {
   let closed = false;
   return {
@@ -26,7 +26,7 @@ function createServer(name: string): { transport: Transport; isClosed(): boolean
   };
 }
 
-test("requests go to the new server from the moment it is replaced, and the old one is closed", async () => {
+test("requests use the new server as soon as it is replaced, and the old one is closed", async () => {
   const [first, second] = [createServer("first"), createServer("second")];
   const transport = createMemberTransport(async () => first.transport, silentLog);
   const before = await transport.send({ verb: "get", path: PATH });
@@ -39,7 +39,7 @@ test("requests go to the new server from the moment it is replaced, and the old 
   expect(second.isClosed()).toBe(false);
 });
 
-test("a watch ends with its server, and one that would resume where it ended must list again, once", async () => {
+test("a watch ends with its server, and a resumed watch must list again, once", async () => {
   const [first, second] = [createServer("first"), createServer("second")];
   const transport = createMemberTransport(async () => first.transport, silentLog);
   const seen: unknown[] = [];
@@ -59,7 +59,7 @@ test("a watch ends with its server, and one that would resume where it ended mus
   await expect(again.next()).resolves.toMatchObject({ value: [{ object: { name: "second" } }] });
 });
 
-test("a server that cannot be opened is told to whoever asks it, and another takes its place", async () => {
+test("requests fail with the error of a server that cannot be opened, until another replaces it", async () => {
   const transport = createMemberTransport(async () => {
     throw new UnreachableError("no such host");
   }, silentLog);

@@ -1,14 +1,13 @@
 /**
- * A transport to one member whose address may change while informers and controllers go on using it. What a new address
- * is asked is asked from scratch: versions of objects mean nothing at another server, so a watch that would resume is
- * told to list again.
+ * A transport to one member whose address may change while informers and controllers keep using it. A new address
+ * starts from scratch: resourceVersions mean nothing to another server, so a resuming watch must list again.
  */
 import type { Log } from "../base/index.ts";
 import type { ResourcePath, Transport } from "../client/index.ts";
 import { expired } from "../machinery/index.ts";
 
 export interface MemberTransport extends Transport {
-  /** From now on requests go through another transport; the old one is closed, and watches of it end. */
+  /** Routes further requests through another transport; the old one is closed, and its watches end. */
   replace(open: () => Promise<Transport>): void;
 }
 
@@ -27,8 +26,8 @@ export function createMemberTransport(open: () => Promise<Transport>, log: Log):
     try {
       await (await transport).close();
     } catch (error) {
-      // One that could not be opened has nothing to close; whoever used it was told why.
-      log.debug("closing the connection to a member failed", { error });
+      // A transport that failed to open has nothing to close; its callers received the error.
+      log.debug("failed to close the connection to a member", { error });
     }
   }
 
@@ -41,7 +40,7 @@ export function createMemberTransport(open: () => Promise<Transport>, log: Log):
       const id = idOf(path);
       const resumes = query?.["resourceVersion"] !== undefined && query["sendInitialEvents"] !== "true";
       if (mustList.delete(id) && resumes)
-        throw expired(`cluster ${path.cluster} is at another address now; list ${path.resource} again`);
+        throw expired(`cluster ${path.cluster} moved to another address; list ${path.resource} again`);
       watched.add(id);
       const { transport, ending } = epoch;
       yield* (await transport).watch(request, AbortSignal.any([signal, ending.signal]));
@@ -60,7 +59,7 @@ export function createMemberTransport(open: () => Promise<Transport>, log: Log):
 
 function begin(open: () => Promise<Transport>): Epoch {
   const transport = open();
-  // A failure belongs to whoever sends the next request; until then nobody waits for it.
+  // The next request reports a failure; until then it must not be an unhandled rejection.
   void Promise.allSettled([transport]);
   return { transport, ending: new AbortController() };
 }

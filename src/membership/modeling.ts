@@ -1,9 +1,9 @@
 /**
- * How many nodes of each size a member has free: every node is filed under the highest grade of which it has enough of
- * every resource. The scheduler estimates with these counts where a sum over all nodes would promise room that no
- * single node has. Pure.
+ * Counts a member's free nodes by size: every node counts for the highest grade of which it has enough of every
+ * resource. The scheduler estimates with these counts, because a sum over all nodes would promise room that no single
+ * node has. Pure.
  *
- * Karmada stops counting at the first node without a free pod slot; here such a node is left out and the others are
+ * Karmada stops counting at the first node without a free pod slot; here such a node is skipped and the others are
  * counted.
  */
 import type { Cluster, Node, Pod } from "../api/index.ts";
@@ -33,9 +33,9 @@ export function planAllocatableModelings(
 ): Modelings | undefined {
   if (!models || models.length === 0) return undefined;
   const [first] = models;
-  // Grades can be compared only when all name the same resources; admission sees to it.
+  // Grades are comparable only if all name the same resources; admission ensures that.
   if (models.some(({ ranges }) => ranges.length !== first?.ranges.length)) return undefined;
-  // Per resource the least that each grade asks for; grades ascend, so each list does too.
+  // Per resource the minimum of each grade; grades ascend, so each list does too.
   const scales = (first?.ranges ?? []).map(({ name }) => ({
     name,
     least: models.map(
@@ -54,13 +54,13 @@ export function planAllocatableModelings(
   return models.map(({ grade }, index) => ({ grade, count: counts[index] ?? 0 }));
 }
 
-/** A node that is cordoned, or known not to be well, has no room to offer, however empty it is. */
+/** A cordoned or unhealthy node has no room, regardless of its usage. */
 function takesPods({ spec, status }: DeepReadonly<Node>): boolean {
   const ready = findCondition(status?.conditions ?? [], "Ready");
   return !spec?.unschedulable && (ready === undefined || ready.status === "True");
 }
 
-/** Pods that ended hold nothing, as for kube-scheduler. */
+/** Finished pods hold no resources, as in kube-scheduler. */
 export function occupies({ spec, status }: DeepReadonly<Pod>): boolean {
   return Boolean(spec.nodeName) && status?.phase !== "Succeeded" && status?.phase !== "Failed";
 }
@@ -78,7 +78,7 @@ function usedByNode(pods: readonly DeepReadonly<Pod>[]): Map<string, Totals> {
   return used;
 }
 
-/** What is free of a resource on a node; undefined when no pod fits any more. */
+/** The free amount of a resource on a node; undefined when no more pods fit. */
 function freeOn(
   { status }: DeepReadonly<Node>,
   used: Totals | undefined,
@@ -88,13 +88,13 @@ function freeOn(
   return (resource) => {
     const whole = tryParseQuantity(allocatable[resource] ?? "0") ?? ZERO;
     const taken = used?.get(resource) ?? 0n;
-    // A resource that the node does not have is not made negative by pods that ask for it.
+    // Pod requests do not make a resource negative that the node does not have.
     if (taken === 0n || allocatable[resource] === undefined) return whole;
     return subtractQuantities(whole, quantityOfMilli(resource === "cpu" ? taken : taken * 1000n));
   };
 }
 
-/** The place of the last bound that `amount` reaches; -1 when it reaches none. */
+/** The index of the last bound that `amount` reaches; -1 when it reaches none. */
 function lastWithin(bounds: readonly Quantity[], amount: Quantity): number {
   let low = 0;
   let high = bounds.length - 1;

@@ -1,7 +1,7 @@
 /**
- * What the agent of a cluster that pulls may do with Karmada's kinds on the hub: its own Works, its own Cluster, its
- * own Lease, and read the rules for kinds. Karmada's tools grant this to agents that register their way; who was
- * accepted as a ManagedCluster gets it here. Pure.
+ * Permissions of a pull cluster's agent for Karmada's kinds on the hub: its own Works, Cluster and Lease, and reading
+ * the resource interpreter rules. Karmada's tools grant this to agents registered through Karmada's API; accepted
+ * ManagedClusters get it here. Pure.
  */
 import { CLUSTER_USER_PREFIX, executionNamespace } from "../api/index.ts";
 import type { ClusterRole, ClusterRoleBinding, Role, RoleBinding } from "../api/index.ts";
@@ -17,7 +17,7 @@ export interface AgentAccess {
 const RBAC_GROUP = "rbac.authorization.k8s.io";
 const RBAC = `${RBAC_GROUP}/v1`;
 export const agentAccessName = (cluster: string): string => `flotilla:agent:${cluster}`;
-/** The namespaces in which an agent may do something by name. */
+/** The namespaces in which an agent has permissions by name. */
 export const agentNamespaces = (cluster: string): readonly string[] => [executionNamespace(cluster), LEASE_NAMESPACE];
 
 export function planAgentAccess(cluster: string): AgentAccess {
@@ -48,7 +48,7 @@ export function planAgentAccess(cluster: string): AgentAccess {
         kind: "ClusterRole",
         metadata: { name },
         rules: [
-          // A watch of one name is a watch that names it.
+          // A watch of one object must name it in its field selector.
           {
             apiGroups: ["cluster.karmada.io"],
             resources: ["clusters"],

@@ -45,15 +45,15 @@ describe("a member that answers", () => {
     });
   });
 
-  test("is given back as it is when nothing changed, so that nothing is written", () => {
+  test("is returned unchanged when nothing changed, so that nothing is written", () => {
     expect(plan(cluster, well)).toBe(cluster);
   });
 
-  test("stays as it is while it has not been silent for as long as the threshold", () => {
+  test("is unchanged until it has been unreachable for the threshold", () => {
     expect(plan(cluster, { probe: { health: "unreachable", detail: "no route" } }, NOW_MS - 29_999)).toBe(cluster);
   });
 
-  test("is no longer ready after that, and keeps what was last known of it", () => {
+  test("is not ready after that, and keeps its last known facts", () => {
     const lost = plan(cluster, { probe: { health: "unreachable", detail: "no route" } }, NOW_MS - 30_000);
 
     expect(lost.status).toMatchObject({ kubernetesVersion: "v1.36.3", nodeSummary: { totalNum: 2 } });
@@ -67,13 +67,13 @@ describe("a member that answers", () => {
     );
   });
 
-  test("is written once for an outage, however its failures are worded", () => {
+  test("is written once per outage, regardless of the wording of failures", () => {
     const lost = plan(cluster, { probe: { health: "unreachable", detail: "no route" } }, NOW_MS - 30_000);
 
     expect(plan(lost, { probe: { health: "unreachable", detail: "connection refused" } }, NOW_MS - 40_000)).toBe(lost);
   });
 
-  test("that was lost must answer for a while before it is ready again, and is not collected until then", () => {
+  test("must answer for the success threshold after an outage before it is ready, and is not collected until then", () => {
     const lost = plan(cluster, { probe: { health: "unreachable", detail: "no route" } }, NOW_MS - 30_000);
     const upgraded: Observation = { ...well, facts: { version: "v1.37.0", apiEnablements: [], isComplete: true } };
 
@@ -82,13 +82,13 @@ describe("a member that answers", () => {
   });
 });
 
-test("a member that answers but is unwell is told apart from one that is gone", () => {
+test("an unhealthy member that answers is distinguished from an unreachable one", () => {
   const unwell = plan(makeCluster("paris"), { probe: { health: "unwell", detail: "it answered 500" } });
 
   expect(unwell.status?.conditions).toMatchObject([{ type: "Ready", status: "False", reason: "ClusterNotReady" }]);
 });
 
-test("a member that nobody can connect to says why", () => {
+test("a member without a usable connection reports the reason", () => {
   const unknown = plan(makeCluster("paris"), { probe: { health: "uncollected", detail: "the Secret is missing" } });
 
   expect(unknown.status?.conditions).toMatchObject([
@@ -102,7 +102,7 @@ test("a member that nobody can connect to says why", () => {
 });
 
 const enablements: Record<string, { facts: NonNullable<Observation["facts"]>; want: object }> = {
-  "a member that could not say everything that it serves has partial enablements": {
+  "a member with incomplete discovery has partial enablements": {
     facts: { version: "v1.36.3", apiEnablements: [{ groupVersion: "v1", resources: [] }], isComplete: false },
     want: { status: "False", reason: "Partial", message: "might collect partial APIEnablements(1) from the cluster" },
   },

@@ -1,4 +1,4 @@
-/** Decides what a Cluster's status says, from what was seen of the member. Pure. */
+/** Computes a Cluster's status from the observations of the member. Pure. */
 import type { Cluster } from "../api/index.ts";
 import { equalJson } from "../base/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -9,10 +9,10 @@ import { planReady } from "./ready.ts";
 import type { Thresholds, Trend } from "./ready.ts";
 import type { Capacity } from "./resource-summary.ts";
 
-/** What is known of a member at one moment. */
+/** The observations of a member at one moment. */
 export interface Observation {
   probe: Probe;
-  /** Unset keeps what the status says. */
+  /** Unset keeps the facts in the status. */
   facts?: Facts | undefined;
   capacity?: Capacity | undefined;
 }
@@ -29,7 +29,7 @@ export function planClusterStatus(
   let conditions = before.conditions ?? [];
   const ready = planReady(cluster, probe.health, probe.detail, trend, thresholds, nowMs);
   if (ready) conditions = withCondition(conditions, ready, now);
-  // A member that cannot be observed, or does not count as ready yet, keeps what was last known of it.
+  // A member that cannot be observed, or is not ready yet, keeps its last known facts.
   const isCollected = probe.health === "ready" && findCondition(conditions, "Ready")?.status === "True";
   if (isCollected && facts) conditions = withCondition(conditions, enablementsCondition(facts), now);
   const status = {

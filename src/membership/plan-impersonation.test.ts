@@ -20,20 +20,20 @@ const binding = (name: string, subjects: Subject[]): ClusterRoleBinding => ({
 const PROXY: Rule = { apiGroups: ["cluster.karmada.io"], resources: ["clusters/proxy"], verbs: ["*"] };
 const user = (name: string): Subject => ({ kind: "User", name });
 
-describe("the hub may act on a member as", () => {
+describe("the hub may impersonate on a member", () => {
   const cases: Record<string, { rule: Rule; want: string[] }> = {
-    "whoever may use the proxy": { rule: PROXY, want: ["ann"] },
-    "whoever may do everything": { rule: { apiGroups: ["*"], resources: ["*"], verbs: ["*"] }, want: ["ann"] },
-    "whoever may use the proxy of this very member": {
+    "users who may use the proxy": { rule: PROXY, want: ["ann"] },
+    "users who may do everything": { rule: { apiGroups: ["*"], resources: ["*"], verbs: ["*"] }, want: ["ann"] },
+    "users who may use the proxy of this member": {
       rule: { ...PROXY, resourceNames: ["oslo", "paris"] },
       want: ["ann"],
     },
-    "whoever may search through all members": {
+    "users who may search all members": {
       rule: { apiGroups: ["search.karmada.io"], resources: ["proxying/proxy"], verbs: ["get"] },
       want: ["ann"],
     },
-    "nobody who may use the proxy of other members only": { rule: { ...PROXY, resourceNames: ["oslo"] }, want: [] },
-    "nobody who may only look at Clusters": { rule: { ...PROXY, resources: ["clusters"] }, want: [] },
+    "no user who may only use the proxy of other members": { rule: { ...PROXY, resourceNames: ["oslo"] }, want: [] },
+    "no user who may only read Clusters": { rule: { ...PROXY, resources: ["clusters"] }, want: [] },
   };
   for (const [behaviour, { rule, want }] of Object.entries(cases)) {
     test(behaviour, () => {
@@ -61,7 +61,7 @@ describe("the hub may act on a member as", () => {
   });
 });
 
-describe("the Works that say so", () => {
+describe("the impersonation Works", () => {
   const cluster: Cluster = {
     apiVersion: "cluster.karmada.io/v1alpha1",
     kind: "Cluster",
@@ -69,7 +69,7 @@ describe("the Works that say so", () => {
     spec: { syncMode: "Push", impersonatorSecretRef: { namespace: "karmada-cluster", name: "paris-impersonator" } },
   };
 
-  test("are a role and its binding to the impersonator's account, owned by the Cluster", () => {
+  test("contain a role and its binding to the impersonator service account, owned by the Cluster", () => {
     const works = planImpersonationWorks(cluster, []);
 
     expect(works.map(({ metadata }) => metadata)).toMatchObject([
@@ -86,7 +86,7 @@ describe("the Works that say so", () => {
     });
   });
 
-  test("are not there for a member without such an account", () => {
+  test("are absent for a member without such an account", () => {
     expect(planImpersonationWorks({ ...cluster, spec: { syncMode: "Push" } }, [])).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 /**
- * Who of the hub may act on a member through the cluster proxy: whom the hub's roles let use `clusters/proxy`. The
- * member is told by a ClusterRole for the impersonator's account, carried there by two Works, as Karmada's unified
- * authentication does. Pure.
+ * Determines which users of the hub may act on a member through the cluster proxy: those whose hub roles allow
+ * `clusters/proxy`. Two Works propagate a ClusterRole for the impersonator service account to the member, as Karmada's
+ * unified authentication does. Pure.
  */
 import { executionNamespace, serviceAccountName, workName } from "../api/index.ts";
 import type { Cluster, ClusterRole, ClusterRoleBinding, Work } from "../api/index.ts";
@@ -18,7 +18,7 @@ const RESOURCES: Readonly<Record<string, string>> = {
   Group: "groups",
 };
 
-/** Whether a rule lets somebody use the proxy of a cluster, or of all clusters through the search proxy. */
+/** Whether a rule allows the proxy of a cluster, or of all clusters through the search proxy. */
 function opensProxy({ apiGroups = [], resources = [], resourceNames = [] }: Rule, cluster: string): boolean {
   const has = (list: readonly string[], wanted: string): boolean => list.includes("*") || list.includes(wanted);
   if (
@@ -30,7 +30,7 @@ function opensProxy({ apiGroups = [], resources = [], resourceNames = [] }: Rule
   return has(apiGroups, "search.karmada.io") && has(resources, "proxying/proxy");
 }
 
-/** The rules that let the impersonator act as exactly these subjects. */
+/** The rules that let the impersonator impersonate exactly these subjects. */
 export function planImpersonationRules(
   cluster: string,
   roles: readonly DeepReadonly<ClusterRole>[],
@@ -52,7 +52,7 @@ export function planImpersonationRules(
   });
 }
 
-/** The Works of one member; none when the hub has no account there that may act as others. */
+/** The Works of one member; none when the hub has no impersonator account there. */
 export function planImpersonationWorks(
   { metadata: { name, uid = "" }, spec }: DeepReadonly<Cluster>,
   rules: readonly JsonObject[],

@@ -16,7 +16,7 @@ function makeCluster(ready?: { status: "True" | "False" | "Unknown"; lastTransit
 }
 const well = makeCluster({ status: "True", lastTransitionTime: "2024-05-01T12:00:10Z" });
 
-test("a member whose agent never reported is unknown a minute after it was made", () => {
+test("a member whose agent never reported becomes Unknown one minute after its creation", () => {
   const heartbeat = nextHeartbeat(undefined, makeCluster(), undefined, CREATED_MS + 20 * SECOND_MS);
 
   expect(planPullHealth(makeCluster(), heartbeat, PULL_TIMES, CREATED_MS + 20 * SECOND_MS)).toEqual({
@@ -28,7 +28,7 @@ test("a member whose agent never reported is unknown a minute after it was made"
   });
 });
 
-test("an agent that falls silent is unknown 40 s after its last sign, counted by the hub's clock", () => {
+test("a member becomes Unknown 40 s after its agent's last heartbeat, by the hub's clock", () => {
   const first = nextHeartbeat(undefined, well, "2030-01-01T00:00:00.000000Z", CREATED_MS);
   const renewed = nextHeartbeat(first, well, "1999-01-01T00:00:00.000000Z", CREATED_MS + 10 * SECOND_MS);
 
@@ -40,7 +40,7 @@ test("an agent that falls silent is unknown 40 s after its last sign, counted by
   });
 });
 
-test("the hub's own verdict is no sign of life, and is written once", () => {
+test("the hub's own Unknown condition does not count as a heartbeat, and is written once", () => {
   const unknown = makeCluster({ status: "Unknown", lastTransitionTime: "2024-05-01T12:01:00Z" });
   const before = nextHeartbeat(undefined, well, "t", CREATED_MS);
 

@@ -1,32 +1,32 @@
 /**
- * Whether a member that pulls is still there. Its agent says how the member is, and renews a Lease; when neither moves
- * for a while, nobody knows, and the Cluster says so. Pure.
+ * Detects pull members whose agent stopped reporting. An agent updates the Ready condition and renews a Lease; when
+ * neither changes for a while, the hub sets Ready to Unknown. Pure.
  *
- * What counts is when the hub saw a change, by its own clock: the clock of a member may be wrong.
+ * The hub compares the times at which it observed changes, by its own clock: a member's clock may be wrong.
  */
 import type { Cluster } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 import { findCondition } from "../machinery/index.ts";
 import type { NextCondition } from "../machinery/index.ts";
 
-/** As Karmada's controller manager has them: an agent renews every 10 s, so three renewals in a row were lost. */
+/** Karmada's defaults: an agent renews every 10 s, so three consecutive renewals were lost. */
 export const PULL_TIMES: PullTimes = { graceMs: 40_000, startupGraceMs: 60_000 };
 
 export interface PullTimes {
-  /** How long an agent that has reported may be silent. */
+  /** How long an agent may stop reporting after its first report. */
   graceMs: number;
   /** How long a new member has until its first report. */
   startupGraceMs: number;
 }
 
-/** The last sign of life of an agent. */
+/** The last heartbeat of an agent. */
 export interface Heartbeat {
-  /** What was there when it was seen: the Lease's time and the condition. */
+  /** The state at that time: the Lease's renewTime and the condition. */
   sign: string;
   atMs: number;
 }
 
-/** After a look at the Cluster and its Lease. A member that has never reported counts from when it was made. */
+/** The heartbeat after reading the Cluster and its Lease. A member that has never reported counts from its creation. */
 export function nextHeartbeat(
   before: Heartbeat | undefined,
   { metadata, status }: DeepReadonly<Cluster>,
@@ -34,19 +34,19 @@ export function nextHeartbeat(
   nowMs: number,
 ): Heartbeat {
   const ready = findCondition(status?.conditions ?? [], "Ready");
-  // What the hub itself says about a silent agent is no sign of life.
+  // A condition that the hub itself wrote about a silent agent is no heartbeat.
   const said = ready === undefined || ready.status === "Unknown" ? "" : `${ready.status} ${ready.lastTransitionTime}`;
   const sign = `${renewTime ?? ""} ${said}`;
   if (before?.sign === sign) return before;
   if (before === undefined && ready === undefined && renewTime === undefined)
     return { sign, atMs: Date.parse(metadata.creationTimestamp ?? "") || nowMs };
-  // The hub's own verdict changes the sign and nothing else.
+  // The hub's own condition changes the sign and nothing else.
   if (before !== undefined && said === "" && before.sign.startsWith(`${renewTime ?? ""} `))
     return { sign, atMs: before.atMs };
   return { sign, atMs: nowMs };
 }
 
-/** The verdict, or how long until it is due; neither when the Cluster says so already. */
+/** The condition to write, or the time until it is due; neither when the Cluster already has it. */
 export function planPullHealth(
   { status }: DeepReadonly<Cluster>,
   { atMs }: Heartbeat,

@@ -5,7 +5,7 @@ const tokenOf = (claims: unknown): string =>
   `header.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.signature`;
 const BOUND = { sub: "system:serviceaccount:karmada-cluster:karmada-paris", iat: 1_000, exp: 11_000 };
 
-test("a token that ends says whose it is, and is renewed well before", () => {
+test("an expiring token names its service account, and is renewed well before expiry", () => {
   const token = readBoundToken(tokenOf(BOUND));
 
   expect(token).toEqual({
@@ -21,12 +21,12 @@ test("a token that ends says whose it is, and is renewed well before", () => {
 });
 
 const others: Record<string, string> = {
-  "a token without an end is left alone": tokenOf({ sub: BOUND.sub, iat: 1_000 }),
-  "a token that no service account has is left alone": tokenOf({ ...BOUND, sub: "alice" }),
-  "a token of another kind is left alone": "abcdef.0123456789",
-  "a token that only looks like one is left alone": "header.%%%.signature",
-  "a token that ends before it begins is left alone": tokenOf({ ...BOUND, exp: 1 }),
-  "no token at all is left alone": "",
+  "ignores a token without expiry": tokenOf({ sub: BOUND.sub, iat: 1_000 }),
+  "ignores a token without a service account": tokenOf({ ...BOUND, sub: "alice" }),
+  "ignores a token of another kind": "abcdef.0123456789",
+  "ignores a malformed token": "header.%%%.signature",
+  "ignores a token that expires before it is issued": tokenOf({ ...BOUND, exp: 1 }),
+  "ignores an empty token": "",
 };
 for (const [behaviour, token] of Object.entries(others)) {
   test(behaviour, () => {

@@ -1,6 +1,6 @@
 /**
- * When a token must be replaced. Tokens that a service account was given for a while say so themselves; they are
- * renewed well before they end, and those without an end are left alone. Pure.
+ * Decides when a token must be replaced. Bound service account tokens contain their expiry and are renewed well before
+ * it; tokens without expiry are left alone. Pure.
  */
 import { isObject } from "../base/index.ts";
 import type { Json } from "../base/index.ts";
@@ -12,12 +12,12 @@ export interface BoundToken {
   endsMs: number;
 }
 
-/** After this part of its life a token is renewed, so that several tries fit into the rest. */
+/** A token is renewed after this share of its lifetime, so that several retries fit into the rest. */
 const RENEW_AFTER = 0.6;
 
 /**
- * What a token says of itself; undefined for one that does not end, or that no service account has. Nothing is
- * verified: it is our own.
+ * The claims of a token; undefined without an expiry or a service account. The signature is not verified: it is our own
+ * token.
  */
 export function readBoundToken(token: string): BoundToken | undefined {
   const claims = claimsOf(token);
@@ -35,15 +35,15 @@ function claimsOf(token: string): Readonly<Record<string, Json | undefined>> | u
     const claims: unknown = JSON.parse(Buffer.from(payload, "base64url").toString("utf8"));
     return isObject(claims) ? claims : undefined;
   } catch {
-    return undefined; // Not a JWT: a token of another kind, whose end nobody can read.
+    return undefined; // Not a JWT: a token of another kind, whose expiry cannot be read.
   }
 }
 
-/** How long to wait before the token is renewed; 0 is now. */
+/** How long to wait before renewing the token; 0 means now. */
 export function renewAfterMs({ issuedMs, endsMs }: BoundToken, nowMs: number): number {
   return Math.max(0, Math.ceil(issuedMs + (endsMs - issuedMs) * RENEW_AFTER - nowMs));
 }
 
-/** As long as the old one was good for. */
+/** The lifetime of the old token. */
 export const lifetimeSeconds = ({ issuedMs, endsMs }: BoundToken): number =>
   Math.max(600, Math.round((endsMs - issuedMs) / 1000));

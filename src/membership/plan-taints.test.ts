@@ -22,17 +22,21 @@ function clusterWith(ready: string | undefined, taints: Taints = []): Cluster {
 
 describe("the taints that follow a condition", () => {
   const cases: Record<string, { ready: string | undefined; taints: Taints; want: Taints | undefined }> = {
-    "a member that nobody has looked at counts as not ready": { ready: undefined, taints: [], want: [NOT_READY] },
-    "a member that is not ready gets nothing new": { ready: "False", taints: [OWN], want: [OWN, NOT_READY] },
-    "a member of which nothing is known is unreachable": { ready: "Unknown", taints: [NOT_READY], want: [UNREACHABLE] },
-    "a ready member loses both and keeps those of others": {
+    "a member without conditions is tainted as not ready": { ready: undefined, taints: [], want: [NOT_READY] },
+    "a member that is not ready is tainted NoSchedule": { ready: "False", taints: [OWN], want: [OWN, NOT_READY] },
+    "a member in unknown state is tainted as unreachable": {
+      ready: "Unknown",
+      taints: [NOT_READY],
+      want: [UNREACHABLE],
+    },
+    "a ready member loses both taints and keeps others": {
       ready: "True",
       taints: [NOT_READY, OWN, UNREACHABLE],
       want: [OWN],
     },
-    "nothing changes where they are right": { ready: "False", taints: [OWN, NOT_READY], want: undefined },
-    "nothing changes for a ready member without them": { ready: "True", taints: [], want: undefined },
-    "one of the same key that evicts is somebody else's": {
+    "correct taints are unchanged": { ready: "False", taints: [OWN, NOT_READY], want: undefined },
+    "a ready member without the taints is unchanged": { ready: "True", taints: [], want: undefined },
+    "a NoExecute taint with the same key belongs to another writer and stays": {
       ready: "True",
       taints: [{ key: NOT_READY.key, effect: "NoExecute" }],
       want: undefined,
@@ -45,7 +49,7 @@ describe("the taints that follow a condition", () => {
   }
 });
 
-describe("the taints of policies", () => {
+describe("the taints of ClusterTaintPolicies", () => {
   const away: TaintRule<string> = {
     targetClusters: "paris",
     addOnConditions: [{ conditionType: "Ready", operator: "In", statusValues: ["False", "Unknown"] }],
@@ -57,22 +61,22 @@ describe("the taints of policies", () => {
     planPolicyTaints(cluster, rules, (affinity) => affinity === cluster.metadata.name, NOW);
 
   const cases: Record<string, { cluster: Cluster; rules: TaintRule<string>[]; want: unknown }> = {
-    "are added when all their conditions hold": {
+    "are added when all addOn conditions match": {
       cluster: clusterWith("False", [OWN]),
       rules: [away],
       want: [OWN, QUARANTINE],
     },
-    "are removed when those conditions hold": {
+    "are removed when all removeOn conditions match": {
       cluster: clusterWith("True", [QUARANTINE, OWN]),
       rules: [away],
       want: [OWN],
     },
-    "stay as they are while nothing says otherwise": {
+    "stay unchanged when no conditions match": {
       cluster: clusterWith("False", [QUARANTINE]),
       rules: [away],
       want: undefined,
     },
-    "are not for other clusters": {
+    "do not apply to clusters outside the affinity": {
       cluster: clusterWith("False"),
       rules: [{ ...away, targetClusters: "oslo" }],
       want: undefined,
@@ -82,17 +86,17 @@ describe("the taints of policies", () => {
       rules: [{ ...away, addOnConditions: [] }],
       want: undefined,
     },
-    "about a condition that the cluster does not have are not added, not even as NotIn": {
+    "are not added for a condition type that the cluster lacks, not even with NotIn": {
       cluster: clusterWith("False"),
       rules: [{ ...away, addOnConditions: [{ conditionType: "Unheard", operator: "NotIn", statusValues: ["True"] }] }],
       want: undefined,
     },
-    "with a word that nobody knows are not added": {
+    "are not added for an unknown operator": {
       cluster: clusterWith("False"),
       rules: [{ ...away, addOnConditions: [{ conditionType: "Ready", operator: "Exists", statusValues: ["False"] }] }],
       want: undefined,
     },
-    "of a later policy see those of an earlier one": {
+    "of a later policy are evaluated after those of an earlier one": {
       cluster: clusterWith("False"),
       rules: [away, { taints: away.taints, removeOnConditions: away.addOnConditions }],
       want: [],
@@ -105,7 +109,7 @@ describe("the taints of policies", () => {
   }
 });
 
-test("taints are told in Karmada's words", () => {
+test("describes taints in Karmada's format", () => {
   expect(describeTaints([])).toBe("cluster now does not have taints");
   expect(describeTaints([OWN, NOT_READY])).toBe(
     "cluster now has taints([{Key:team,Value:a,Effect:NoSchedule},{Key:cluster.karmada.io/not-ready,Effect:NoSchedule}])",

@@ -1,4 +1,4 @@
-/** Which taints a Cluster has: those that follow its condition, and those of ClusterTaintPolicies. Pure. */
+/** Computes a Cluster's taints: those that follow its conditions, and those of ClusterTaintPolicies. Pure. */
 import type { Cluster } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 import { findCondition } from "../machinery/index.ts";
@@ -13,8 +13,8 @@ const isSame = (a: DeepReadonly<Taint>, b: Pick<Taint, "key" | "effect">): boole
   a.key === b.key && a.effect === b.effect;
 
 /**
- * A member that is not ready gets nothing new; what it runs stays. One that nobody has looked at yet counts as not
- * ready. Undefined when nothing changes.
+ * A member that is not ready gets no new workloads; running ones stay. A member without conditions counts as not ready.
+ * Undefined when nothing changes.
  */
 export function planConditionTaints({ spec, status }: DeepReadonly<Cluster>): Taints | undefined {
   const ready = findCondition(status?.conditions ?? [], "Ready")?.status;
@@ -27,7 +27,7 @@ export function planConditionTaints({ spec, status }: DeepReadonly<Cluster>): Ta
   return isMissing ? [...kept, forScheduling(wanted)] : kept;
 }
 
-/** What a ClusterTaintPolicy asks for. */
+/** The taints and conditions of a ClusterTaintPolicy. */
 export interface TaintRule<Affinity = unknown> {
   /** Unset: every cluster. */
   targetClusters?: Affinity | undefined;
@@ -43,8 +43,8 @@ export interface MatchCondition {
 }
 
 /**
- * The taints after all rules, in their order; undefined when nothing changes. `matches` says whether a rule is about
- * this cluster.
+ * The taints after all rules, in their order; undefined when nothing changes. `matches` returns whether a rule applies
+ * to this cluster.
  */
 export function planPolicyTaints<Affinity>(
   { spec, status }: DeepReadonly<Cluster>,
@@ -77,7 +77,9 @@ export function planPolicyTaints<Affinity>(
   return taints === before ? undefined : taints;
 }
 
-/** No conditions are never met, and neither is one about a type that the cluster does not have, not even as NotIn. */
+/**
+ * An empty condition list never matches, and neither does a condition type that the cluster lacks, not even with NotIn.
+ */
 function allHold(conditions: Conditions, wanted: readonly MatchCondition[] = []): boolean {
   if (wanted.length === 0) return false;
   return wanted.every(({ conditionType, operator, statusValues }) => {
@@ -87,7 +89,7 @@ function allHold(conditions: Conditions, wanted: readonly MatchCondition[] = [])
   });
 }
 
-/** For events, in Karmada's words. */
+/** For events, in Karmada's format. */
 export function describeTaints(taints: Taints): string {
   return taints.length === 0
     ? "cluster now does not have taints"

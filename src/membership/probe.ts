@@ -1,4 +1,4 @@
-/** One look at a member: does it answer, is it well, which version is it, what does it serve. */
+/** One probe of a member: reachability, health, version and discovery. */
 import { messageOf, isObject } from "../base/index.ts";
 import type { Clock } from "../base/index.ts";
 import { UnreachableError } from "../client/index.ts";
@@ -7,25 +7,25 @@ import type { Discovery, Enablements } from "./discovery.ts";
 import { readText } from "./read-text.ts";
 import type { Health } from "./ready.ts";
 
-/** What a member says of itself when it is well. */
+/** Facts that a healthy member reports. */
 export interface Facts extends Enablements {
   version: string;
 }
 
 export interface Probe {
   health: Health;
-  /** What went wrong; empty when nothing did. */
+  /** The error; empty on success. */
   detail: string;
 }
 
-/** Health and version are a line or two. */
+/** Health and version responses are a line or two. */
 const MAX_PAGE_BYTES = 1024 * 1024;
 
-/** What a member says to a token is one word; this says what can be done about it. */
+/** A member rejects a token with one word; this message explains the fix. */
 export const refusedToken = (cluster: string): string =>
-  `cluster ${cluster} does not accept the hub's token (401); 'flotilla join ${cluster} --cluster-kubeconfig FILE' gives it a new one`;
+  `cluster ${cluster} rejects the hub's token (401); run 'flotilla join ${cluster} --cluster-kubeconfig FILE' to issue a new one`;
 
-/** Asks `/readyz`, or `/healthz` where that is unknown. Never rejects: a member that does not answer is an answer. */
+/** Requests `/readyz`, or `/healthz` where that is unknown. Never rejects: an unreachable member is a result too. */
 export async function probe(
   client: Client,
   cluster: string,
@@ -51,7 +51,7 @@ export async function probe(
   }
 }
 
-/** Version and discovery; rejects when one of them cannot be had. */
+/** Version and discovery; rejects when one of them is unavailable. */
 export async function collectFacts(
   client: Client,
   cluster: string,
@@ -84,7 +84,7 @@ async function within<T>(
   const give = (): void => stop.abort(signal.reason);
   signal.addEventListener("abort", give, { once: true });
   if (signal.aborted) give();
-  // A transport that does not mind its signal must not hold the probe.
+  // A transport that ignores its signal must not block the probe.
   const given = new Promise<never>((_, reject) =>
     stop.signal.addEventListener("abort", () => reject(stop.signal.reason), { once: true }),
   );

@@ -3,7 +3,7 @@ import { createFakeClock, createSeededRandom, silentLog } from "../base/index.ts
 import type { Client, RawResponse } from "../client/index.ts";
 import { createProber } from "./prober.ts";
 
-/** A member that is well and serves what the test says. */
+/** A healthy member that serves the kinds that the test sets. */
 function createMember(): { client: Client; serves: string[]; asked(): number } {
   let asked = 0;
   const member = {
@@ -34,7 +34,7 @@ const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
 };
 
-test("a member whose kinds change is asked at once and once more after a period, since it may be late to say so, and then as seldom as before", async () => {
+test("discovery runs at once when a member's kinds change, once more after a period because the member may lag, and then at the normal interval", async () => {
   const clock = createFakeClock();
   const member = createMember();
   const prober = createProber({

@@ -1,7 +1,6 @@
 /**
- * Looks at every member in its own rhythm. Each has a loop of its own with one request at a time, so that a member that
- * hangs delays nobody else's probe. What was seen last is kept here; the membership controller is told when there is
- * something new.
+ * Probes every member at its own interval. Each member has its own loop with one request at a time, so that a hanging
+ * member does not delay other probes. The last result is kept here; the membership controller is notified of changes.
  */
 import type { Clock, Log, Random } from "../base/index.ts";
 import type { Client, ObjectKey } from "../client/index.ts";
@@ -14,7 +13,7 @@ import type { Facts, Probe } from "./probe.ts";
 export interface ProberOptions {
   hub: string;
   periodMs: number;
-  /** How old what a member serves may become before it is asked for again; the controllers say when it changed. */
+  /** Maximum age of discovery results; the controllers trigger a refresh on changes. */
   factsEveryMs(cluster: string): number;
   clock: Clock;
   random: Random;
@@ -23,26 +22,26 @@ export interface ProberOptions {
 
 export interface Sighting {
   probe: Probe;
-  /** The last that were collected; a member that stops answering keeps them. */
+  /** The last collected facts; a member that stops answering keeps them. */
   facts?: Facts;
 }
 
 export interface Prober {
   source(): Source<ObjectKey>;
-  /** Follows a member from now on, through this client; another client begins anew. */
+  /** Starts probing a member through this client; another client starts over. */
   follow(cluster: string, client: Client): void;
-  /** Forgets it. */
+  /** Stops probing it. */
   drop(cluster: string): void;
-  /** Undefined while the first look is under way. */
+  /** Undefined while the first probe is in flight. */
   last(cluster: string): Sighting | undefined;
-  /** What it serves may have changed: looks at once. */
+  /** Its served kinds may have changed: probes at once. */
   refresh(cluster: string): void;
   close(): void;
 }
 
-/** A probe ends before the next is due; kube-apiserver answers within milliseconds or is in trouble. */
+/** A probe ends before the next is due; a healthy kube-apiserver answers within milliseconds. */
 const MAX_PROBE_MS = 10_000;
-/** Discovery of a large and far cluster takes a while. */
+/** Discovery of a large and distant cluster takes a while. */
 const FACTS_TIMEOUT_MS = 30_000;
 
 interface Loop {
@@ -50,15 +49,12 @@ interface Loop {
   discovery: Discovery;
   closing: AbortController;
   sighting?: Sighting;
-  /** When it is asked again what it serves. */
+  /** When discovery is due again. */
   factsDueMs: number;
-  /**
-   * What it serves may have changed just now, and a real cluster says so a moment later: the first answer is asked for
-   * twice.
-   */
+  /** Its served kinds may have just changed, and a real cluster's discovery lags a moment: discovery runs twice. */
   isChanging: boolean;
   isLooking: boolean;
-  /** Asked for while a look was under way. */
+  /** Requested while a probe was in flight. */
   again: boolean;
   timer?: { cancel(): void };
 }
@@ -78,8 +74,8 @@ export function createProber({ hub, periodMs, factsEveryMs, clock, random, log }
         loop.factsDueMs = clock.now() + (loop.isChanging ? periodMs : factsEveryMs(cluster));
         loop.isChanging = false;
       } catch (error) {
-        // It is well and does not say what it serves: what was known holds, and the next look asks again.
-        log.warn("collecting what a member serves failed", { member: cluster, error });
+        // It is healthy but discovery failed: the last facts stay, and the next probe retries.
+        log.warn("discovery of a member failed", { member: cluster, error });
       }
     }
     if (!signal.aborted) loop.sighting = { probe: seen, facts };
@@ -101,7 +97,7 @@ export function createProber({ hub, periodMs, factsEveryMs, clock, random, log }
         loop.again = false;
         return start(cluster, loop);
       }
-      // After the first look members fall out of step, so that a thousand are not asked in the same moment.
+      // After the first probe the timers are randomized, so that a thousand members are not probed at the same moment.
       loop.timer = clock.after(isFirst ? periodMs * (0.5 + random.next() / 2) : periodMs, () => start(cluster, loop));
     });
   }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { targetOf } from "./proxied-target.ts";
 import type { ProxiedTarget } from "./proxied-target.ts";
 
-describe("what a request to all clusters is about", () => {
+describe("the target of a request to all clusters", () => {
   const cases: Record<string, { asked: string; want: ProxiedTarget | undefined }> = {
     "a list of the core group": {
       asked: "api/v1/pods",
@@ -21,7 +21,7 @@ describe("what a request to all clusters is about", () => {
       asked: "api/v1/namespaces/shop/pods/box",
       want: { group: "", resource: "pods", name: "box", path: "api/v1/namespaces/shop/pods/box", isWatch: false },
     },
-    "an object, also where something of it is asked for": {
+    "an object, also for its subresources": {
       asked: "api/v1/namespaces/shop/pods/box/log?follow=true",
       want: { group: "", resource: "pods", name: "box", path: "api/v1/namespaces/shop/pods/box", isWatch: false },
     },
@@ -37,19 +37,19 @@ describe("what a request to all clusters is about", () => {
       asked: "api/v1/pods?watch=true",
       want: { group: "", resource: "pods", path: "api/v1/pods", isWatch: true },
     },
-    "no watch when that is what it says": {
+    "no watch when watch=false": {
       asked: "api/v1/pods?watch=0",
       want: { group: "", resource: "pods", path: "api/v1/pods", isWatch: false },
     },
-    "a watch by the old prefix": {
+    "a watch by the legacy prefix": {
       asked: "api/v1/watch/namespaces/shop/pods",
       want: { group: "", resource: "pods", path: "api/v1/namespaces/shop/pods", isWatch: true },
     },
-    "one object that a list selects by its name": {
+    "one object that a list selects by name": {
       asked: "api/v1/namespaces/shop/pods?fieldSelector=status.phase%3DRunning,metadata.name%3Dbox&watch=1",
       want: { group: "", resource: "pods", name: "box", path: "api/v1/namespaces/shop/pods/box", isWatch: true },
     },
-    "all objects but one": {
+    "all objects except one": {
       asked: "api/v1/pods?fieldSelector=metadata.name!%3Dbox",
       want: { group: "", resource: "pods", path: "api/v1/pods", isWatch: false },
     },
@@ -58,7 +58,7 @@ describe("what a request to all clusters is about", () => {
     "discovery of the core group": { asked: "api/v1", want: undefined },
     "the version of a server": { asked: "version", want: undefined },
     nothing: { asked: "", want: undefined },
-    "an address that no API has": { asked: "a/b/c/d", want: undefined },
+    "a path outside the APIs": { asked: "a/b/c/d", want: undefined },
   };
   for (const [what, { asked, want }] of Object.entries(cases)) {
     test(`is ${what}`, () => {

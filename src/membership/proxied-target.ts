@@ -1,13 +1,12 @@
-/** What a request to all clusters at once is about, read from its path and query as Kubernetes reads them. Pure. */
+/** Parses the target of a request to all clusters from its path and query as Kubernetes does. Pure. */
 
 export interface ProxiedTarget {
   group: string;
   resource: string;
-  /** The object that is meant; undefined for all of them. */
+  /** The requested object; undefined for all of them. */
   name?: string;
   /**
-   * The path of that object, or of the list, without what follows it (`log`, `exec`, …). As it came, and with its
-   * leading slash left off.
+   * The path of that object or list, without a subresource (`log`, `exec`, …). Not decoded, without the leading slash.
    */
   path: string;
   isWatch: boolean;
@@ -16,7 +15,7 @@ export interface ProxiedTarget {
 const OWN_SUBRESOURCES: ReadonlySet<string> = new Set(["status", "finalize"]);
 const EXACT_NAME = /^metadata\.name==?([^,=!]+)$/;
 
-/** Undefined for what is about a server and not about its objects: discovery, versions, health. */
+/** Undefined for requests that are not about objects: discovery, versions, health. */
 export function targetOf(rawPath: string, query: URLSearchParams): ProxiedTarget | undefined {
   const parts = rawPath.split("/").filter((part) => part !== "");
   const isGrouped = parts[0] === "apis";
@@ -33,7 +32,7 @@ export function targetOf(rawPath: string, query: URLSearchParams): ProxiedTarget
   const isWatch = isPrefixed || !["", "false", "0"].includes((query.get("watch") ?? "").toLowerCase());
   const about = { group: isGrouped ? (parts[1] ?? "") : "", resource: parts[at] ?? "" };
   if (name !== undefined) return { ...about, name, path, isWatch };
-  // A list of one object by its name, with which clients watch it, is about that object.
+  // A list that selects one object by name, with which clients watch it, targets that object.
   const selected = selectedName(query.get("fieldSelector"));
   return selected === undefined
     ? { ...about, path, isWatch }

@@ -1,7 +1,7 @@
 /**
- * Lets the hub's administrator use the proxy of every Cluster. His group alone would let him in here; but a member is
- * asked to treat him as himself, and the hub may do so only for whom its roles name. The names are those that Karmada's
- * installers use.
+ * Lets the hub's administrator use the proxy of every Cluster. The administrator's group alone would grant access to
+ * the hub; but the hub impersonates the administrator on the member, and may do so only for users that its roles name.
+ * The names are those of Karmada's installers.
  */
 import type { ClusterRole, ClusterRoleBinding } from "../api/index.ts";
 

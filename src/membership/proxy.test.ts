@@ -78,7 +78,7 @@ function createProxy(
 }
 
 describe("a request to a member through the hub", () => {
-  test("is sent as the caller, with his groups but those that everybody is in", async () => {
+  test("is sent as the caller, with the caller's groups except the implied ones", async () => {
     const { ask, sent } = createProxy();
 
     await ask({
@@ -100,43 +100,43 @@ describe("a request to a member through the hub", () => {
     ]);
   });
 
-  test("is answered as the member answers, without what was about its connection", async () => {
+  test("returns the member's response without connection headers", async () => {
     const { status, headers } = await createProxy().ask();
 
     expect({ status, headers }).toEqual({ status: 200, headers: { "content-type": "application/json" } });
   });
 
-  test("goes straight to a simulated member", async () => {
+  test("is passed directly to a simulated member", async () => {
     const { ask, sent } = createProxy();
 
     expect(Buffer.from((await ask({ name: "near" })).body as Uint8Array).toString()).toBe("api/v1/pods");
     expect(sent).toEqual([]);
   });
 
-  test("is not repeated by clients while the member is away", async () => {
+  test("does not ask clients to retry while the member is unreachable", async () => {
     const asking = createProxy(() => Promise.reject(new UnreachableError("no route"))).ask();
 
     await expect(asking).rejects.not.toHaveProperty("status.details.retryAfterSeconds");
   });
 
-  test("is one to all clusters where it names none", async () => {
+  test("is sent to all clusters when it names none", async () => {
     const answer = await createProxy().ask({ name: "*", rawPath: "version" });
 
     expect(Buffer.from(answer.body as Uint8Array).toString()).toBe("hub version");
   });
 
   const refusals: Record<string, { name?: string; answer?: () => Promise<never>; code: number; message: string }> = {
-    "is 404 for a cluster that is not there": {
+    "returns 404 for a cluster that does not exist": {
       name: "nowhere",
       code: 404,
       message: 'clusters.cluster.karmada.io "nowhere" not found',
     },
-    "is refused where the hub may not act as others": {
+    "is rejected where the hub may not impersonate users": {
       name: "mute",
       code: 500,
       message: "the impersonatorSecretRef of cluster mute is nil",
     },
-    "is 503 for a member that does not answer": {
+    "returns 503 for an unreachable member": {
       answer: () => Promise.reject(new UnreachableError("no route")),
       code: 503,
       message: "error trying to reach service: no route",

@@ -19,7 +19,7 @@ export interface ClusterProxyDependencies {
   clock: Clock;
 }
 
-/** Stands for the name of a Cluster: all of them. */
+/** The Cluster name that means all clusters. */
 const ALL = "*";
 
 export function createClusterProxy({

@@ -1,8 +1,8 @@
 /**
- * Pull health notices when the agent of a member falls silent.
+ * Detects members whose agent stopped reporting.
  *
- * Reads:  Clusters that pull, their Leases in `karmada-cluster`.
- * Writes: the condition `Ready` of the Cluster, as Unknown and only then; everything else in the status is the agent's.
+ * Reads: pull-mode Clusters, their Leases in `karmada-cluster`.
+ * Writes: the condition `Ready` of the Cluster, only as Unknown; the agent owns the rest of the status.
  */
 import { Cluster, Lease } from "../api/index.ts";
 import { formatTime } from "../base/index.ts";
@@ -68,7 +68,7 @@ export function createPullHealthController({
           },
           { signal },
         );
-        log.info("an agent is silent", { member: key.name, sinceMs: nowMs - heartbeat.atMs });
+        log.info("agent stopped reporting", { member: key.name, sinceMs: nowMs - heartbeat.atMs });
       }
       return waitMs === undefined ? done : { requeueAfterMs: waitMs };
     },

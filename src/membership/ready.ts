@@ -1,6 +1,6 @@
 /**
- * Whether a member counts as ready. A single probe says little: a change of mind needs probes of the same kind for as
- * long as a threshold says, so that a hiccup of the network moves no workload. Pure.
+ * Decides whether a member is ready. A single probe is not enough: a transition needs consistent probes for a
+ * threshold, so that a network hiccup moves no workload. Pure.
  */
 import type { Cluster } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -8,13 +8,13 @@ import { findCondition } from "../machinery/index.ts";
 import type { NextCondition } from "../machinery/index.ts";
 
 export interface Thresholds {
-  /** How long a member that was not ready must answer before it is. */
+  /** How long a member that is not ready must answer before it becomes ready. */
   successMs: number;
-  /** How long a ready member must not answer before it is not. */
+  /** How long a ready member must fail to answer before it becomes not ready. */
   failureMs: number;
 }
 
-/** The last probe of a member, and since when probes have said the same. */
+/** The last probe result of a member, and since when probes have agreed with it. */
 export interface Trend {
   isReady: boolean;
   sinceMs: number;
@@ -36,8 +36,8 @@ export function nextTrend(before: Trend | undefined, health: Health, nowMs: numb
 }
 
 /**
- * The condition `Ready` after a probe; undefined keeps the one that is there. A member without a verdict gets one at
- * once, and one that has a verdict from an earlier life of this process keeps it until the threshold is over.
+ * The condition `Ready` after a probe; undefined keeps the current one. A member without the condition gets it at once;
+ * a condition from before a restart of this process stays until the threshold has passed.
  */
 export function planReady(
   cluster: DeepReadonly<Cluster>,
@@ -54,7 +54,7 @@ export function planReady(
   if (current && isReady !== wasReady && nowMs - trend.sinceMs < thresholdMs) return undefined;
   const { reason, message } = VERDICTS[health];
   const status = isReady ? "True" : "False";
-  // The wording of a failure varies from probe to probe; the first one is kept, so that an outage is one write.
+  // Failure messages vary between probes; the first one is kept, so that an outage is one write.
   if (current?.status === status && current.reason === reason) return undefined;
   return { type: "Ready", status, reason, message: detail === "" ? message : `${message}: ${detail}` };
 }

@@ -19,9 +19,9 @@ export interface RemoteCallDependencies {
   upgrade(request: Parameters<typeof openUpgrade>[1], signal: AbortSignal): Promise<UpgradeAnswer>;
 }
 
-/** Everybody is in one of these, also on the member. */
+/** Every user is in one of these, also on the member. */
 const IMPLIED_GROUPS: ReadonlySet<string> = new Set(["system:authenticated", "system:unauthenticated"]);
-/** They are about one connection and not about what it carries; how long a body is, each connection says for itself. */
+/** Hop-by-hop headers; each connection sets the content length itself. */
 const OF_CONNECTION: ReadonlySet<string> = new Set([
   "host",
   "connection",
@@ -95,7 +95,7 @@ async function upgrade(
   };
 }
 
-/** Two connections become one. */
+/** Pipes two connections together. */
 function join(ours: Duplex, oursHead: Buffer, theirs: Duplex, theirsHead: Buffer): () => void {
   const end = (): void => {
     ours.destroy();

@@ -1,8 +1,7 @@
 /**
- * The members outside of this process: a connection, a client, informers and a delivery for each, for as long as its
- * Cluster says how to reach it. A token that is replaced in its Secret is used from the next request on; another
- * address, proxy or authority gets another connection under the same client, so that whoever uses it need not know; a
- * Cluster that is gone takes everything along.
+ * Members outside this process: a connection, a client, informers and a delivery for each, while its Cluster specifies
+ * how to reach it. A token replaced in its Secret is used from the next request on. A new address, proxy or CA gets a
+ * new connection under the same client, transparently for its users. Deleting a Cluster closes all of them.
  */
 import { Cluster, Secret } from "../api/index.ts";
 import { equalJson } from "../base/index.ts";
@@ -29,14 +28,14 @@ export interface RemoteMembersOptions {
   wrap?(transport: Transport, part: string): Transport;
   /** How a connection is opened; unset is HTTP/2 over the network. */
   connect?: ConnectMember;
-  /** Wraps every connection, to measure what goes over it. */
+  /** Wraps every connection to measure traffic. */
   measure?(transport: Transport, cluster: string): Transport;
 }
 
-/** Opens a connection to a member. `credentials` are always those that its Secret holds now. */
+/** Opens a connection to a member. `credentials` always returns the current content of its Secret. */
 export type ConnectMember = (cluster: string, address: Address, credentials: CredentialSource) => Promise<Transport>;
 
-/** As Karmada's clients for members, less a little: what takes longer is better asked again. */
+/** Slightly below the timeout of Karmada's member clients: a longer request is better retried. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
 /** The fields of a Cluster that name a Secret. */
@@ -84,7 +83,7 @@ export function createRemoteMembers({
   const secretOf = (namespace: string, name: string): DeepReadonly<Secret> | undefined =>
     secrets.get({ cluster: hub, namespace, name });
 
-  /** Asked for with every delivery; read again only when the Cluster or its Secret is another object. */
+  /** Requested with every delivery; parsed again only when the Cluster or its Secret is another object. */
   const plans = new WeakMap<object, { secret: object | undefined; plan: AddressPlan }>();
   function addressOf(cluster: DeepReadonly<Cluster>): AddressPlan {
     const { secretRef } = cluster.spec;
@@ -96,7 +95,7 @@ export function createRemoteMembers({
     return plan;
   }
 
-  /** The token that the Secret holds at this moment. */
+  /** The current token of the Secret. */
   function credentialsOf(cluster: string, field: SecretField): CredentialSource {
     const now = (): Credentials => {
       const reference = clusters.get({ cluster: hub, name: cluster })?.spec[field];
@@ -179,7 +178,7 @@ export function createRemoteMembers({
       opened.set(cluster, fresh);
       return fresh.member;
     }
-    log.info("the way to a member changed", { member: cluster });
+    log.info("connection settings of a member changed", { member: cluster });
     for (const field of SECRET_FIELDS) present.transports[field].replace(opener(cluster, field, address));
     present.address = address;
     return present.member;

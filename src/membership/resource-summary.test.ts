@@ -33,8 +33,8 @@ const pod = (
     status: { phase: more.phase ?? "Running" },
   }) as Pod;
 
-describe("what a member has and holds", () => {
-  test("is the sum over its nodes, also of those that are not well, and over its pods", () => {
+describe("the resource summary of a member", () => {
+  test("sums its nodes, including unhealthy ones, and its pods", () => {
     const nodes = [
       node("a", { cpu: "4", memory: "8Gi", pods: "110" }),
       node("b", { cpu: "3500m", memory: "8Gi", pods: "110" }, { ready: "False" }),
@@ -55,7 +55,7 @@ describe("what a member has and holds", () => {
     });
   });
 
-  test("does not count pods that have ended", () => {
+  test("does not count finished pods", () => {
     const pods = [
       pod("done", "a", { cpu: "1" }, { phase: "Succeeded" }),
       pod("broken", "a", { cpu: "1" }, { phase: "Failed" }),
@@ -64,7 +64,7 @@ describe("what a member has and holds", () => {
     expect(planCapacity(undefined, [], pods).resourceSummary).toEqual({});
   });
 
-  test("takes of a pod the largest init container where that asks for more, and its overhead", () => {
+  test("uses a pod's largest init container if that requests more, and its overhead", () => {
     const pods = [
       pod("p", "a", { cpu: "1" }, { init: { cpu: "3", memory: "64Mi" }, overhead: { cpu: "100m" } }),
       pod("q", "a", { cpu: "1" }),
@@ -77,7 +77,7 @@ describe("what a member has and holds", () => {
     });
   });
 
-  test("leaves out what nobody can read", () => {
+  test("ignores unparsable quantities", () => {
     const nodes = [node("a", { cpu: "lots", memory: "1Gi" })];
     const pods = [pod("p", "a", { cpu: "__proto__", memory: "1Gi" })];
 
@@ -88,7 +88,7 @@ describe("what a member has and holds", () => {
   });
 });
 
-describe("how many nodes of each size are free", () => {
+describe("the number of free nodes by grade", () => {
   const models = [
     {
       grade: 0,
@@ -115,7 +115,7 @@ describe("how many nodes of each size are free", () => {
   const counts = (nodes: Node[], pods: Pod[] = []): number[] =>
     (planCapacity(models, nodes, pods).resourceSummary.allocatableModelings ?? []).map(({ count }) => count);
 
-  test("is decided by the scarcest resource of each node", () => {
+  test("is determined by the scarcest resource of each node", () => {
     expect(
       counts([
         node("a", { cpu: "16", memory: "5Gi", pods: "10" }),
@@ -125,13 +125,13 @@ describe("how many nodes of each size are free", () => {
     ).toEqual([1, 1, 1]);
   });
 
-  test("is less what its pods hold", () => {
+  test("subtracts the requests of pods", () => {
     expect(counts([node("a", { cpu: "8", memory: "16Gi", pods: "10" })], [pod("p", "a", { cpu: "1" })])).toEqual([
       0, 1, 0,
     ]);
   });
 
-  test("leaves out a node without a free pod slot and counts those after it", () => {
+  test("skips a node without a free pod slot and counts the ones after it", () => {
     expect(
       counts(
         [node("full", { cpu: "8", memory: "16Gi", pods: "1" }), node("free", { cpu: "8", memory: "16Gi", pods: "10" })],
@@ -140,7 +140,7 @@ describe("how many nodes of each size are free", () => {
     ).toEqual([0, 0, 1]);
   });
 
-  test("leaves out nodes that take no pods", () => {
+  test("skips nodes that accept no pods", () => {
     const big = { cpu: "8", memory: "16Gi", pods: "10" };
 
     expect(counts([node("cordoned", big, { unschedulable: true }), node("lost", big, { ready: "False" })])).toEqual([
@@ -148,13 +148,13 @@ describe("how many nodes of each size are free", () => {
     ]);
   });
 
-  test("leaves out a node that has less than nothing", () => {
+  test("skips an overcommitted node", () => {
     expect(counts([node("a", { cpu: "1", memory: "4Gi", pods: "10" })], [pod("p", "a", { cpu: "2" })])).toEqual([
       0, 0, 0,
     ]);
   });
 
-  test("is not told of a cluster without models", () => {
+  test("is undefined for a cluster without models", () => {
     expect(planCapacity([], [node("a", { cpu: "1" })], []).resourceSummary?.allocatableModelings).toBeUndefined();
   });
 });

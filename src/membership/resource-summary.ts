@@ -1,5 +1,5 @@
 /**
- * What a member has, what its pods hold and what those ask for that wait for a node, as a Cluster's status shows it.
+ * Resource summary of a Cluster's status: allocatable, allocated by running pods, and allocating for pending pods.
  * Pure.
  */
 import type { Cluster, Node, Pod } from "../api/index.ts";
@@ -12,7 +12,7 @@ import type { Totals } from "./resources.ts";
 
 type Status = NonNullable<Cluster["status"]>;
 
-/** What was collected of a member at one moment. */
+/** The collected resources of a member at one moment. */
 export interface Capacity {
   nodeSummary: NonNullable<Status["nodeSummary"]>;
   resourceSummary: NonNullable<Status["resourceSummary"]>;
@@ -40,13 +40,13 @@ export function planCapacity(
   };
 }
 
-/** A count of zero is left out, as the server leaves it out: writing it would look like a change for ever. */
+/** A count of zero is omitted, as the server omits it: writing it would look like a change forever. */
 function summariseNodes(nodes: readonly DeepReadonly<Node>[]): Capacity["nodeSummary"] {
   const readyNum = nodes.filter(({ status }) => isConditionTrue(status?.conditions ?? [], "Ready")).length;
   return { totalNum: nodes.length > 0 ? nodes.length : undefined, readyNum: readyNum > 0 ? readyNum : undefined };
 }
 
-/** All nodes, also those that take no pods at the moment: what a cluster has, rather than what is free in it. */
+/** All nodes, including those that accept no pods at the moment: this is capacity, not free space. */
 function allocatableOf(nodes: readonly DeepReadonly<Node>[]): Record<string, string> | undefined {
   const sums = new Map<string, Quantity>();
   for (const { status } of nodes) {

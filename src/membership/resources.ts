@@ -1,6 +1,6 @@
 /**
- * Sums of resources, counted as Karmada counts them: cpu in thousandths, everything else in whole units, and of what is
- * neither cpu, memory, storage nor pods only extended resources, huge pages and attachable volumes. Pure.
+ * Sums resources as Karmada does: cpu in thousandths, everything else in whole units; besides cpu, memory, storage and
+ * pods only extended resources, huge pages and attachable volumes. Pure.
  */
 import type { Pod } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -19,14 +19,16 @@ export type Totals = Map<string, bigint>;
 
 const PLAIN: ReadonlySet<string> = new Set(["cpu", "memory", "ephemeral-storage", "pods"]);
 
-/** What counts: `kubernetes.io/` prefixes, requests of a quota and names without a domain mean something else. */
+/**
+ * Which resource names count: `kubernetes.io/` prefixes, quota requests and names without a domain mean something else.
+ */
 function isCounted(name: string): boolean {
   if (PLAIN.has(name)) return true;
   if (name.startsWith("hugepages-") || name.startsWith("attachable-volumes-")) return true;
   return name.includes("/") && !name.startsWith("requests.");
 }
 
-/** A quantity that nobody can read counts as none: members are strangers, and their nodes report what they like. */
+/** An unparsable quantity counts as zero: member data is untrusted, and nodes may report anything. */
 export function amountOf(name: string, quantity: string | number): bigint {
   const parsed = tryParseQuantity(quantity);
   if (!parsed) return 0n;
@@ -41,10 +43,7 @@ export function addTotals(totals: Totals, more: Totals): void {
   for (const [name, amount] of more) addTo(totals, name, amount);
 }
 
-/**
- * A pod's request: the sum over its containers, or the largest of an init container where that is more, and the
- * overhead.
- */
+/** A pod's request: the sum over its containers, or the largest init container if that is more, plus the overhead. */
 export function requestOf({ spec }: DeepReadonly<Pod>): Totals {
   const request: Totals = new Map();
   for (const { resources } of spec.containers ?? [])
@@ -62,7 +61,7 @@ function* counted(list: ResourceList | undefined): Generator<[string, bigint]> {
     if (isCounted(name)) yield [name, amountOf(name, quantity)];
 }
 
-/** As a status shows it; what comes to nothing is left out. */
+/** In the status format; zero amounts are omitted. */
 export function resourceListOf(totals: Totals): Record<string, string> | undefined {
   const shown = Array.from(totals)
     .filter(([, amount]) => amount > 0n)

@@ -1,10 +1,10 @@
 /**
- * Renews the tokens with which the hub reaches its members before they end. A new one is asked for on the member, with
- * the old one, and kept in the same Secret; connections take it from there.
+ * Renews the tokens that the hub uses for its members before they expire. It requests a new token from the member with
+ * the old one and stores it in the same Secret, from which connections read it.
  *
  * Reads: Cluster, the Secrets that it names.
- * Writes: the token in those Secrets; an event where that fails. Tokens without an end, such as those of karmadactl,
- * are left as they are.
+ * Writes: the token in those Secrets; an event on failure. Tokens without expiry, such as karmadactl's, are left
+ * unchanged.
  */
 import { Cluster, Secret } from "../api/index.ts";
 import { FlotillaError, formatTime, isObject, messageOf } from "../base/index.ts";
@@ -23,7 +23,7 @@ export interface RotationDependencies {
   hub: string;
   client: Client;
   secrets: Lister<Secret>;
-  /** How to speak to a member; undefined when it is not reached over a network. */
+  /** A client for a member; undefined when it is not reached over a network. */
   memberClient(cluster: string): Client | undefined;
   /** Clusters whose Secrets changed. */
   changes: Source<ObjectKey>;
@@ -31,7 +31,7 @@ export interface RotationDependencies {
   clock: Clock;
 }
 
-/** An answer to a request for a token is short. */
+/** The response to a TokenRequest is short. */
 const MAX_ANSWER_BYTES = 256 * 1024;
 
 export function createRotationController({
@@ -81,17 +81,17 @@ export function createRotationController({
         try {
           await renew(metadata.name, secret, token, signal);
         } catch (error) {
-          // Until the token ends nothing else would tell; a Secret that somebody else wrote meanwhile is only looked at
-          // again.
+          // A failure would otherwise remain unnoticed until the token expires; after a concurrent write the Secret is
+          // only read again.
           if (!isConflict(error))
             events.record(hub, cluster, {
               type: "Warning",
               reason: "TokenRenewalFailed",
-              message: `${messageOf(error)}; the present token holds until ${formatTime(token.endsMs)}`,
+              message: `${messageOf(error)}; the current token is valid until ${formatTime(token.endsMs)}`,
             });
           throw error;
         }
-        log.info("token of a member renewed", { member: metadata.name, serviceAccount: token.serviceAccount });
+        log.info("member token renewed", { member: metadata.name, serviceAccount: token.serviceAccount });
       }
       return Number.isFinite(nextMs) ? { requeueAfterMs: nextMs } : done;
     },
@@ -120,12 +120,12 @@ async function requestToken(member: Client, cluster: string, token: BoundToken, 
   if (answer.status !== 201 && answer.status !== 200)
     throw new FlotillaError(
       "TokenRenewal",
-      `${doing}: it answered ${answer.status}; may the hub's account there create serviceaccounts/token?`,
+      `${doing}: the member returned ${answer.status}; check that the hub's account there may create serviceaccounts/token`,
     );
   const parsed: unknown = JSON.parse(text);
   const status = isObject(parsed) ? parsed["status"] : undefined;
   const fresh = isObject(status) ? status["token"] : undefined;
   if (typeof fresh !== "string" || fresh === "")
-    throw new FlotillaError("TokenRenewal", `${doing}: the answer holds no token`);
+    throw new FlotillaError("TokenRenewal", `${doing}: the response contains no token`);
   return fresh;
 }

@@ -1,6 +1,6 @@
 /**
- * A client that hands on of nodes and pods only what the sums need. A real cluster may have a hundred thousand pods;
- * what is kept of each in the hub's memory is a few hundred bytes instead of several thousand.
+ * A client that reduces nodes and pods to the fields that the sums need. A real cluster may have a hundred thousand
+ * pods; the hub keeps a few hundred bytes of each in memory instead of several thousand.
  */
 import type { Kind, KubernetesObject, Node, Pod } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -17,7 +17,7 @@ const metadataOf = ({
   resourceVersion,
 });
 
-/** Of OpenKruise's own pods it is also of interest whether they are ready. */
+/** For OpenKruise's own pods, readiness is kept too. */
 const KRUISE_NAMESPACE = "kruise-system";
 
 function readinessOf<C extends { type: string; status: string }>(
@@ -64,7 +64,7 @@ function slimNode(node: DeepReadonly<Node>): DeepReadonly<Node> {
   };
 }
 
-/** The kind of a request says what its objects are. */
+/** The kind of a request determines the kind of its objects. */
 const SLIMMERS: Readonly<Record<string, Slimmer>> = { Pod: (pod) => slimPod(pod as DeepReadonly<Pod>), Node: slimNode };
 
 export function createSlimClient(client: Client): Client {

@@ -1,8 +1,8 @@
 /**
- * Gives Clusters the taints that ClusterTaintPolicies ask for when their conditions hold, and takes them away again.
+ * Adds the taints of ClusterTaintPolicies to Clusters when their conditions match, and removes them again.
  *
- * Reads:  Cluster, ClusterTaintPolicy.
- * Writes: the taints of the Cluster; nothing else.
+ * Reads: Cluster, ClusterTaintPolicy.
+ * Writes: the taints of the Cluster only.
  */
 import { Cluster, ClusterTaintPolicy } from "../api/index.ts";
 import { equalJson, formatTime } from "../base/index.ts";
@@ -20,7 +20,7 @@ export interface TaintPolicyDependencies {
   client: Client;
   clusters: Lister<Cluster>;
   policies: Lister<ClusterTaintPolicy>;
-  /** Whether an affinity selects a cluster; the scheduler has the rules. */
+  /** Whether an affinity selects a cluster, by the scheduler's rules. */
   matches(cluster: DeepReadonly<Cluster>, affinity: Affinity): boolean;
   events: EventRecorder;
   clock: Clock;
@@ -35,7 +35,7 @@ export function createTaintPolicyController({
   events,
   clock,
 }: TaintPolicyDependencies): Controller<ObjectKey> {
-  /** The order decides where policies disagree; by name where they came in the same second. */
+  /** The order decides where policies disagree: by creation time, then by name. */
   const inOrder = (): DeepReadonly<ClusterTaintPolicy>[] =>
     policies
       .list({ cluster: hub })
@@ -50,7 +50,7 @@ export function createTaintPolicyController({
     for: Cluster,
     watches: [
       watch(ClusterTaintPolicy, ({ object, old, deleted }) => {
-        // A policy that goes leaves its taints: whoever set a condition may still need them.
+        // A deleted policy leaves its taints: the owner of the condition may still need them.
         if (deleted || (old && equalJson(old.spec, object.spec))) return [];
         const { targetClusters } = object.spec;
         return clusters
@@ -75,7 +75,8 @@ export function createTaintPolicyController({
         formatTime(clock.now()),
       );
       if (!taints) return done;
-      // The version makes it a compare-and-set: a list in a merge patch replaces what others added meanwhile.
+      // The resourceVersion makes it a compare-and-set: a list in a merge patch replaces concurrent additions of
+      // others.
       const patch = {
         metadata: { resourceVersion: cluster.metadata.resourceVersion ?? null },
         spec: { taints: taints.length > 0 ? taints : null },
@@ -88,7 +89,7 @@ export function createTaintPolicyController({
           message: `Update Cluster(${key.name}) with taints(${describeTaints(taints)}) succeed`,
         });
       } catch (error) {
-        if (isNotFound(error)) return done; // It has left in the meantime.
+        if (isNotFound(error)) return done; // It was deleted in the meantime.
         events.record(hub, cluster, {
           type: "Warning",
           reason: "TaintClusterFailed",

@@ -23,7 +23,7 @@ function samplesOf(meter: ReturnType<typeof createControllerMeter>): string[] {
     .filter((line) => /_(count|total)[{ ]/.test(line) && !line.startsWith("#"));
 }
 
-test("stages are measured under Karmada's names, by how they ended", async () => {
+test("controllers are measured under Karmada's metric names, by result", async () => {
   const meter = createControllerMeter();
   const failing = new Error("broken");
   const [dispatch, eviction, membership] = meter.around([
@@ -44,13 +44,13 @@ test("stages are measured under Karmada's names, by how they ended", async () =>
   ]);
 });
 
-test("other controllers are left as they are", () => {
+test("other controllers are returned unchanged", () => {
   const other = controller("cloneset");
 
   expect(createControllerMeter().around([other])[0]).toBe(other);
 });
 
-test("what a stop interrupts is no failure, and a member that is gone is forgotten", async () => {
+test("an aborted reconcile is not counted as a failure, and series of a removed member are dropped", async () => {
   const meter = createControllerMeter();
   const stopped = AbortSignal.abort();
   const [dispatch, membership] = meter.around([

@@ -1,6 +1,6 @@
 /**
- * Measures controllers from outside, under the names by which Karmada measures those that do the same: dispatch makes
- * Works of bindings, membership looks at members, eviction ends what leaves one.
+ * Measures controllers from outside, under the names of Karmada's equivalents: dispatch creates Works from bindings,
+ * membership collects member status, eviction removes workloads from a member.
  */
 import { counter, Counts, DEFAULT_BUCKETS, exponentialBuckets, histogram, Histograms } from "../base/index.ts";
 import type { Metric, MetricsText } from "../base/index.ts";
@@ -11,27 +11,27 @@ const SYNC_BUCKETS = exponentialBuckets(0.001, 2, 12);
 
 const WORKS = histogram(
   "binding_sync_work_duration_seconds",
-  "How long it took to bring the Works of a binding in line with it.",
+  "Time to sync the Works of a binding.",
   SYNC_BUCKETS,
   "result",
 );
 const STATUS = histogram(
   "cluster_sync_status_duration_seconds",
-  "How long it took to look at a member and to write what was found.",
+  "Time to collect and write the status of a member cluster.",
   DEFAULT_BUCKETS,
   "member_cluster",
 );
 const EVICTION_TIME = histogram(
   "eviction_processing_latency_seconds",
-  "How long a look at an eviction took.",
+  "Time to process an eviction.",
   exponentialBuckets(0.001, 2, 15),
   "name",
 );
-const EVICTIONS = counter("eviction_processing_total", "Looks at evictions, by how they ended.", "name", "result");
+const EVICTIONS = counter("eviction_processing_total", "Processed evictions, by result.", "name", "result");
 
 export const controllerMeterMetrics: readonly Metric[] = [WORKS, STATUS, EVICTION_TIME, EVICTIONS];
 
-/** Karmada's names of what evicts, by ours. */
+/** Karmada's names of the eviction controllers, by Flotilla's names. */
 export const EVICTION_NAMES: ReadonlyMap<string, string> = new Map([
   ["eviction", "binding-eviction"],
   ["eviction-cluster-bindings", "cluster-binding-eviction"],
@@ -40,10 +40,10 @@ export const EVICTION_NAMES: ReadonlyMap<string, string> = new Map([
 type Observe = (key: { name?: string }, tookMs: number, error: unknown) => void;
 
 export interface ControllerMeter {
-  /** The same controller, measured if it is one of those. */
+  /** Returns the controllers, with the measured ones wrapped. */
   // oxlint-disable-next-line typescript/no-explicit-any -- the controllers have keys of different types, and each keeps its own.
   around<C extends Controller<any>>(controllers: readonly C[]): C[];
-  /** The member is gone. */
+  /** Drops the series of a removed member. */
   forget(cluster: string): void;
   write(text: MetricsText): void;
 }

@@ -1,7 +1,7 @@
 /**
- * Everything that a hub tells of itself and of its fleet, for Prometheus. Meters are handed to the parts when they are
- * made; what is kept up to date by events begins with `follow`; the rest is looked up when somebody asks. Nothing here
- * writes anything, and no part waits for it.
+ * All metrics of a hub and its fleet, for Prometheus. Meters are passed to the components when they are created;
+ * metrics maintained from events start with `follow`; the rest is computed on scrape. Nothing here writes to the API,
+ * and no component waits for it.
  */
 import {
   bindingName,
@@ -52,14 +52,14 @@ export const monitoringMetrics: readonly Metric[] = [
 
 export interface MonitoringOptions {
   hub: string;
-  /** Of Flotilla. */
+  /** Flotilla's version. */
   version: string;
-  /** Of the hub. */
+  /** The hub's informers. */
   informers: Informers;
   clock: Clock;
 }
 
-/** What there is to look at once everything is put together. */
+/** The components to observe, available once everything is wired. */
 export interface Monitored {
   templates: Pick<Templates, "source">;
   managers(): readonly Pick<Manager, "metrics">[];
@@ -75,7 +75,7 @@ export interface Monitoring {
   controllers: Pick<ControllerMeter, "around">;
   deliveries: Pick<DeliveryMeter, "around">;
   requests: Pick<RequestMeter, "around">;
-  /** Begins to follow what happens. Ends with the signal. */
+  /** Starts following events. Stops with the signal. */
   follow(monitored: Monitored, signal: AbortSignal): void;
   write(text: MetricsText): void;
 }

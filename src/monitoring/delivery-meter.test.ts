@@ -35,33 +35,33 @@ function setUp(apply: () => Promise<ApplyOutcome>) {
 const created: ApplyOutcome = { result: "created", object: MANIFEST };
 
 const outcomes: Record<string, { outcome: ApplyOutcome; policy?: Partial<ApplyPolicy>; want: string[] }> = {
-  "what was created is counted as such": {
+  "a created object is counted as created": {
     outcome: created,
     want: [
       'create_resource_to_cluster{result="success",apiversion="v1",kind="ConfigMap",member_cluster="paris",recreate="false"} 1',
     ],
   },
-  "what was there before and had to be made again is told apart": {
+  "an object that was deleted on the member and created again is counted as recreated": {
     outcome: created,
     policy: { isFirst: false },
     want: [
       'create_resource_to_cluster{result="success",apiversion="v1",kind="ConfigMap",member_cluster="paris",recreate="true"} 1',
     ],
   },
-  "what was as it should be is a look without a change": {
+  "an unchanged object is counted as an update without a change": {
     outcome: { result: "unchanged", object: MANIFEST },
     want: [
       'update_resource_to_cluster{result="success",apiversion="v1",kind="ConfigMap",member_cluster="paris",operationResult="unchanged"} 1',
     ],
   },
-  "what somebody changed is told, too": {
+  "drift is counted in addition to the update": {
     outcome: { result: "updated", object: MANIFEST, drift: [{ steps: ["f:data"] }] as never },
     want: [
       'update_resource_to_cluster{result="success",apiversion="v1",kind="ConfigMap",member_cluster="paris",operationResult="updated"} 1',
       'flotilla_delivery_drift_total{member_cluster="paris",action="repaired"} 1',
     ],
   },
-  "what belongs to somebody else is a failure": {
+  "a conflict with another owner is counted as a failure": {
     outcome: { result: "conflict", message: "theirs" },
     want: [
       'update_resource_to_cluster{result="error",apiversion="v1",kind="ConfigMap",member_cluster="paris",operationResult="none"} 1',
@@ -83,17 +83,17 @@ const refusal = (code: number, message: string): ApiError =>
   new ApiError({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", code, reason: "Refused", message });
 
 const refusals: Record<string, { error: Error; reason: string }> = {
-  "a quota that is used up": {
+  "an exceeded quota": {
     error: refusal(403, 'pods "a" is forbidden: exceeded quota: small, requested: pods=1'),
     reason: "quota",
   },
-  "missing rights": { error: refusal(403, "no"), reason: "forbidden" },
-  "an object that is not valid": { error: refusal(422, "no"), reason: "invalid" },
-  "a member that does not answer": { error: new UnreachableError("away"), reason: "unreachable" },
-  "anything else": { error: new Error("broken"), reason: "other" },
+  "a forbidden request": { error: refusal(403, "no"), reason: "forbidden" },
+  "an invalid object": { error: refusal(422, "no"), reason: "invalid" },
+  "an unreachable member": { error: new UnreachableError("away"), reason: "unreachable" },
+  "any other error": { error: new Error("broken"), reason: "other" },
 };
 for (const [what, { error, reason }] of Object.entries(refusals)) {
-  test(`${what} is counted as ${reason}, and handed on`, async () => {
+  test(`${what} is counted as ${reason} and rethrown`, async () => {
     const { delivery, samples } = setUp(() => Promise.reject(error));
 
     await expect(delivery.apply(MANIFEST, POLICY, signal)).rejects.toBe(error);
@@ -105,7 +105,7 @@ for (const [what, { error, reason }] of Object.entries(refusals)) {
   });
 }
 
-test("a member that is busy has refused nothing", async () => {
+test("a busy member is not counted as a refusal", async () => {
   const { delivery, samples } = setUp(() => Promise.reject(new BusyMemberError("paris")));
 
   await expect(delivery.apply(MANIFEST, POLICY, signal)).rejects.toThrow("busy");
@@ -113,7 +113,7 @@ test("a member that is busy has refused nothing", async () => {
   expect(samples()).toEqual([]);
 });
 
-test("removing counts where something is deleted, not where it is let go", async () => {
+test("removal counts deleted objects, not released ones", async () => {
   const { delivery, samples } = setUp(async () => created);
   const ref = { apiVersion: "v1", kind: "ConfigMap", namespace: "shop", name: "a" };
 
@@ -125,13 +125,13 @@ test("removing counts where something is deleted, not where it is let go", async
   ]);
 });
 
-test("a delivery has one face, by which the pipeline knows the member", () => {
+test("wrapping the same delivery twice returns the same object, because the pipeline identifies members by it", () => {
   const { meter, plain, delivery } = setUp(async () => created);
 
   expect(meter.around("paris", plain)).toBe(delivery);
 });
 
-test("what arrived is told to who measures the way, and a member that is gone is forgotten", async () => {
+test("deliveries are reported to onDelivered, and series of a removed member are dropped", async () => {
   const { meter, delivery, delivered, samples } = setUp(async () => created);
   await delivery.apply(MANIFEST, POLICY, signal);
 

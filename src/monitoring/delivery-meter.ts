@@ -1,6 +1,6 @@
 /**
- * Measures deliveries to members: what was created, changed and removed there, under Karmada's names, and why members
- * refused something. Labels are kinds and members, never the names of objects.
+ * Measures deliveries to members under Karmada's names: objects created, updated and deleted, and why members rejected
+ * them. Labels are kinds and members, never object names.
  */
 import { counter, Counts } from "../base/index.ts";
 import type { Metric, MetricsText } from "../base/index.ts";
@@ -11,7 +11,7 @@ import { resultOf } from "./pipeline-meter.ts";
 
 const CREATED = counter(
   "create_resource_to_cluster",
-  "Objects that were created on a member; recreate says that it had been there before.",
+  "Objects created on a member; recreate reports whether the object had existed before.",
   "result",
   "apiversion",
   "kind",
@@ -20,7 +20,7 @@ const CREATED = counter(
 );
 const UPDATED = counter(
   "update_resource_to_cluster",
-  "Objects on a member that were held against what is wanted, by what came of it.",
+  "Comparisons of member objects with the desired state, by result.",
   "result",
   "apiversion",
   "kind",
@@ -29,7 +29,7 @@ const UPDATED = counter(
 );
 const DELETED = counter(
   "delete_resource_from_cluster",
-  "Objects that were removed from a member.",
+  "Objects deleted from a member.",
   "result",
   "apiversion",
   "kind",
@@ -37,13 +37,13 @@ const DELETED = counter(
 );
 const REFUSED = counter(
   "flotilla_delivery_refusals_total",
-  "Why something did not get to a member: quota, forbidden, invalid, conflict, missing-kind, unreachable or other.",
+  "Failed deliveries to a member, by reason: quota, forbidden, invalid, conflict, missing-kind, unreachable or other.",
   "member_cluster",
   "reason",
 );
 const DRIFTS = counter(
   "flotilla_delivery_drift_total",
-  "Objects on a member that somebody else had changed, by what was done: repaired, or reported and left.",
+  "Objects on a member with drift, by action: repaired, or reported and left.",
   "member_cluster",
   "action",
 );
@@ -53,15 +53,18 @@ export const deliveryMetrics: readonly Metric[] = [CREATED, UPDATED, DELETED, RE
 type Manifest = Parameters<Delivery["apply"]>[0];
 
 export interface DeliveryMeter {
-  /** The same delivery, measured: one for each, because the pipeline tells members apart by it. */
+  /**
+   * Returns the delivery with measuring added; the same wrapper for the same delivery, because the pipeline identifies
+   * members by it.
+   */
   around(cluster: string, delivery: Delivery): Delivery;
-  /** The member is gone. */
+  /** Drops the series of a removed member. */
   forget(cluster: string): void;
   write(text: MetricsText): void;
 }
 
 export interface DeliveryMeterOptions {
-  /** Told of every object that was created or changed on a member. */
+  /** Called for every object that was created or updated on a member. */
   onDelivered?(cluster: string, manifest: Manifest): void;
 }
 
@@ -92,7 +95,7 @@ export function createDeliveryMeter({ onDelivered }: DeliveryMeterOptions = {}):
   }
 
   function noteRefusal(cluster: string, error: unknown): boolean {
-    // It waits for its turn, and comes back.
+    // The delivery waits for its turn and is retried.
     if (error instanceof BusyMemberError) return false;
     refused.add([cluster, reasonOf(error)]);
     return true;
@@ -145,7 +148,7 @@ export function createDeliveryMeter({ onDelivered }: DeliveryMeterOptions = {}):
   };
 }
 
-/** In few words, because they are labels. Kubernetes has no code of its own for a quota that is used up. */
+/** A fixed set of short reasons, because they are labels. Kubernetes has no status code for an exceeded quota. */
 function reasonOf(error: unknown): string {
   const obstacle = obstacleOf(error);
   if (obstacle === "unreachable" || obstacle === "missing-kind") return obstacle;

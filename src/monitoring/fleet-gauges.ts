@@ -1,7 +1,4 @@
-/**
- * How the members are, under Karmada's names, read from their Clusters when somebody asks; and what Open Cluster
- * Management's face says.
- */
+/** Gauges of the members under Karmada's names, read from their Clusters on scrape, and of their ManagedClusters. */
 import type { Cluster, ManagedCluster } from "../api/index.ts";
 import { gauge, writeGauge } from "../base/index.ts";
 import type { DeepReadonly, Metric, MetricsText } from "../base/index.ts";
@@ -11,7 +8,7 @@ import { numberOfQuantity } from "./quantity.ts";
 type ClusterView = DeepReadonly<Cluster>;
 type Resources = NonNullable<NonNullable<ClusterView["status"]>["resourceSummary"]>["allocatable"];
 
-/** A Cluster that does not say counts for nothing, instead of as zero. */
+/** A Cluster without the value has no sample, instead of zero. */
 interface ClusterGauge {
   metric: Metric;
   valueOf(cluster: ClusterView): number | undefined;
@@ -25,7 +22,7 @@ const nodes = ({ status }: ClusterView): NonNullable<ClusterView["status"]>["nod
 const allocatable = ({ status }: ClusterView): Resources => status?.resourceSummary?.allocatable;
 const allocated = ({ status }: ClusterView): Resources => status?.resourceSummary?.allocated;
 
-/** What a list does not name is none of it; without a list nothing is known. */
+/** A resource missing from the list counts as zero; without a list the amount is unknown. */
 function amount(resources: Resources, name: string): number | undefined {
   if (!resources) return undefined;
   const quantity = tryParseQuantity(Object.hasOwn(resources, name) ? (resources[name] ?? "0") : "0");
@@ -33,28 +30,28 @@ function amount(resources: Resources, name: string): number | undefined {
 }
 
 const CLUSTERS: readonly ClusterGauge[] = [
-  of("cluster_ready_state", "1 when the member is ready, 0 otherwise.", ({ status }) =>
+  of("cluster_ready_state", "1 if the member is ready, 0 otherwise.", ({ status }) =>
     isConditionTrue(status?.conditions, "Ready") ? 1 : 0,
   ),
   of("cluster_node_number", "Nodes of the member.", (cluster) => nodes(cluster) && (nodes(cluster)?.totalNum ?? 0)),
   of(
     "cluster_ready_node_number",
-    "Nodes of the member that are ready.",
+    "Ready nodes of the member.",
     (cluster) => nodes(cluster) && (nodes(cluster)?.readyNum ?? 0),
   ),
-  of("cluster_memory_allocatable_bytes", "Memory that pods of the member may ask for.", (cluster) =>
+  of("cluster_memory_allocatable_bytes", "Allocatable memory of the member.", (cluster) =>
     amount(allocatable(cluster), "memory"),
   ),
-  of("cluster_cpu_allocatable_number", "CPUs that pods of the member may ask for.", (cluster) =>
+  of("cluster_cpu_allocatable_number", "Allocatable CPUs of the member.", (cluster) =>
     amount(allocatable(cluster), "cpu"),
   ),
-  of("cluster_pod_allocatable_number", "Pods that the member has room for.", (cluster) =>
+  of("cluster_pod_allocatable_number", "Allocatable pods of the member.", (cluster) =>
     amount(allocatable(cluster), "pods"),
   ),
-  of("cluster_memory_allocated_bytes", "Memory that pods of the member ask for.", (cluster) =>
+  of("cluster_memory_allocated_bytes", "Memory requested by pods of the member.", (cluster) =>
     amount(allocated(cluster), "memory"),
   ),
-  of("cluster_cpu_allocated_number", "CPUs that pods of the member ask for.", (cluster) =>
+  of("cluster_cpu_allocated_number", "CPUs requested by pods of the member.", (cluster) =>
     amount(allocated(cluster), "cpu"),
   ),
   of("cluster_pod_allocated_number", "Pods of the member.", (cluster) => amount(allocated(cluster), "pods")),
@@ -62,17 +59,17 @@ const CLUSTERS: readonly ClusterGauge[] = [
 
 const AVAILABLE = gauge(
   "flotilla_managed_cluster_available",
-  "1 when Open Cluster Management's face of the member is available, 0 when it is not or nobody knows.",
+  "1 if the ManagedCluster of the member is available, 0 if it is not or its availability is unknown.",
   "member_cluster",
 );
 const ACCEPTED = gauge(
   "flotilla_managed_cluster_accepted",
-  "1 when the hub has accepted the member, 0 while somebody has to.",
+  "1 if the hub has accepted the member, 0 while an administrator has to accept it.",
   "member_cluster",
 );
 const TAINTED = gauge(
   "flotilla_cluster_taints",
-  "Taints of the member by effect; where there are any, placing is held up or workloads leave.",
+  "Taints of the member by effect; a tainted member is excluded from scheduling or its workloads are evicted.",
   "member_cluster",
   "effect",
 );

@@ -4,7 +4,7 @@ import { MetricsText } from "../base/index.ts";
 import type { Informer, ObjectEvent } from "../runtime/index.ts";
 import { createObjectCounts } from "./object-counts.ts";
 
-/** Hands events on to whoever listens, as an informer does. */
+/** Passes events to its listeners, as an informer does. */
 function createEvents<T extends KubernetesObject>() {
   const listeners: ((event: ObjectEvent<T>) => void)[] = [];
   return {
@@ -62,34 +62,37 @@ const makeWork = (status: object, cluster = "paris") => ({
 });
 
 const states: Record<string, { object: object; want: string }> = {
-  "a binding that is everywhere is applied": {
+  "a binding applied on all its clusters is applied": {
     object: makeBinding(conditions({ Scheduled: "True", FullyApplied: "True" })),
     want: "applied",
   },
-  "one without a place is unschedulable": {
+  "a binding without a suitable cluster is unschedulable": {
     object: makeBinding(conditions({ Scheduled: "False" })),
     want: "unschedulable",
   },
-  "one that a member refuses is failed": {
+  "a binding that a member rejects is failed": {
     object: makeBinding({
       ...conditions({ Scheduled: "True" }),
       aggregatedStatus: [{ clusterName: "paris", appliedMessage: "quota" }],
     }),
     want: "failed",
   },
-  "one whose copies cannot be made is failed": {
+  "a binding whose Works cannot be created is failed": {
     object: makeBinding(conditions({ Scheduled: "True", Dispatched: "False" })),
     want: "failed",
   },
-  "one that is on its way is pending": { object: makeBinding(conditions({ Scheduled: "True" })), want: "pending" },
-  "one that somebody told to wait is suspended": {
+  "a binding whose Works are in flight is pending": {
+    object: makeBinding(conditions({ Scheduled: "True" })),
+    want: "pending",
+  },
+  "a suspended binding is suspended": {
     object: makeBinding(conditions({ Scheduled: "True" }), {
       clusters: [{ name: "paris" }],
       suspension: { dispatching: true },
     }),
     want: "suspended",
   },
-  "one that is to run nowhere is applied": {
+  "a binding scheduled to no cluster is applied": {
     object: makeBinding(conditions({ Scheduled: "True" }), { clusters: [] }),
     want: "applied",
   },
@@ -104,7 +107,7 @@ for (const [behaviour, { object, want }] of Object.entries(states)) {
   });
 }
 
-test("what changes its state, or goes, leaves where it was", () => {
+test("an object that changes its state or is deleted leaves the count of its old state", () => {
   const { counts, binding, samples } = setUp();
   const [lost, found] = [
     makeBinding(conditions({ Scheduled: "False" })),
@@ -135,7 +138,7 @@ test("evictions are counted by member and kind", () => {
   expect(samples()).toContain('eviction_kind_total{member_cluster="paris",resource_kind="CloneSet"} 1');
 });
 
-test("Works are counted by member with the health of what they brought, and with drift", () => {
+test("Works are counted by member, with the health of their objects and with drift", () => {
   const { work, samples } = setUp();
 
   work({
@@ -156,17 +159,20 @@ test("Works are counted by member with the health of what they brought, and with
 });
 
 const works: Record<string, { status: Record<string, string>; want: string }> = {
-  "a ManifestWork that is there and well is available": {
+  "an applied and available ManifestWork is available": {
     status: { Applied: "True", Available: "True" },
     want: "available",
   },
-  "one that lacks something is degraded": { status: { Applied: "True", Available: "False" }, want: "degraded" },
-  "one whose rules say so is degraded": {
+  "a ManifestWork with a missing object is degraded": {
+    status: { Applied: "True", Available: "False" },
+    want: "degraded",
+  },
+  "a ManifestWork whose condition rules report a degradation is degraded": {
     status: { Applied: "True", Available: "True", Degraded: "True" },
     want: "degraded",
   },
-  "one that is refused is failed": { status: { Applied: "False" }, want: "failed" },
-  "one that nobody has looked at is pending": { status: {}, want: "pending" },
+  "a rejected ManifestWork is failed": { status: { Applied: "False" }, want: "failed" },
+  "a ManifestWork without a status is pending": { status: {}, want: "pending" },
 };
 for (const [behaviour, { status, want }] of Object.entries(works)) {
   test(behaviour, () => {
@@ -178,7 +184,7 @@ for (const [behaviour, { status, want }] of Object.entries(works)) {
   });
 }
 
-test("Placements are counted by whether they have what they ask for", () => {
+test("Placements are counted by whether they are satisfied", () => {
   const { placement, samples } = setUp();
 
   const all: Record<string, string>[] = [

@@ -1,6 +1,6 @@
 /**
- * How many objects are in which state, kept up to date by every change of one of them, so that reading the figures
- * looks at no object. A state is a few words; the names of objects are no labels.
+ * Object counts by state, updated with every change event, so that a scrape reads no objects. A state is a few labels;
+ * object names are never labels.
  */
 import { clusterNameOf } from "../api/index.ts";
 import type { KubernetesObject, ManifestWork, OcmPlacement, ResourceBinding, Work } from "../api/index.ts";
@@ -11,7 +11,7 @@ import type { Informer } from "../runtime/index.ts";
 
 const BINDINGS = gauge(
   "flotilla_bindings",
-  "Bindings by state: applied, unschedulable, failed (not on some member), suspended (somebody said to wait), or pending.",
+  "Bindings by state: applied, unschedulable, failed (not applied on some member), suspended, or pending.",
   "state",
 );
 const WORKS = gauge(
@@ -22,18 +22,18 @@ const WORKS = gauge(
 );
 const HEALTH = gauge(
   "flotilla_work_objects",
-  "Objects that Works put on members, by the health that is read from them: Healthy, Unhealthy or Unknown.",
+  "Objects of Works on members, by their health: Healthy, Unhealthy or Unknown.",
   "member_cluster",
   "health",
 );
 const DRIFTED = gauge(
   "flotilla_works_drifted",
-  "Works whose objects somebody on the member has changed, and that are left so.",
+  "Works with objects that were changed on the member and are left changed.",
   "member_cluster",
 );
 const MANIFEST_WORKS = gauge(
   "flotilla_manifestworks",
-  "ManifestWorks by member and state: available, degraded (applied, and something is missing or not well), failed or pending.",
+  "ManifestWorks by member and state: available, degraded (applied, but an object is missing or unhealthy), failed or pending.",
   "member_cluster",
   "state",
 );
@@ -44,7 +44,7 @@ const PLACEMENTS = gauge(
 );
 const EVICTIONS = gauge(
   "eviction_kind_total",
-  "Objects that are to leave a member and have not yet, by kind.",
+  "Objects pending eviction from a member, by kind.",
   "member_cluster",
   "resource_kind",
 );
@@ -60,7 +60,7 @@ export const countMetrics: readonly Metric[] = [
 ];
 
 type Conditions = readonly { readonly type: string; readonly status: string }[] | undefined;
-/** Labels under which an object counts. */
+/** The labels under which an object is counted. */
 type Place = readonly string[];
 
 const statusOf = (conditions: Conditions, type: string): string | undefined => findCondition(conditions, type)?.status;
@@ -72,7 +72,7 @@ function bindingState({ spec, status }: DeepReadonly<ResourceBinding>): string {
   if (statusOf(conditions, "Scheduled") === "False") return "unschedulable";
   if (statusOf(conditions, "Dispatched") === "False") return "failed";
   if (statusOf(conditions, "FullyApplied") === "True") return "applied";
-  // Nothing is to run anywhere, and nothing does.
+  // The binding is scheduled to no cluster, which is already true.
   if (statusOf(conditions, "Scheduled") === "True" && !spec.clusters?.length) return "applied";
   return status?.aggregatedStatus?.some(({ appliedMessage }) => appliedMessage) ? "failed" : "pending";
 }
@@ -110,13 +110,14 @@ export interface CountedInformers {
 }
 
 export interface ObjectCounts {
-  /** Bindings for which no place was found. */
+  /** The number of unschedulable bindings. */
   unschedulable(): number;
   write(text: MetricsText): void;
 }
 
 export function createObjectCounts({ bindings, works, manifestWorks, placements }: CountedInformers): ObjectCounts {
-  // What goes up must come down under the same labels, so there is no bound; there are no more series than objects.
+  // A count must be decremented under the labels it was incremented with, so the number of series is not capped; there
+  // are never more series than objects.
   const families = new Map<Metric, Counts>(countMetrics.map((metric) => [metric, new Counts(metric, Infinity)]));
 
   function follow<T extends KubernetesObject>(
@@ -128,7 +129,7 @@ export function createObjectCounts({ bindings, works, manifestWorks, placements 
     informer.subscribe(({ object, old, deleted }) => {
       const before = old ? placesOf(old) : NOWHERE;
       const now = deleted ? NOWHERE : placesOf(object);
-      // Most changes of an object leave it in its state.
+      // Most changes of an object do not change its state.
       if (areSame(before, now)) return;
       for (const place of before) counts.add(place, -1);
       for (const place of now) counts.add(place, 1);

@@ -1,4 +1,4 @@
-/** What match, schedule and execute tell of themselves, under Karmada's names and with its labels and buckets. */
+/** Metrics of matching, scheduling and execution, under Karmada's names and with its labels and buckets. */
 import { counter, Counts, exponentialBuckets, histogram, Histograms } from "../base/index.ts";
 import type { Metric, MetricsText } from "../base/index.ts";
 import type { ExecutionMeter, PipelineMeter } from "../propagation/index.ts";
@@ -8,59 +8,55 @@ const SCHEDULER_BUCKETS = exponentialBuckets(0.001, 2, 15);
 
 const MATCHED = histogram(
   "resource_match_policy_duration_seconds",
-  "How long it took to find the policy of a template.",
+  "Time to find the policy of a template.",
   STAGE_BUCKETS,
 );
 const APPLIED = histogram(
   "resource_apply_policy_duration_seconds",
-  "How long it took to apply a policy to a template.",
+  "Time to apply a policy to a template.",
   STAGE_BUCKETS,
   "result",
 );
 const ATTEMPTS = counter(
   "policy_apply_attempts_total",
-  "How often a policy was applied to a template, by whether that worked.",
+  "Attempts to apply a policy to a template, by result.",
   "result",
 );
-const PREEMPTIONS = counter(
-  "policy_preemption_total",
-  "How often a policy took a template over from another, by whether that worked.",
-  "result",
-);
+const PREEMPTIONS = counter("policy_preemption_total", "Preemptions of a template by a policy, by result.", "result");
 const SCHEDULE_ATTEMPTS = counter(
   "karmada_scheduler_schedule_attempts_total",
-  "How often a binding was scheduled, by whether a place was found.",
+  "Attempts to schedule a binding, by result.",
   "result",
   "schedule_type",
 );
 const SCHEDULED = histogram(
   "karmada_scheduler_e2e_scheduling_duration_seconds",
-  "How long it took to schedule a binding, with writing the decision.",
+  "Time to schedule a binding, including the write of the decision.",
   SCHEDULER_BUCKETS,
   "result",
   "schedule_type",
 );
 const STEPS = histogram(
   "karmada_scheduler_scheduling_algorithm_duration_seconds",
-  "How long the steps of a decision took.",
+  "Time of each step of a scheduling decision.",
   SCHEDULER_BUCKETS,
   "schedule_step",
 );
 const INCOMING = counter(
   "karmada_scheduler_queue_incoming_bindings_total",
-  "Bindings that came to the scheduler, by what brought them.",
+  "Bindings added to the scheduling queue, by event.",
   "event",
 );
 const POINTS = histogram(
   "karmada_scheduler_framework_extension_point_duration_seconds",
-  "How long all plugins of a point took for one cluster; measured on one cluster of each decision.",
+  "Time that all plugins of an extension point took for one cluster; measured on one cluster of each decision.",
   exponentialBuckets(0.0001, 2, 12),
   "extension_point",
   "result",
 );
 const PLUGINS = histogram(
   "karmada_scheduler_plugin_execution_duration_seconds",
-  "How long one plugin took for one cluster; measured on one cluster of each decision.",
+  "Time that one plugin took for one cluster; measured on one cluster of each decision.",
   exponentialBuckets(0.00001, 1.5, 20),
   "plugin",
   "extension_point",
@@ -68,7 +64,7 @@ const PLUGINS = histogram(
 );
 const SYNCED = histogram(
   "work_sync_workload_duration_seconds",
-  "How long it took to bring the objects of a Work to its member.",
+  "Time to sync the objects of a Work to its member.",
   STAGE_BUCKETS,
   "result",
 );
@@ -88,13 +84,13 @@ export const pipelineMetrics: readonly Metric[] = [
   PLUGINS,
 ];
 
-/** Karmada's words for how something went. */
+/** Karmada's values of the `result` label. */
 export const resultOf = (isFine: boolean): string => (isFine ? "success" : "error");
 
-/** A clock for durations: it only goes forward, and is real also where the fleet's is turned by hand. */
+/** A monotonic clock for durations. It is real even where the fleet's clock is simulated. */
 export const nowMs = (): number => performance.now();
 
-/** Of the stages that touch members, which is all that an agent has. */
+/** For the stages that write to members; an agent runs no others. */
 export function createExecutionMeter(): { meter: ExecutionMeter; write(text: MetricsText): void } {
   const synced = new Histograms(SYNCED);
   return {

@@ -1,28 +1,23 @@
-/** What Placements tell of themselves, under Open Cluster Management's names and with its labels and buckets. */
+/** Metrics of Placements, under Open Cluster Management's names and with its labels and buckets. */
 import { exponentialBuckets, histogram, Histograms } from "../base/index.ts";
 import type { Metric, MetricsText } from "../base/index.ts";
 import type { PlacementMeter } from "../ocm/index.ts";
 import { nowMs } from "./pipeline-meter.ts";
 
 const BUCKETS = exponentialBuckets(1e-6, 10, 10);
-/** There is one scheduler of Placements, and it is called so. */
+/** The name of the only Placement scheduler. */
 const NAME = "placement_scheduling";
 
-const SCHEDULING = histogram(
-  "scheduling_scheduling_duration_seconds",
-  "How long it took to decide a Placement.",
-  BUCKETS,
-  "name",
-);
+const SCHEDULING = histogram("scheduling_scheduling_duration_seconds", "Time to decide a Placement.", BUCKETS, "name");
 const BINDING = histogram(
   "scheduling_bind_duration_seconds",
-  "How long it took to write the decisions of a Placement.",
+  "Time to write the decisions of a Placement.",
   BUCKETS,
   "name",
 );
 const PLUGINS = histogram(
   "scheduling_plugin_duration_seconds",
-  "How long a filter or a prioritizer took for a Placement.",
+  "Time that a filter or a prioritizer took for a Placement.",
   BUCKETS,
   "name",
   "plugin_type",
@@ -30,7 +25,7 @@ const PLUGINS = histogram(
 );
 const EXPRESSIONS = histogram(
   "scheduling_cel_runtime_duration_seconds",
-  "How long the CEL expressions of a Placement took for all clusters.",
+  "Time that the CEL expressions of a Placement took for all clusters.",
   BUCKETS,
   "name",
 );

@@ -61,7 +61,7 @@ function setUp({ targets = ["paris", "oslo"], policyCreated = CREATED } = {}) {
   };
 }
 
-test("a new template is measured to each member, from when the hub had it", () => {
+test("the latency of a new template is measured per member, from the time the hub stored it", () => {
   const { clock, latency, changed, sums } = setUp();
   changed(template(1, CLAIM));
 
@@ -73,7 +73,7 @@ test("a new template is measured to each member, from when the hub had it", () =
   expect(sums("applied")).toEqual({ paris: 0.1, oslo: 3 });
 });
 
-test("a claim is part of the change, although it may move the generation", () => {
+test("a claim is part of the change, although it may increase the generation", () => {
   const { clock, latency, changed, sums } = setUp();
   changed(template(1));
   clock.advance(50);
@@ -85,7 +85,7 @@ test("a claim is part of the change, although it may move the generation", () =>
   expect(sums("applied")).toEqual({ paris: 0.1 });
 });
 
-test("a policy that comes later is what the template waited for", () => {
+test("a template claimed by a policy created later is measured from the claim", () => {
   const { clock, latency, changed, sums } = setUp({ policyCreated: "1970-01-01T01:00:00Z" });
   changed(template(1));
   clock.advance(3_600_500);
@@ -97,7 +97,7 @@ test("a policy that comes later is what the template waited for", () => {
   expect(sums("applied")).toEqual({ paris: 0.2 });
 });
 
-test("copies of an older generation, a second delivery, and what moves after every member has it count for nothing", () => {
+test("copies of an older generation, second deliveries, and moves after full delivery are not measured", () => {
   const { clock, latency, changed, sums } = setUp({ targets: ["paris"] });
   changed(template(2, CLAIM));
   clock.advance(1_000);
@@ -111,7 +111,7 @@ test("copies of an older generation, a second delivery, and what moves after eve
   expect(sums("applied")).toEqual({ paris: 1 });
 });
 
-test("what a restart finds is no change", () => {
+test("templates found at a restart are not measured", () => {
   const { clock, latency, changed, sums } = setUp();
   clock.advance(60_000);
 
@@ -121,7 +121,7 @@ test("what a restart finds is no change", () => {
   expect(sums("applied")).toEqual({});
 });
 
-test("the way back ends with the member's word about this generation", () => {
+test("report latency ends with the member's status for the template's generation", () => {
   const { clock, changed, worked, sums } = setUp();
   changed(template(1, CLAIM));
   changed(template(2, CLAIM), template(1, CLAIM));
@@ -136,7 +136,7 @@ test("the way back ends with the member's word about this generation", () => {
   expect(sums("reported")).toEqual({ paris: 1 });
 });
 
-test("a kind that does not name the generation has answered with its first new word", () => {
+test("for a kind that does not report the template's generation, report latency ends with the first new status", () => {
   const { clock, changed, worked, sums } = setUp();
   changed(template(2, CLAIM));
   const before = work("paris", 2, { phase: "Old" });

@@ -1,13 +1,13 @@
 /**
- * How long a change takes through the fleet: from when the hub has it to when each member has it, and to when the hub
- * has heard from the member what became of it. Karmada and Open Cluster Management measure their steps; this is what
- * users wait for.
+ * End-to-end latency of a change: from the time the hub stores it until each member has it, and until the hub has
+ * received the resulting status from the member. Karmada and Open Cluster Management measure their single steps; this
+ * is the latency that users experience.
  *
- * A change is a template that is new or another one than before, or a policy that is new for it. Copies carry the
- * template's uid and generation, so a delivery is told which change it belongs to. A change is followed until every
- * member that it is for has it: what moves later, because of a failure or of another policy, is no part of it.
+ * A change is a new or modified template, or a new policy for it. Copies carry the template's uid and generation, which
+ * assign a delivery to its change. A change is followed until all its target members have it: later moves, because of a
+ * failure or another policy, do not belong to it.
  *
- * Only changes that are on their way are kept, and no more than a bound; what falls off is not measured.
+ * Only changes in flight are kept, up to a bound; the oldest beyond it are not measured.
  */
 import type { KubernetesObject, Work } from "../api/index.ts";
 import { clusterNameOf } from "../api/index.ts";
@@ -17,18 +17,18 @@ import { TEMPLATE_GENERATION } from "../interpreter/index.ts";
 import { wellKnown } from "../propagation/index.ts";
 import type { ObjectEvent } from "../runtime/index.ts";
 
-/** From a fleet in this process to a member that was away for an hour. */
+/** From a simulated fleet in this process up to a member that was unreachable for an hour. */
 const BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 3600];
 
 const APPLIED = histogram(
   "flotilla_propagation_applied_seconds",
-  "From a change of a template on the hub to the member having it; once for each member. Not for members with an agent of their own.",
+  "Time from a change of a template on the hub until the member has it, once per member. Not measured for members with their own agent.",
   BUCKETS,
   "member_cluster",
 );
 const REPORTED = histogram(
   "flotilla_propagation_reported_seconds",
-  "From a change of a template on the hub to the hub knowing what the member made of it; once for each member.",
+  "Time from a change of a template on the hub until the hub has received the member's resulting status, once per member.",
   BUCKETS,
   "member_cluster",
 );
@@ -43,17 +43,17 @@ type Template = DeepReadonly<KubernetesObject>;
 interface Change {
   generation: string;
   sinceMs: number;
-  /** By which policy it is claimed. */
+  /** The policy that claims it. */
   claim: string | undefined;
-  /** Members that have it, and members that have said so. */
+  /** Members that have the change, and members that have reported a status for it. */
   applied: Set<string>;
   reported: Set<string>;
-  /** Every member that it was for has it. */
+  /** All target members have it. */
   isEverywhere: boolean;
 }
 
 export interface PropagationLatency {
-  /** A template is there, has changed or is gone; changes of status alone are not told. */
+  /** A template was created, changed or deleted; status-only changes are not passed. */
   changed(event: ObjectEvent): void;
   /** A copy was written to a member. */
   delivered(cluster: string, copy: Template): void;
@@ -65,9 +65,9 @@ export interface PropagationLatency {
 
 export interface PropagationLatencyOptions {
   clock: Clock;
-  /** The members that a template is for at this moment, as its binding lists them. */
+  /** The current target members of a template, as its binding lists them. */
   targetsOf(copy: Template): readonly { readonly name: string }[];
-  /** When the policy that claims a template was made; undefined when it is not known. */
+  /** The creation time of the policy that claims a template; undefined if unknown. */
   policyCreated(template: Template): string | undefined;
 }
 
@@ -78,7 +78,7 @@ export function createPropagationLatency({
 }: PropagationLatencyOptions): PropagationLatency {
   const applied = new Histograms(APPLIED);
   const reported = new Histograms(REPORTED);
-  /** By the template's uid, the oldest first. */
+  /** Keyed by the template's uid, oldest first. */
   const changes = new Map<string, Change>();
 
   function begin(uid: string, change: Change): void {
@@ -92,7 +92,7 @@ export function createPropagationLatency({
   }
 
   const secondsSince = (sinceMs: number): number => Math.max(0, clock.now() - sinceMs) / 1000;
-  // Asked once for each member of a change: only the last one has to look at all of them.
+  // Called once for each member of a change: only the last call compares all members.
   const isDone = (of: Set<string>, targets: readonly { readonly name: string }[]): boolean =>
     targets.length > 0 && of.size >= targets.length && targets.every(({ name }) => of.has(name));
 
@@ -108,12 +108,12 @@ export function createPropagationLatency({
       const claim = claimOf(object);
       const known = changes.get(uid);
       const isFirst = old === undefined || old.metadata.uid !== uid;
-      // What a restart finds is no change; what was made a moment ago is.
+      // Templates found at a restart are not changes, unless they were just created.
       if (isFirst && clock.now() - Date.parse(object.metadata.creationTimestamp ?? "") > FRESH_MS) return;
       const isClaimed = claim !== undefined && (old === undefined || claimOf(old) !== claim);
       if (isClaimed && known && !isFirst) {
-        // The claim itself may move the generation. It is part of the change, unless the policy came later and is what
-        // it waited for.
+        // The claim itself may increase the generation. It is part of the change, unless the policy was created later
+        // and the template was waiting for it.
         known.generation = generation;
         known.claim = claim;
         if (Date.parse(policyCreated(object) ?? "") > known.sinceMs) known.sinceMs = clock.now();
@@ -165,16 +165,15 @@ export function createPropagationLatency({
   };
 }
 
-/**
- * A hub may have been away for a moment while somebody created a template; times in objects have no fractions of
- * seconds.
- */
+/** A template may have been created while the hub restarted; timestamps in objects have no fractions of seconds. */
 const FRESH_MS = 2_000;
 
 const claimOf = ({ metadata: { labels = {} } }: Template): string | undefined =>
   labels[POLICY_ID] ?? labels[CLUSTER_POLICY_ID];
 
-/** Whether the member's word is about this generation: it says so, or it is a new word since the Work is what it is. */
+/**
+ * Whether the member's status is for this generation: the status names it, or the status is new since the Work changed.
+ */
 function isReported(
   { status, metadata }: DeepReadonly<Work>,
   old: DeepReadonly<Work> | undefined,

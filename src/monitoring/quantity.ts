@@ -1,7 +1,7 @@
-/** A quantity as Prometheus has it: a number. */
+/** Converts a quantity to a number, for Prometheus. */
 import type { Quantity } from "../machinery/index.ts";
 
 export function numberOfQuantity({ mantissa, exponent }: Quantity): number {
-  // Dividing is exact where multiplying with a fraction is not.
+  // Division is exact where multiplication by a fraction is not.
   return exponent < 0 ? Number(mantissa) / 10 ** -exponent : Number(mantissa) * 10 ** exponent;
 }

@@ -35,7 +35,7 @@ function setUp(answer: () => Promise<never> | Promise<object>) {
   return { meter, transport: meter.around(plain, "paris"), samples };
 }
 
-test("requests are counted by verb and by how they were answered", async () => {
+test("requests are counted by verb and status code", async () => {
   const { transport, samples } = setUp(async () => ({}));
 
   await transport.send({ verb: "create", path: PATH });
@@ -51,8 +51,8 @@ test("requests are counted by verb and by how they were answered", async () => {
 });
 
 const failures: Record<string, { error: Error; code: string }> = {
-  "a refusal has its code": { error: refusal, code: "403" },
-  "without an answer there is none": { error: new UnreachableError("away"), code: "none" },
+  "a rejected request is counted with its status code": { error: refusal, code: "403" },
+  "a request without a response is counted with code none": { error: new UnreachableError("away"), code: "none" },
 };
 for (const [behaviour, { error, code }] of Object.entries(failures)) {
   test(behaviour, async () => {
@@ -64,7 +64,7 @@ for (const [behaviour, { error, code }] of Object.entries(failures)) {
   });
 }
 
-test("who stops waiting has learnt nothing, and a member that is gone is forgotten", async () => {
+test("an aborted request is not counted, and series of a removed member are dropped", async () => {
   const { meter, transport, samples } = setUp(() => Promise.reject(refusal));
   await expect(transport.send({ verb: "get", path: PATH }, AbortSignal.abort())).rejects.toBe(refusal);
   const interrupted = samples();

@@ -1,6 +1,5 @@
 /**
- * Measures requests of the hub to members outside of its process: how long they take, and how they are answered.
- * Watches are left out.
+ * Measures the duration and the result of requests from the hub to members outside its process. Watches are excluded.
  */
 import { counter, Counts, DEFAULT_BUCKETS, histogram, Histograms } from "../base/index.ts";
 import type { Metric, MetricsText } from "../base/index.ts";
@@ -10,26 +9,26 @@ import { nowMs } from "./pipeline-meter.ts";
 
 const REQUESTS = counter(
   "flotilla_member_requests_total",
-  "Requests of the hub to members outside of its process, by verb and by the code of the answer, or none. Simulated members are not asked over a network.",
+  "Requests from the hub to members outside its process, by verb and status code, or none. Simulated members are not called over a network.",
   "member_cluster",
   "verb",
   "code",
 );
 const DURATIONS = histogram(
   "flotilla_member_request_duration_seconds",
-  "How long these requests took.",
+  "Time of requests from the hub to members outside its process.",
   DEFAULT_BUCKETS,
   "member_cluster",
 );
 
 export const requestMetrics: readonly Metric[] = [REQUESTS, DURATIONS];
 
-/** No answer came. */
+/** No response was received. */
 const NONE = "none";
 
 export interface RequestMeter {
   around(transport: Transport, cluster: string): Transport;
-  /** The member is gone. */
+  /** Drops the series of a removed member. */
   forget(cluster: string): void;
   write(text: MetricsText): void;
 }
@@ -55,7 +54,7 @@ export function createRequestMeter(): RequestMeter {
       end(codeOf(answer));
       return answer;
     } catch (error) {
-      // Who stops waiting has learnt nothing about the member.
+      // A request that the caller aborted reports nothing about the member.
       if (!signal?.aborted) end(error instanceof ApiError ? String(error.status.code) : NONE);
       throw error;
     }

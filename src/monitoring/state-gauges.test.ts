@@ -15,7 +15,7 @@ const samplesOf = (write: (text: MetricsText) => void): string[] => {
     .filter((line) => line !== "" && !line.startsWith("#"));
 };
 
-test("a member's lanes for both APIs are one", () => {
+test("a member's lanes for Works and ManifestWorks are summed", () => {
   const lanes = [
     { cluster: "paris", underWay: 1, waiting: 4, failures: 2 },
     { cluster: "paris", underWay: 2, waiting: 0, failures: 5 },
@@ -28,7 +28,7 @@ test("a member's lanes for both APIs are one", () => {
   ]);
 });
 
-test("a store in memory has no size", () => {
+test("an in-memory store has no size", () => {
   expect(samplesOf((text) => writeStore(text, { entries: 3, revision: 9 }))).toEqual([
     "flotilla_store_entries 3",
     "flotilla_store_revision 9",
@@ -38,7 +38,7 @@ test("a store in memory has no size", () => {
   );
 });
 
-test("what a Cluster does not say is not told as zero, and amounts are numbers", () => {
+test("a value missing from a Cluster has no sample, and quantities are converted to numbers", () => {
   const status = {
     conditions: [{ type: "Ready", status: "True" }],
     nodeSummary: { totalNum: 2 },
@@ -70,7 +70,7 @@ test("what a Cluster does not say is not told as zero, and amounts are numbers",
   ]);
 });
 
-test("a page of members is bounded, and says what it leaves out", () => {
+test("the members page is bounded and reports how many objects it omits", () => {
   const objects = Array.from({ length: 6_000 }, (_, index) => ({
     apiVersion: "apps.kruise.io/v1beta1",
     kind: "CloneSet",

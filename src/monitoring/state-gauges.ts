@@ -1,6 +1,6 @@
 /**
- * What is looked up when somebody asks: queues of the scheduler, members that are busy or away, the store, versions,
- * OpenKruise on the members.
+ * Values computed on scrape: scheduler queues, busy and unreachable members, the store, versions, and OpenKruise on the
+ * members.
  */
 import { Pod } from "../api/index.ts";
 import { gauge, writeGauge } from "../base/index.ts";
@@ -12,14 +12,14 @@ import { EVICTION_NAMES } from "./controller-meter.ts";
 
 const PENDING = gauge(
   "scheduler_pending_bindings",
-  "Bindings that the scheduler has to look at: active are ready, backoff wait for their time, unschedulable have no place.",
+  "Bindings in the scheduling queues: active are ready, backoff wait for their retry, unschedulable have no suitable cluster.",
   "queue",
 );
-const EVICTION_DEPTH = gauge("eviction_queue_depth", "Evictions that wait for a look.", "name");
-const BUILD = gauge("flotilla_build_info", "1; the labels say what runs.", "version", "node_version", "platform");
+const EVICTION_DEPTH = gauge("eviction_queue_depth", "Evictions waiting to be processed.", "name");
+const BUILD = gauge("flotilla_build_info", "1; the labels describe the build.", "version", "node_version", "platform");
 const KARMADA_BUILD = gauge(
   "karmada_build_info",
-  "1; the labels say what runs, as far as a Node program has them.",
+  "1; the labels describe the build, as far as they apply to a Node program.",
   "git_version",
   "git_commit",
   "git_short_commit",
@@ -33,39 +33,39 @@ export const buildMetrics: readonly Metric[] = [BUILD, KARMADA_BUILD];
 
 const UNDER_WAY = gauge(
   "flotilla_member_lane_under_way",
-  "Works that are being delivered to a member; members without any are not told.",
+  "Works being delivered to a member; members without any are omitted.",
   "member_cluster",
 );
 const WAITING = gauge(
   "flotilla_member_lane_waiting",
-  "Works that wait for their turn at a member, or for the member.",
+  "Works waiting for their turn at a member, or for the member to become reachable.",
   "member_cluster",
 );
 const BACK_OFF = gauge(
   "flotilla_member_backoff_failures",
-  "How often in a row a member did not answer a delivery; the next try is further away with each, up to a minute.",
+  "Consecutive deliveries that a member did not answer; the retry backoff grows with each, up to a minute.",
   "member_cluster",
 );
 export const laneMetrics: readonly Metric[] = [UNDER_WAY, WAITING, BACK_OFF];
 
 const STORE_SIZE = gauge(
   "apiserver_storage_size_bytes",
-  "Size of the store on disk; nothing where it is kept in memory.",
+  "Size of the store on disk; no sample for an in-memory store.",
   "storage_cluster_id",
 );
-const STORE_ENTRIES = gauge("flotilla_store_entries", "Objects in the store, of all logical clusters.");
+const STORE_ENTRIES = gauge("flotilla_store_entries", "Objects in the store, across all logical clusters.");
 const STORE_REVISION = gauge(
   "flotilla_store_revision",
-  "The revision of the newest write; its rate is the rate of writes.",
+  "The revision of the latest write; its rate is the write rate.",
 );
 const MANAGER_PODS = gauge(
   "flotilla_kruise_manager_pods",
-  "Pods of OpenKruise's manager on a member that serves OpenKruise's kinds.",
+  "Pods of the OpenKruise manager on a member that serves OpenKruise kinds.",
   "member_cluster",
 );
 const MANAGER_READY = gauge(
   "flotilla_kruise_manager_ready_pods",
-  "Of these, the ones that are ready.",
+  "Ready pods of the OpenKruise manager on a member that serves OpenKruise kinds.",
   "member_cluster",
 );
 
@@ -84,7 +84,7 @@ export const stateMetrics: readonly Metric[] = [
 export interface StoreFigures {
   entries: number;
   revision: number;
-  /** Undefined where nothing is on a disk. */
+  /** Undefined for an in-memory store. */
   bytes?: number;
 }
 
@@ -94,7 +94,7 @@ export function writeBuild(text: MetricsText, version: string): void {
   writeGauge(text, KARMADA_BUILD, [[[`v${version}`, "", "", "", "", process.version, "node", platform], 1]]);
 }
 
-/** A member has a lane for Works and one for ManifestWorks. */
+/** A member has one lane for Works and one for ManifestWorks. */
 export function writeLanes(text: MetricsText, lanes: readonly LaneFigures[]): void {
   const clusters = new Map<string, Omit<LaneFigures, "cluster">>();
   for (const { cluster, underWay, waiting, failures } of lanes) {
@@ -147,7 +147,7 @@ export function writeStore(text: MetricsText, { entries, revision, bytes }: Stor
   writeGauge(text, STORE_REVISION, [[[], revision]]);
 }
 
-/** OpenKruise's manager, wherever it was installed with its own chart. */
+/** The namespace of the OpenKruise manager, as its chart installs it. */
 const KRUISE_NAMESPACE = "kruise-system";
 const MANAGER = "kruise-controller-manager";
 

@@ -1,11 +1,10 @@
 /**
- * What runs on the members: OpenKruise's objects under kruise-state-metrics' names, and quotas under
- * kube-state-metrics' name. A member's own page tells of it alone, as if these programs ran there; the hub's page tells
- * of all, with the member in a label.
+ * Workloads on the members: OpenKruise objects under kruise-state-metrics' names, and quotas under kube-state-metrics'
+ * name. A member's own page covers only that member, as if these programs ran there; the hub's page covers all members,
+ * with the member as a label.
  *
- * Objects come from informers, which are opened for a kind when somebody first asks. The lines of an object are written
- * once for each version of it and then kept beside it, so that a page of objects that did not change is only put
- * together. Pages are bounded.
+ * Objects come from informers, which are started for a kind on the first scrape. The lines of an object are rendered
+ * once per version and cached with it, so that a page of unchanged objects is only concatenated. Pages are bounded.
  */
 import { ResourceQuota } from "../api/index.ts";
 import type { Kind, KubernetesObject } from "../api/index.ts";
@@ -18,13 +17,13 @@ import type { StateFamily } from "./kruise/index.ts";
 import { numberOfQuantity } from "./quantity.ts";
 
 /**
- * With seventeen lines for each this is a page of some ten megabytes, which takes a tenth of a second to put together.
+ * With seventeen lines per object this is a page of about ten megabytes, which takes a tenth of a second to assemble.
  */
 const MAX_OBJECTS = 5_000;
 
 const QUOTA = gauge(
   "kube_resourcequota",
-  "What a quota allows (type hard) and what is used of it (type used), by resource.",
+  "Limits of a quota (type hard) and their usage (type used), by resource.",
   "namespace",
   "resourcequota",
   "resource",
@@ -32,7 +31,7 @@ const QUOTA = gauge(
 );
 const LEFT_OUT = gauge(
   "flotilla_members_page_left_out",
-  `Objects that are not told because the page has more than ${MAX_OBJECTS}; /metrics/members?cluster=NAME tells of one member.`,
+  `Objects omitted because the page has more than ${MAX_OBJECTS}; /metrics/members?cluster=NAME covers one member.`,
 );
 
 export const workloadMetrics: readonly Metric[] = [...kruiseStateMetrics, QUOTA];
@@ -66,11 +65,11 @@ const quotas: ToldKind = {
 const TOLD: readonly ToldKind[] = [...kruiseStates, quotas];
 
 export interface WorkloadMetricsOptions {
-  /** Names of the members. */
+  /** The names of the members. */
   members(): readonly string[];
-  /** Where the objects of a cluster are; undefined for one that is not seen from here. */
+  /** The informers of a cluster; undefined for a cluster this process does not watch. */
   informersOf(cluster: string): Informers | undefined;
-  /** A kind that a cluster does not serve is not asked for. */
+  /** A kind that a cluster does not serve is not listed. */
   serves(cluster: string, kind: Kind): boolean;
 }
 
@@ -80,7 +79,7 @@ export interface WorkloadMetrics {
 }
 
 export function createWorkloadMetrics({ members, informersOf, serves }: WorkloadMetricsOptions): WorkloadMetrics {
-  /** By object, for each of its kind's families: lines from behind the label of the member. */
+  /** Keyed by object, for each family of its kind: the rendered lines after the member label. */
   const written = new WeakMap<object, readonly (readonly string[])[]>();
 
   function linesOf(told: ToldKind, object: DeepReadonly<KubernetesObject>): readonly (readonly string[])[] {
@@ -94,7 +93,7 @@ export function createWorkloadMetrics({ members, informersOf, serves }: Workload
     return informersOf(cluster)?.of(kind).list({ cluster }) ?? [];
   }
 
-  /** Answers how many objects did not fit. */
+  /** Returns how many objects did not fit. */
   function writeKinds(text: MetricsText, clusters: readonly string[], prefixOf: (cluster: string) => string): number {
     let room = MAX_OBJECTS;
     let leftOut = 0;

@@ -1,4 +1,4 @@
-/** Wires the controllers of Open Cluster Management's kinds to informers and clients of a hub. */
+/** Wires the controllers of Open Cluster Management's kinds to a hub's informers and clients. */
 import type { Clock, Log, Random } from "../base/index.ts";
 import type { Client } from "../client/index.ts";
 import type { Interpreter } from "../interpreter/index.ts";
@@ -12,36 +12,36 @@ import { createReplicaSetController } from "./replicaset/controller.ts";
 import { createWork, createWorkTtlController, type MemberFor, type WorkOrigin, type WorkPart } from "./work/index.ts";
 
 export interface OcmDependencies {
-  /** The logical cluster of the hub. */
+  /** The hub's logical cluster. */
   hub: string;
   informers: Informers;
-  /** A client for one controller: its field manager says in an object's metadata who wrote what. */
+  /** A client for one controller; its field manager identifies the controller in managedFields. */
   clientFor(part: string): Client;
   events: EventRecorders;
-  /** Members that the hub reaches itself; works of others are their agents'. */
+  /** Members that the hub reaches itself; agents apply the works of other members. */
   memberFor: MemberFor;
-  /** How members know works of this hub. */
+  /** How members identify works of this hub. */
   origin: WorkOrigin;
   interpreter: Pick<Interpreter, "health">;
   clock: Clock;
   random: Random;
   log: Log;
-  /** What membership knows of the members. */
+  /** Membership's view of the members. */
   members: MemberViews;
-  /** Agents that first sign in as one of these users are let in without anybody looking; unset is nobody. */
+  /** The bootstrap users whose first certificate is approved automatically; unset approves none. */
   autoApprovedUsers?: readonly string[];
-  /** Hears how long Placements take. */
+  /** Receives how long Placements take. */
   meter?: PlacementMeter;
 }
 
 export interface Ocm {
   // oxlint-disable-next-line typescript/no-explicit-any -- the controllers have keys of different types.
   controllers: Controller<any>[];
-  /** What Placements are decided from, for those who explain them. */
+  /** The inputs of Placement decisions, for explanations. */
   placements: PlacementSources;
-  /** How it stands with members that are busy or away. */
+  /** The state of busy and unreachable members. */
   lanes: WorkPart["lanes"];
-  /** No status write is under way. */
+  /** Whether no status write is in flight. */
   isQuiet(): boolean;
   close(): Promise<void>;
 }

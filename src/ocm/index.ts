@@ -11,11 +11,11 @@ export {
 
 export { createManagedNamespaceController } from "./namespaces/controller.ts";
 
-// How agents report, in the same words as the hub.
+// Used by agents, so that they report like the hub.
 export { planClaims } from "./faces/plan-claims.ts";
 export * as registrationConditions from "./registration/conditions.ts";
 
-// How Placements and rollouts are decided, for those who explain it.
+// The decisions of Placements and rollouts, for explanations.
 export { clusterTest } from "./placement/cluster-selector.ts";
 export { planPlacement, type PlacementInput, type PlacementPlan } from "./placement/plan-placement.ts";
 export type { PlacementMeter } from "./placement/meter.ts";

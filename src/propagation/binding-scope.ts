@@ -1,6 +1,6 @@
 /**
- * The two kinds of binding: ResourceBinding for a template that is in a namespace, ClusterResourceBinding for one that
- * is not. They have one shape, and the stages are written once and run for each.
+ * The two kinds of binding: ResourceBinding for a namespaced template, ClusterResourceBinding for a cluster-scoped one.
+ * They have one shape, and the stages are written once and run for each.
  */
 import { ClusterResourceBinding, ResourceBinding } from "../api/index.ts";
 import type { Kind, Work } from "../api/index.ts";
@@ -18,7 +18,7 @@ import {
 
 export interface BindingScope {
   readonly kind: Kind<ResourceBinding>;
-  /** The label with the binding's identity, repeated on its Works and manifests. */
+  /** The label with the binding's permanent id, repeated on its Works and manifests. */
   readonly id: string;
   /** The annotations of Works and manifests that name the binding. */
   readonly name: string;
@@ -46,7 +46,7 @@ export function scopeOf({ kind }: Pick<Binding, "kind">): BindingScope {
   return kind === clusterScope.kind.kind ? clusterScope : namespacedScope;
 }
 
-/** The scope of the binding that an object of this namespace has. */
+/** The binding scope of an object in this namespace. */
 export function scopeIn(namespace: string | undefined): BindingScope {
   return namespace ? namespacedScope : clusterScope;
 }
@@ -57,9 +57,9 @@ export function stageName(stage: string, { kind }: BindingScope): string {
 }
 
 /**
- * Whether a binding is where the binding of its resource belongs. One that somebody made elsewhere would have the hub
- * act on a resource that its maker has no right to: read another namespace's Secret onto a member, or write another's
- * status.
+ * Whether a binding is in the namespace of its resource. A binding created elsewhere would make the hub act on a
+ * resource that its creator has no access to: propagate another namespace's Secret to a member, or write another
+ * object's status.
  */
 export function isAtHome({ metadata, spec }: Binding): boolean {
   return (metadata.namespace ?? "") === (spec.resource.namespace ?? "");
@@ -69,7 +69,7 @@ export function bindingId({ kind, metadata }: Binding): string {
   return metadata.labels?.[scopeOf({ kind }).id] ?? "";
 }
 
-/** What Works and manifests say about their binding. */
+/** The labels and annotations of Works and manifests that identify their binding. */
 export function bindingRecord(binding: Binding): {
   labels: Record<string, string>;
   annotations: Record<string, string>;
@@ -82,7 +82,7 @@ export function bindingRecord(binding: Binding): {
   };
 }
 
-/** The binding of this scope that a Work was made for. */
+/** The binding of this scope that owns a Work. */
 export function bindingKeyOf(
   scope: BindingScope,
   cluster: string,

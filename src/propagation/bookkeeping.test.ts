@@ -7,7 +7,7 @@ const configMap = (annotations?: Record<string, string>) => ({
   metadata: { name: "settings", annotations },
 });
 
-test("an object that has no records of Flotilla's is left as it is", () => {
+test("an object without Flotilla's records is returned unchanged", () => {
   for (const object of [
     configMap(),
     configMap({
@@ -20,7 +20,7 @@ test("an object that has no records of Flotilla's is left as it is", () => {
     expect(withoutRecords(object)).toBe(object);
 });
 
-test("records that a user wrote are left out, and everything else stays", () => {
+test("records written by a user are removed, and everything else stays", () => {
   const object = configMap({
     team: "a",
     "flotilla.dev/released-from": "karmada-es-paris/settings-1",
@@ -32,7 +32,7 @@ test("records that a user wrote are left out, and everything else stays", () => 
   expect(withoutRecords(object).metadata.annotations).toEqual({ team: "a" });
 });
 
-test("an override changes none of the records that a copy has", () => {
+test("an override cannot change the records of a copy", () => {
   const copy = configMap({ "flotilla.dev/rollout-stage": "ours" });
   const overridden = configMap({
     tier: "gold",

@@ -1,7 +1,6 @@
 /**
- * Annotations in which Flotilla keeps its own records. Whoever writes one into a template or an override would speak
- * for Flotilla, for example say that it let an object go which it never had; so they are left out of what becomes a
- * member's copy.
+ * Annotations in which Flotilla keeps its own records. A user who sets one in a template or an override could forge
+ * them, for example mark an object as released that Flotilla never owned; so they are removed from a member's copy.
  */
 import type { KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -32,12 +31,12 @@ const RECORDS: readonly string[] = [
   UNHEALTHY_SINCE,
 ];
 
-/** The object without them; the same one when it has none. */
+/** The object without the records; the same object when it has none. */
 export function withoutRecords(object: Copy): Copy {
   return withRecordsOf(object, undefined);
 }
 
-/** The object with the records that `original` has and no others. */
+/** The object with exactly the records of `original`. */
 export function withRecordsOf(object: Copy, original: Copy | undefined): Copy {
   const [given, wanted] = [object.metadata.annotations, original?.metadata.annotations];
   if (RECORDS.every((name) => given?.[name] === wanted?.[name])) return object;

@@ -17,14 +17,14 @@ const field = (
 
 const cases: Record<string, { affinity: ClusterAffinity; cluster?: ClusterFacts; want: boolean }> = {
   "an empty affinity matches every cluster": { affinity: {}, want: true },
-  "names restrict": { affinity: { clusterNames: ["paris"] }, want: false },
-  "an empty list of names does not restrict": { affinity: { clusterNames: [] }, want: true },
-  "an excluded cluster never matches, also when it is named": {
+  "cluster names restrict": { affinity: { clusterNames: ["paris"] }, want: false },
+  "an empty list of cluster names does not restrict": { affinity: { clusterNames: [] }, want: true },
+  "an excluded cluster never matches, even when it is named": {
     affinity: { clusterNames: ["oslo"], exclude: ["oslo"] },
     want: false,
   },
   "labels must match": { affinity: { labelSelector: { matchLabels: { env: "test" } } }, want: false },
-  "all parts must match": {
+  "all criteria must match": {
     affinity: { clusterNames: ["oslo"], labelSelector: { matchLabels: { env: "prod" } } },
     want: true,
   },
@@ -33,7 +33,7 @@ const cases: Record<string, { affinity: ClusterAffinity; cluster?: ClusterFacts;
     want: false,
   },
   "a provider in the list matches": { affinity: field("provider", "In", "aws", "gcp"), want: true },
-  "a region outside the list does not": { affinity: field("region", "In", "us"), want: false },
+  "a region outside the list does not match": { affinity: field("region", "In", "us"), want: false },
   "one zone in the list is enough": { affinity: field("zone", "In", "b", "c"), want: true },
   "NotIn fails on one listed zone": { affinity: field("zone", "NotIn", "b"), want: false },
   "NotIn matches a cluster without the property": {
@@ -41,10 +41,14 @@ const cases: Record<string, { affinity: ClusterAffinity; cluster?: ClusterFacts;
     cluster: bare,
     want: true,
   },
-  "In does not": { affinity: field("region", "In", "eu"), cluster: bare, want: false },
-  "Exists asks for the property": { affinity: field("provider", "Exists"), cluster: bare, want: false },
-  "DoesNotExist asks for its absence": { affinity: field("zone", "DoesNotExist"), cluster: bare, want: true },
-  "an operator without meaning for clusters matches nothing": { affinity: field("region", "Gt", "1"), want: false },
+  "In does not match a cluster without the property": {
+    affinity: field("region", "In", "eu"),
+    cluster: bare,
+    want: false,
+  },
+  "Exists requires the property": { affinity: field("provider", "Exists"), cluster: bare, want: false },
+  "DoesNotExist requires its absence": { affinity: field("zone", "DoesNotExist"), cluster: bare, want: true },
+  "an operator that is unsupported for clusters matches nothing": { affinity: field("region", "Gt", "1"), want: false },
 };
 for (const [behaviour, { affinity, cluster = oslo, want }] of Object.entries(cases)) {
   test(behaviour, () => {

@@ -1,24 +1,24 @@
 /**
- * Which member clusters an affinity means: by name, by label, by provider, region and zone. Placements, static weights
- * and override rules all speak it, so it stands beside the stages.
+ * Which member clusters an affinity selects: by name, by label, by provider, region and zone. Shared by placements,
+ * static weights and override rules.
  */
 import type { ClusterAffinity as ApiClusterAffinity, ClusterSpec, ObjectMeta } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 import { compileLabelSelector } from "./label-selector.ts";
 
-/** Every part that is set must match; an affinity without parts matches every cluster. */
+/** Every criterion that is set must match; an empty affinity matches every cluster. */
 export type ClusterAffinity = DeepReadonly<ApiClusterAffinity>;
 type FieldRequirement = NonNullable<NonNullable<ClusterAffinity["fieldSelector"]>["matchExpressions"]>[number];
 
-/** What an affinity reads of a Cluster. */
+/** The fields of a Cluster that an affinity reads. */
 export type ClusterFacts = DeepReadonly<{
   metadata: Pick<ObjectMeta, "name" | "labels">;
   spec?: Pick<ClusterSpec, "provider" | "region" | "zones">;
 }>;
 
 /**
- * An affinity made ready for many clusters: names become sets, so a cycle costs the clusters and not clusters times
- * names.
+ * An affinity compiled for many clusters: names become sets, so a scheduling cycle costs O(clusters), not clusters
+ * times names.
  */
 export function compileAffinity(affinity: ClusterAffinity): (cluster: ClusterFacts) => boolean {
   const excluded = new Set(affinity.exclude);
@@ -37,7 +37,7 @@ export function matchesAffinity(cluster: ClusterFacts, affinity: ClusterAffinity
   return compileAffinity(affinity)(cluster);
 }
 
-/** A cluster has at most one provider and region, and any number of zones. Admission knows no other key. */
+/** A cluster has at most one provider and region, and any number of zones. Admission allows no other key. */
 function fieldValues({ spec }: ClusterFacts, key: string): readonly string[] {
   if (key === "provider") return spec?.provider ? [spec.provider] : [];
   if (key === "region") return spec?.region ? [spec.region] : [];
@@ -45,7 +45,7 @@ function fieldValues({ spec }: ClusterFacts, key: string): readonly string[] {
   return [];
 }
 
-/** `In` asks for an overlap, `NotIn` for none; an operator that admission does not know matches nothing. */
+/** `In` requires an overlap, `NotIn` none; an operator unknown to admission matches nothing. */
 function matchesField({ operator, values = [] }: FieldRequirement, present: readonly string[]): boolean {
   switch (operator) {
     case "In":

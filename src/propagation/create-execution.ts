@@ -1,6 +1,6 @@
 /**
- * Wires the two stages that touch members, execute and reflect. A hub runs them for the members that it reaches; an
- * agent runs the same for the members that pull.
+ * Wires execute and reflect, the two stages that access members. A hub runs them for push members; an agent runs them
+ * for pull members.
  */
 import { Cluster, clusterNameOf, Work } from "../api/index.ts";
 import type { Clock, Log, Random } from "../base/index.ts";
@@ -23,15 +23,15 @@ import { STATUS_WINDOW_MS } from "./status-timing.ts";
 export interface ExecutionDependencies {
   /** The logical cluster of the hub. */
   hub: string;
-  /** Of the hub; Works of members that are not served may be left out. */
+  /** Informers of the hub; Works of members that are not served may be omitted. */
   informers: Informers;
   clientFor(stage: string): Client;
   deliveryFor: DeliveryFor;
-  /** Whose Works are ours. Those of others are not looked at: somebody else applies them, and has the finalizer. */
+  /** Which members' Works are processed here. Others are skipped: another agent applies them and owns the finalizer. */
   serves(cluster: string): boolean;
   interpreter: Interpreter;
   events: EventRecorders;
-  /** Hears how long things take. */
+  /** Receives durations. */
   meter?: ExecutionMeter;
   clock: Clock;
   random: Random;
@@ -40,9 +40,9 @@ export interface ExecutionDependencies {
 
 export interface Execution {
   controllers: Controller<ObjectKey>[];
-  /** How it stands with members that are busy or away. */
+  /** Queue state of busy and unreachable members. */
   lanes: Pick<MemberLanes, "figures">;
-  /** No status write is under way. */
+  /** True while no status write is in flight. */
   isQuiet(): boolean;
   close(): Promise<void>;
 }
@@ -78,7 +78,7 @@ export function createExecution({
   const lanes = createMemberLanes({ clock, random });
   const tellFailure = createTellRuleFailure({ hub, events: events("flotilla-interpreter"), clock });
 
-  /** A member that changes from pull to push, or back, changes hands with all its Works. */
+  /** When a member changes between pull and push, all its Works change their controller. */
   const handovers = watch(Cluster, ({ object, old }) =>
     old && old.spec.syncMode !== object.spec.syncMode
       ? works

@@ -58,20 +58,20 @@ export interface PropagationDependencies {
   /** The logical cluster of the hub. */
   hub: string;
   informers: Informers;
-  /** A client for one stage: its field manager says in an object's metadata who wrote what. */
+  /** A client for one stage; its field manager identifies the writer in managedFields. */
   clientFor(stage: string): Client;
   deliveryFor: DeliveryFor;
-  /** Members whose Works are applied from here; an agent of their own serves the others. */
+  /** Members whose Works are applied here; an agent serves the others. */
   serves(cluster: string): boolean;
   interpreter: Interpreter;
   events: EventRecorders;
-  /** What no policy says about leaving members. */
+  /** Failover defaults where no policy specifies them. */
   failover?: FailoverOptions;
-  /** What the scheduler is asked to do beyond its defaults, which are Karmada's. */
+  /** Scheduler options that differ from Karmada's defaults. */
   scheduling?: ScheduleOptions;
-  /** Hears every decision of the scheduler that was carried out, for those who explain it. */
+  /** Receives every scheduling decision that was written, so that it can be explained. */
   onDecision?(key: ObjectKey, plan: SchedulePlan): void;
-  /** Hears how long things take. */
+  /** Receives durations. */
   meter?: PipelineMeter;
   clock: Clock;
   random: Random;
@@ -81,13 +81,13 @@ export interface PropagationDependencies {
 export interface Propagation {
   // oxlint-disable-next-line typescript/no-explicit-any -- the controllers have keys of different types.
   controllers: Controller<any>[];
-  /** What the stages read, for planning without them. */
+  /** Read views of the stages, for planning without running them. */
   views: PlanningViews;
-  /** Tells of every change of a template. */
+  /** Emits every template change. */
   templates: Pick<Templates, "source">;
-  /** How it stands with members that are busy or away. */
+  /** Queue state of busy and unreachable members. */
   lanes: Execution["lanes"];
-  /** No status write is under way. */
+  /** True while no status write is in flight. */
   isQuiet(): boolean;
   close(): Promise<void>;
 }
@@ -165,7 +165,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
   }
   const bindingWriters: StatusWriter<ResourceBinding>[] = [];
 
-  /** The stages between match and execute, and the way back: once for each kind of binding. */
+  /** The stages between match and execute, and the status flow: once for each kind of binding. */
   function stagesOf(scope: BindingScope): Controller<ObjectKey>[] {
     const ofScope = informers.of<ResourceBinding>(scope.kind);
     const bindingStatus = createStatusWriter({
@@ -261,7 +261,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
           statusNews.record(hub, template, {
             type: "Warning",
             reason: "AggregateStatusFailed",
-            message: `${template.kind} has no status subresource to write to; what the members report is in status.aggregatedStatus of ${kind} ${metadata.name}`,
+            message: `${template.kind} has no status subresource; see status.aggregatedStatus of ${kind} ${metadata.name} for the members' status`,
           }),
         bindingStatus,
         templateStatus,

@@ -1,6 +1,6 @@
 /**
- * A controller for the few bindings that ask for something. A hub has thousands that do not, and each changes several
- * times while its workload comes up; those cost a look at the event and no place in the queue.
+ * A controller for the few bindings that need it. A hub has thousands that do not, and each changes several times while
+ * its workload starts; those cost one predicate call per event and are never queued.
  */
 import type { ResourceBinding } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -14,11 +14,14 @@ type Binding = DeepReadonly<ResourceBinding>;
 export interface BindingController {
   stage: string;
   scope: BindingScope;
-  /** A binding is looked at when this holds, or has just held. Cheap: it is asked at every change of every binding. */
+  /**
+   * A binding is enqueued when this is true, or was true before the change. Must be cheap: it is called for every
+   * change of every binding.
+   */
   concerns(binding: Binding): boolean;
   watches?: readonly SourceRequest<ObjectKey>[];
   reconcile(binding: Binding, context: ReconcileContext & { key: ObjectKey }): Promise<Result>;
-  /** The binding is gone; for controllers that keep something in memory. */
+  /** Called when the binding is deleted; for controllers that keep state in memory. */
   forget?(key: ObjectKey): void;
 }
 

@@ -4,7 +4,7 @@ export * from "./create-propagation.ts";
 export type { ExecutionMeter, IncomingEvent, PipelineMeter, ScheduleType } from "./meter.ts";
 export * from "./pipeline.ts";
 
-// The planners and what they read, for `explain`. They write nothing.
+// The planners and their inputs, for `explain`. They write nothing.
 export { planAttached } from "./dependencies/plan-attached.ts";
 export { formatReferences, mayBeNeeded, needOf, placeOf, placesOf, referencesOf } from "./dependencies/references.ts";
 export { derivedNameProblem } from "./derived-names.ts";

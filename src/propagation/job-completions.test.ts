@@ -15,6 +15,6 @@ test("completions follow the parallelism of the members", () => {
   ]);
 });
 
-test("a Job that does not count completions has nothing to divide", () => {
+test("a Job without completions has nothing to divide", () => {
   expect(divideCompletions({ metadata: {}, spec: {} }, [{ name: "oslo", replicas: 5 }])).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-/** How the completions of a divided Job are shared: by the parallelism that each member got. */
+/** Divides the completions of a Job by the parallelism that each member got. */
 import { divideByWeight, type ClusterReplicas } from "./webster.ts";
 
 export interface JobToDivide {
@@ -6,7 +6,7 @@ export interface JobToDivide {
   readonly spec?: { readonly completions?: number | null };
 }
 
-/** Completions per cluster, sorted by name; undefined for a Job that does not count completions. */
+/** Completions per cluster, sorted by name; undefined for a Job without completions. */
 export function divideCompletions(
   job: JobToDivide,
   targets: readonly Readonly<ClusterReplicas>[],

@@ -1,6 +1,6 @@
 /**
- * The members' side of every Work: a view of the objects that its manifests became, and the news that one of them
- * changed. Execute looks for drift in it, reflect for status; both get a Work's key when something about it moved.
+ * The member objects of every Work: a view of the objects of its manifests, and change notifications. Execute detects
+ * drift with it, reflect reads status; both receive a Work's key on every change.
  */
 import type { KubernetesObject, Work } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -11,13 +11,13 @@ import type { Informer, Source } from "../runtime/index.ts";
 import { clusterNameOf } from "../api/index.ts";
 
 export interface MemberObjects {
-  /** Says which Works to look at because of their members' objects. Each controller takes its own. */
+  /** Emits Works whose member objects changed. Each controller takes its own source. */
   source(): Source<ObjectKey>;
-  /** What the member shows of one manifest; undefined when it has none or nothing is known. */
+  /** The member's object for one manifest; undefined when it does not exist or is unknown. */
   get(work: DeepReadonly<Work>, ref: ObjectRef): DeepReadonly<KubernetesObject> | undefined;
   /** The plural under which the member serves a manifest's kind. */
   resourceOf(work: DeepReadonly<Work>, ref: ObjectRef): string | undefined;
-  /** Whether the member's object carries the mark of what we delivered. */
+  /** Whether the member's object carries our delivery mark. */
   isDelivered(work: DeepReadonly<Work>, ref: ObjectRef): boolean;
   /** Only then does undefined mean that the member does not have the object. */
   isFresh(work: DeepReadonly<Work>, ref: ObjectRef): boolean;
@@ -34,7 +34,7 @@ export function createMemberObjects({
   deliveryFor: DeliveryFor;
   hub: string;
 }): MemberObjects {
-  // A cluster that has not joined is told on the Work by execute.
+  // Execute reports a cluster that has not joined on the Work.
   const followed = followWorks<Work>({
     hub,
     works,

@@ -1,34 +1,34 @@
 /**
- * What the stages tell whoever measures them. Nothing depends on the answers: a fleet without a meter does the same.
+ * Measurements of the stages. Nothing depends on the meter: a fleet without one behaves the same.
  *
- * Durations come from a clock that only goes forward, not from the one that controllers wait by: a stage takes real
- * time also where the other is turned by hand.
+ * Durations use a monotonic clock, not the controllers' clock: a stage takes real time even where a test advances that
+ * clock manually.
  */
 import type { CycleMeter } from "./schedule/cycle-meter.ts";
 
-/** Why bindings came to the scheduler; Karmada's words. */
+/** Why bindings were enqueued for scheduling; Karmada's label values. */
 export type IncomingEvent = "BindingAdd" | "BindingUpdate" | "ClusterChanged" | "ScheduleAttemptFailure";
-/** What is decided anew: where a binding goes, or only how many replicas go there. Karmada's words. */
+/** What is decided again: the clusters of a binding, or only their replicas. Karmada's label values. */
 export type ScheduleType = "ReconcileSchedule" | "ScaleSchedule";
 
 export interface PipelineMeter extends ExecutionMeter {
-  /** match: a template was held against the policies. */
+  /** match: a template was matched against the policies. */
   policyFound(tookMs: number): void;
-  /** match: its policy was applied, or was not. */
+  /** match: its policy was applied, or failed to apply. */
   policyApplied(tookMs: number, isApplied: boolean): void;
-  /** match: a policy took a template over from another, or could not. */
+  /** match: a policy preempted another, or failed to. */
   policyPreempted(isDone: boolean): void;
-  /** schedule: so many bindings are to be looked at. */
+  /** schedule: bindings were enqueued. */
   bindingsQueued(event: IncomingEvent, bindings: number): void;
   /** schedule: a decision was made and written. */
   bindingScheduled(type: ScheduleType, tookMs: number, isScheduled: boolean): void;
   readonly cycle: CycleMeter;
 }
 
-/** Of the stages that touch members, which also run in agents. */
+/** For the stages that access members, which also run in agents. */
 export interface ExecutionMeter {
-  /** Milliseconds since some moment. */
+  /** Milliseconds since an arbitrary origin. */
   nowMs(): number;
-  /** execute: the objects of a Work were brought to its member, or some were not. */
+  /** execute: the objects of a Work were applied on its member, or some failed. */
   workSynced(tookMs: number, isSynced: boolean): void;
 }

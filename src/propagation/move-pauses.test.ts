@@ -11,7 +11,7 @@ const at = (minutes: number): string => new Date(NOON + minutes * MINUTE).toISOS
 
 interface Past {
   moves?: { began: number; ended: number; inRow?: unknown; cause?: string }[];
-  /** Minutes at which orders began that are under way. */
+  /** Minutes at which the pending eviction tasks were created. */
   tasks?: number[];
   tolerationMinutes?: number;
 }
@@ -44,12 +44,12 @@ function bindingWith({ moves = [], tasks = [], tolerationMinutes = 5 }: Past): R
 
 const cases: Record<string, Past & { nowMinute: number; want: number }> = {
   "an application that never moved may move at once": { nowMinute: 0, want: 0 },
-  "the second move waits as long after the first as the policy tolerates": {
+  "the second move waits for the policy's toleration after the first": {
     moves: [{ began: 0, ended: 10, inRow: 1 }],
     nowMinute: 11,
     want: 15,
   },
-  "the third waits twice as long": {
+  "the third move waits twice as long": {
     moves: [
       { began: 0, ended: 10, inRow: 1 },
       { began: 15, ended: 25, inRow: 2 },
@@ -57,33 +57,33 @@ const cases: Record<string, Past & { nowMinute: number; want: number }> = {
     nowMinute: 26,
     want: 35,
   },
-  "the place in the row is on record, because older moves are not": {
+  "the position in the row is stored, because older moves are dropped": {
     moves: [{ began: 0, ended: 10, inRow: 6 }],
     nowMinute: 11,
     want: 10 + 5 * 32,
   },
   "no pause is longer than six hours": { moves: [{ began: 0, ended: 10, inRow: 30 }], nowMinute: 11, want: 10 + 360 },
-  "unless the policy tolerates more": {
+  "a longer toleration of the policy exceeds the six hours": {
     moves: [{ began: 0, ended: 10, inRow: 3 }],
     tolerationMinutes: 600,
     nowMinute: 700,
     want: 610,
   },
-  "a policy that tolerates nothing still waits half a minute": {
+  "a policy without toleration still waits half a minute": {
     moves: [{ began: 0, ended: 10, inRow: 1 }],
     tolerationMinutes: 0,
     nowMinute: 10,
     want: 10.5,
   },
-  "a move that is under way counts from its beginning": { tasks: [0], nowMinute: 6, want: 5 },
-  "members that fail in the time of one toleration are left together": { tasks: [0, 2], nowMinute: 4, want: 4 },
-  "and count as one move": { tasks: [0, 2], nowMinute: 6, want: 7 },
-  "moves for another cause do not count": {
+  "a move in progress counts from its start": { tasks: [0], nowMinute: 6, want: 5 },
+  "members that fail within one toleration are left together": { tasks: [0, 2], nowMinute: 4, want: 4 },
+  "members that fail within one toleration count as one move": { tasks: [0, 2], nowMinute: 6, want: 7 },
+  "moves with another cause do not count": {
     moves: [{ began: 0, ended: 10, inRow: 5, cause: "TaintUntolerated" }],
     nowMinute: 11,
     want: 11,
   },
-  "a record that somebody spoiled counts for what is left of it": {
+  "a corrupt record counts for its valid part": {
     moves: [{ began: 0, ended: 10, inRow: "many" }],
     nowMinute: 11,
     want: 15,
@@ -95,25 +95,25 @@ for (const [behaviour, { nowMinute, want, ...past }] of Object.entries(cases)) {
   });
 }
 
-describe("the place of a move in its row", () => {
+describe("the position of a move in its row", () => {
   const placeOf = (past: Past, tasks: number[]): number => {
     const binding = bindingWith({ ...past, tasks });
     const newest = binding.spec.gracefulEvictionTasks?.at(-1);
     return newest ? placeInRow(binding, newest) : 0;
   };
 
-  test("is one more than that of the move before", () => {
+  test("is one more than that of the previous move", () => {
     expect(placeOf({ moves: [{ began: 0, ended: 10, inRow: 7 }] }, [400])).toBe(8);
   });
 
-  test("is the first again after the application stayed for twice the time that it had to", () => {
+  test("restarts after the application stayed for twice the required time", () => {
     const past = { moves: [{ began: 0, ended: 10, inRow: 2 }] };
 
     expect([placeOf(past, [29]), placeOf(past, [31])]).toEqual([3, 1]);
   });
 });
 
-test("however often an application fails at once where it comes, a day has few moves", () => {
+test("an application that fails immediately everywhere moves only a few times a day", () => {
   assert(
     property(
       integer({ min: 0, max: 600 }),
@@ -142,7 +142,7 @@ test("however often an application fails at once where it comes, a day has few m
           };
           const inRow = placeInRow(ordered, ordered.spec.gracefulEvictionTasks[0] as GracefulEvictionTask);
           moves.push({ began: minuteOf(nowMs), ended: minuteOf(nowMs) + grace, inRow });
-          // It fails where it went, for as long as that is tolerated.
+          // It stays unhealthy on the new cluster for the tolerated time.
           nowMs += Math.max(grace * MINUTE, tolerationSeconds * 1000);
         }
 

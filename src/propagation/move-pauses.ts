@@ -1,10 +1,10 @@
 /**
- * How soon an application may be moved again: what failover asks, and eviction keeps on record. Pure.
+ * Backoff between moves of an application: used by failover, recorded by eviction. Pure.
  *
- * A fault that comes along, such as a broken release, makes the application unhealthy wherever it goes. So each move
- * that follows another waits twice as long as that one did, counted from the end of the last: a row of moves becomes
- * one every few hours instead of one every few minutes. Members that fail at the same time are left at the same time
- * and count once. A row is over when the application stayed where it was for twice the time that it had to.
+ * A fault that moves along, such as a broken release, makes the application unhealthy everywhere. So each consecutive
+ * move waits twice as long as the previous one, counted from the end of the last: a row of moves becomes one every few
+ * hours instead of one every few minutes. Members that fail at the same time are left together and count once. A row
+ * ends when the application stayed in place for twice the required time.
  */
 import type { GracefulEvictionTask, ResourceBinding } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -13,32 +13,30 @@ import { movesOf } from "./moves.ts";
 type Binding = DeepReadonly<ResourceBinding>;
 type Task = DeepReadonly<GracefulEvictionTask>;
 
-/** The cause that eviction tasks and moves of this kind name. */
+/** The reason of such eviction tasks and moves. */
 export const APPLICATION_FAILURE = "ApplicationFailure";
-/** Where a policy is stored without one. */
+/** For stored policies that lack a value. */
 const TOLERATION_SECONDS = 300;
-/** A policy that tolerates nothing still waits this long between moves. */
+/** A policy without toleration still waits this long between moves. */
 const SHORTEST_PAUSE_MS = 30_000;
-/** A working day has a few of these: somebody who mends the fault elsewhere need not wait until tomorrow. */
+/** A working day has a few of these: a user who fixes the fault elsewhere need not wait until the next day. */
 const LONGEST_PAUSE_MS = 6 * 3_600_000;
-/**
- * More than enough to reach the longest pause from the shortest; what somebody wrote into the record counts no further.
- */
+/** More than enough to reach the longest pause from the shortest; a larger value in the record is capped. */
 const MAX_IN_ROW = 32;
 
 interface Step {
   readonly beganMs: number;
-  /** Unset while it is under way. */
+  /** Unset while it is in progress. */
   readonly endedMs?: number;
-  /** As it was recorded; only the newest moves are, and a row may be longer. */
+  /** From the record; only the latest moves are recorded, and a row may be longer. */
   readonly inRow?: number;
 }
 
 interface Row {
   readonly inRow: number;
-  /** When the first of the moves that count as one began. */
+  /** When the first of the moves that count as one started. */
   readonly waveMs: number;
-  /** When the last move ended, or began if it is under way. */
+  /** When the last move ended, or started if it is in progress. */
   readonly lastMs: number;
 }
 
@@ -46,7 +44,7 @@ export function tolerationMsOf({ spec }: Binding): number {
   return (spec.failover?.application?.decisionConditions.tolerationSeconds ?? TOLERATION_SECONDS) * 1000;
 }
 
-/** From when on the application may leave another member, and how many moves in a row there were. */
+/** When the application may next leave a member, and how many moves in a row there were. */
 export function nextMoveAt(binding: Binding, nowMs: number): { atMs: number; inRow: number } {
   const tolerationMs = tolerationMsOf(binding);
   const row = rowOf(stepsOf(binding), tolerationMs);
@@ -54,7 +52,7 @@ export function nextMoveAt(binding: Binding, nowMs: number): { atMs: number; inR
   return { atMs: row.lastMs + pauseMs(tolerationMs, row.inRow), inRow: row.inRow };
 }
 
-/** Which move of its row the one is that this task orders. */
+/** The position of this task's move in its row. */
 export function placeInRow(binding: Binding, task: Task): number {
   const beganMs = Date.parse(task.creationTimestamp ?? "");
   const steps = stepsOf(binding).filter((step) => step.beganMs <= beganMs);
@@ -66,7 +64,7 @@ function pauseMs(tolerationMs: number, inRow: number): number {
   return Math.min(Math.max(firstMs, LONGEST_PAUSE_MS), firstMs * 2 ** (inRow - 1));
 }
 
-/** The application's moves in the order in which they began: those on record, and those under way. */
+/** The application's moves in order of their start: recorded ones, and those in progress. */
 function stepsOf(binding: Binding): Step[] {
   const recorded = movesOf(binding).flatMap((move): Step[] => {
     const { cause, began, ended, inRow } = move as Record<string, unknown>;

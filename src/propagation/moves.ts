@@ -1,26 +1,25 @@
 /**
- * What became of the automatic moves of a binding, for whoever asks later: cause, actor, before and after. While a move
- * is under way its eviction task says the same. The newest few are kept on the binding; Events tell the rest for a
- * while.
+ * History of a binding's automatic moves: cause, actor, before and after. While a move is in progress its eviction task
+ * has the same data. The latest few are stored on the binding; Events cover the rest for a while.
  */
 import type { GracefulEvictionTask, ResourceBinding } from "../api/index.ts";
 import { formatTime, isObject, type DeepReadonly } from "../base/index.ts";
 import { MOVES } from "./well-known.ts";
 
-/** How many moves a binding remembers. */
+/** How many moves are stored on a binding. */
 const MAX_MOVES = 5;
-/** How many clusters a move names on either side; a binding may have thousands. */
+/** How many clusters a move names before and after; a binding may have thousands. */
 const MAX_NAMED = 8;
 
 /**
- * How an order to leave a cluster ended: the replacement is healthy, the time was over, a user said that the copy may
- * go, or it stays because there is no other place for it any more.
+ * How an eviction task ended: the replacement is healthy, the timeout expired, a user confirmed the deletion of the
+ * copy, or the copy stays because no other cluster fits any more.
  */
 export type Ending = "Replaced" | "TimedOut" | "Confirmed" | "Withdrawn";
 
 export interface Move {
   from: string;
-  /** Replicas that were there; unset for what has none. */
+  /** Replicas of the evicted copy; unset for kinds without replicas. */
   replicas?: number;
   cause: string;
   message?: string;
@@ -31,7 +30,7 @@ export interface Move {
   began: string;
   ended: string;
   ending: Ending;
-  /** Which of a row of moves this is, for an application that was moved because it failed (`move-pauses.ts`). */
+  /** The position of this move in a row, for moves of a failed application (`move-pauses.ts`). */
   inRow?: number;
 }
 
@@ -42,7 +41,7 @@ export function movesOf({ metadata }: DeepReadonly<ResourceBinding>): unknown[] 
     const moves: unknown = JSON.parse(text);
     return Array.isArray(moves) ? moves.filter(isObject) : [];
   } catch (error) {
-    if (error instanceof SyntaxError) return []; // Somebody wrote over it; the next move starts a new list.
+    if (error instanceof SyntaxError) return []; // Overwritten by a user; the next move starts a new list.
     throw error;
   }
 }
@@ -72,7 +71,7 @@ export function moveOf(
   };
 }
 
-/** The list as an annotation, the newest move last. */
+/** The list as an annotation, the latest move last. */
 export function withMoves(binding: DeepReadonly<ResourceBinding>, moves: readonly Move[]): string {
   return JSON.stringify([...movesOf(binding), ...moves].slice(-MAX_MOVES));
 }

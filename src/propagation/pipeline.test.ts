@@ -12,7 +12,7 @@ import { pipeline } from "./pipeline.ts";
 const writersOf = (field: string): string[] =>
   pipeline.filter(({ writes }) => writes.includes(field)).map(({ name }) => name);
 
-test("every field has one writer, and nobody writes inside another's field", () => {
+test("every field has one writer, and no stage writes inside another's field", () => {
   const fields = pipeline.flatMap(({ name, writes }) => writes.map((field) => ({ name, field })));
   const collisions = fields.flatMap((a) =>
     fields
@@ -26,7 +26,7 @@ test("every field has one writer, and nobody writes inside another's field", () 
   expect(collisions).toEqual([]);
 });
 
-test("every stage reads something that a stage before it, a user or a member wrote", () => {
+test("every stage reads something that an earlier stage, a user or a member wrote", () => {
   const given = [
     "template",
     "PropagationPolicy",
@@ -49,7 +49,7 @@ test("every stage reads something that a stage before it, a user or a member wro
   }
 });
 
-/** Which parts of the hub changed which fields below spec and status, as the server answered their writes. */
+/** Records which parts of the hub changed which fields below spec and status, from the server's responses. */
 function recordWriters(): {
   wrap(transport: Transport, part: string): Transport;
   of(kind: string, namespace: string, name: string): Record<string, string[]>;
@@ -94,7 +94,7 @@ describe("in a running fleet", () => {
   let fleet: TestFleet;
   afterEach(() => fleet.stop());
 
-  test("nobody writes a field that the table gives to somebody else", async () => {
+  test("no stage writes a field that the table assigns to another", async () => {
     const writers = recordWriters();
     fleet = await startTestFleet({ members: ["member1", "member2"], nodes: 1, wrap: writers.wrap });
     await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
@@ -119,7 +119,7 @@ describe("in a running fleet", () => {
     for (const [field, parts] of partsOf(binding, "spec."))
       expect(parts, field).toEqual(writersOf(`ResourceBinding.${field}`));
     expect(new Set(Object.values(binding).flat())).toEqual(new Set(["match", "schedule", "status"]));
-    // The stages that own parts of a status hand them to one writer, which is what the server sees.
+    // The stages that own parts of a status pass them to one writer, which the server sees.
     for (const [field, parts] of [...partsOf(binding, "status."), ...partsOf(work, "status.")])
       expect(parts, field).toEqual(["status"]);
     expect(work["spec.workload"]).toEqual(["dispatch"]);

@@ -1,23 +1,23 @@
 /**
- * The pipeline: the life of an object from a user's apply to pods on members and back. Start reading here.
+ * The pipeline: from a user's apply to pods on members, and status back. Start reading here.
  *
- * Stages never call each other. They meet in the API objects: each reads what the ones before it wrote, and every field
- * has one writer. `pipeline.test.ts` holds this table against a running fleet. ResourceBinding stands for
- * ClusterResourceBinding too, and PropagationPolicy for ClusterPropagationPolicy: the stages run for both scopes.
+ * Stages never call each other. They communicate through API objects: each reads what earlier stages wrote, and every
+ * field has one writer. `pipeline.test.ts` checks this table against a running fleet. ResourceBinding also represents
+ * ClusterResourceBinding, and PropagationPolicy ClusterPropagationPolicy: the stages run for both scopes.
  */
 export interface Stage {
   /** Also the folder under `propagation`. */
   name: string;
   does: string;
   reads: readonly string[];
-  /** `Kind.path`, where `template` stands for the object that the user applied and `member` for its copies. */
+  /** `Kind.path`, where `template` is the object that the user applied and `member` its copies. */
   writes: readonly string[];
 }
 
 export const pipeline: readonly Stage[] = [
   {
     name: "match",
-    does: "finds the policy for a template and keeps the binding of the two",
+    does: "finds the policy for a template and maintains their binding",
     reads: ["template", "PropagationPolicy", "OverridePolicy", "PriorityClass"],
     writes: [
       "template.metadata.labels[propagationpolicy.karmada.io]",
@@ -58,10 +58,9 @@ export const pipeline: readonly Stage[] = [
     ],
   },
   {
-    // Orders to leave a cluster are a list: whoever has the reason adds one, named by its producer, and `eviction`
-    // alone ends them.
+    // Eviction tasks are a list: each producer adds its own, and only `eviction` ends them.
     name: "failover",
-    does: "orders a resource to leave a member on which it stays unhealthy, or whose taints it does not tolerate",
+    does: "evicts a resource from a member on which it stays unhealthy, or whose taints it does not tolerate",
     reads: ["ResourceBinding", "Cluster"],
     writes: [
       "ResourceBinding.spec.gracefulEvictionTasks[ApplicationFailover]",
@@ -71,7 +70,7 @@ export const pipeline: readonly Stage[] = [
   },
   {
     name: "eviction",
-    does: "ends an order to leave a member once the resource is healthy where it went",
+    does: "ends an eviction once the resource is healthy on its new clusters",
     reads: ["ResourceBinding"],
     writes: [
       "ResourceBinding.spec.gracefulEvictionTasks[ended]",
@@ -79,10 +78,10 @@ export const pipeline: readonly Stage[] = [
     ],
   },
   {
-    // What a resource needs, such as a ConfigMap, has a binding too; where no policy propagates it as well, it is
-    // `attached`.
+    // Dependencies of a resource, such as a ConfigMap, have a binding too; if no policy propagates them as well, they
+    // are `attached`.
     name: "dependencies",
-    does: "takes what a resource needs to where the resource runs",
+    does: "propagates the dependencies of a resource to its clusters",
     reads: ["ResourceBinding", "template"],
     writes: [
       "ResourceBinding.metadata.annotations[resourcebinding.karmada.io/dependencies]",
@@ -95,27 +94,27 @@ export const pipeline: readonly Stage[] = [
   },
   {
     name: "rebalance",
-    does: "has resources scheduled afresh when a WorkloadRebalancer says so",
+    does: "reschedules resources for a WorkloadRebalancer",
     reads: ["WorkloadRebalancer", "ResourceBinding"],
     writes: ["ResourceBinding.spec.rescheduleTriggeredAt", "WorkloadRebalancer.status"],
   },
   {
-    // It has no object of its own to write, so dispatch is its controller: `changes.ts` says which bindings to look at
-    // again, `renderer.ts` gathers the policies, `plan-overrides.ts` decides.
+    // It has no object of its own to write, so dispatch is its controller: `changes.ts` finds the affected bindings,
+    // `renderer.ts` collects the policies, `plan-overrides.ts` decides.
     name: "override",
-    does: "changes a member's copy as override policies say",
+    does: "changes a member's copy according to override policies",
     reads: ["OverridePolicy", "ClusterOverridePolicy", "Cluster"],
     writes: [],
   },
   {
     name: "dispatch",
-    does: "makes one Work per target cluster, with that member's copy",
+    does: "creates one Work per target cluster, with that member's copy",
     reads: ["ResourceBinding", "template", "override"],
     writes: ["Work.metadata", "Work.spec", "ResourceBinding.status.conditions[Dispatched]"],
   },
   {
     name: "execute",
-    does: "applies a Work's manifests on its member, and again when they drift",
+    does: "applies a Work's manifests on its member, and repairs drift",
     reads: ["Work.spec", "member"],
     writes: [
       "member",
@@ -127,13 +126,13 @@ export const pipeline: readonly Stage[] = [
   },
   {
     name: "reflect",
-    does: "brings the status of a member's objects back to the Work",
+    does: "collects the status of a member's objects into the Work",
     reads: ["Work.spec", "member.status"],
     writes: ["Work.status.manifestStatuses"],
   },
   {
     name: "aggregate",
-    does: "sums the members' statuses onto the binding and the template",
+    does: "aggregates the members' statuses onto the binding and the template",
     reads: ["ResourceBinding", "Work.status", "template"],
     writes: [
       "ResourceBinding.status.aggregatedStatus",

@@ -1,6 +1,6 @@
 /**
- * What the planners of the pipeline read, gathered for whoever asks them without being a stage: `explain` runs them on
- * a running hub, with these views of it, and on a snapshot, with views of its own.
+ * The inputs of the pipeline's planners, for callers that are not stages: `explain` runs them on a running hub with
+ * these views, and on a snapshot with its own.
  */
 import type { Cluster, KubernetesObject, ResourceBinding, Work } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -18,7 +18,7 @@ export interface PlanningViews extends PrerequisiteListers {
   bindings: Lister<ResourceBinding>;
   clusterBindings: Lister<ResourceBinding>;
   clusters: Lister<Cluster>;
-  /** Of the bindings of both scopes. */
+  /** Groups of the bindings of both scopes. */
   groups: WorkloadGroups;
   scheduling: ScheduleOptions;
   worksOf(binding: DeepReadonly<ResourceBinding>): readonly DeepReadonly<Work>[];

@@ -1,11 +1,11 @@
-/**
- * Whether the hub refused a write, which people should hear of, or something stood in its way that is over at one of
- * the next tries.
- */
+/** Whether the hub rejected a write, which is reported, or the error is transient. */
 import { ApiError, isNamespaceTerminating } from "../machinery/index.ts";
 import { OwnedSetError } from "../runtime/index.ts";
 
-/** Answers that mean no. A conflict with a newer version, a namespace on its way or a server that is away passes. */
+/**
+ * Status codes that mean a rejection. A version conflict, a namespace still to be created or an unavailable server is
+ * transient.
+ */
 const REFUSALS: ReadonlySet<number> = new Set([400, 403, 413, 422]);
 
 export function isRefusal(error: unknown): boolean {

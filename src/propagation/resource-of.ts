@@ -1,4 +1,4 @@
-/** The object that a binding is about, as far as an Event about it must name it. */
+/** The object of a binding, with the fields that an Event needs. */
 import type { KubernetesObject, ResourceBinding } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 

@@ -14,10 +14,10 @@ const web: SelectableResource = {
 const deployments = { apiVersion: "apps/v1", kind: "Deployment" };
 
 const cases: Record<string, { selectors: ResourceSelector[]; want: number }> = {
-  "no selector selects nothing": { selectors: [], want: 0 },
+  "an empty selector list selects nothing": { selectors: [], want: 0 },
   "a kind selects all its objects": { selectors: [deployments], want: 1 },
-  "a kind of another version is another kind": { selectors: [{ ...deployments, apiVersion: "apps/v1beta1" }], want: 0 },
-  "labels say more than a kind": {
+  "a kind in another version is another kind": { selectors: [{ ...deployments, apiVersion: "apps/v1beta1" }], want: 0 },
+  "labels are more specific than a kind": {
     selectors: [{ ...deployments, labelSelector: { matchLabels: { app: "web" } } }],
     want: 2,
   },
@@ -26,12 +26,12 @@ const cases: Record<string, { selectors: ResourceSelector[]; want: number }> = {
     selectors: [{ ...deployments, labelSelector: { matchLabels: { app: "db" } } }],
     want: 0,
   },
-  "a name says most": { selectors: [{ ...deployments, name: "web" }], want: 3 },
-  "beside a name labels are ignored": {
+  "a name is most specific": { selectors: [{ ...deployments, name: "web" }], want: 3 },
+  "labels are ignored next to a name": {
     selectors: [{ ...deployments, name: "web", labelSelector: { matchLabels: { app: "db" } } }],
     want: 3,
   },
-  "another name selects nothing, whatever the labels": {
+  "another name selects nothing, regardless of labels": {
     selectors: [{ ...deployments, name: "db", labelSelector: {} }],
     want: 0,
   },

@@ -1,21 +1,18 @@
 /**
  * Which templates a policy selects, and how specifically. Propagation and override policies share these rules.
  *
- * The implicit priority orders policies that select the same template: a name says more than labels, labels more than a
- * kind.
+ * The implicit priority orders policies that select the same template: a name is more specific than labels, labels more
+ * than a kind.
  */
 import { selectsClusterScoped } from "../api/index.ts";
 import type { KubernetesObject, ObjectMeta, ResourceSelector as ApiResourceSelector } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 import { compileLabelSelector } from "./label-selector.ts";
 
-/**
- * An empty namespace means any; admission fills it in for a policy that has a namespace itself. Labels count only where
- * no name is given.
- */
+/** An empty namespace matches any; admission sets it for namespaced policies. Labels count only without a name. */
 export type ResourceSelector = DeepReadonly<ApiResourceSelector>;
 
-/** What a selector reads of a template. */
+/** The fields of a template that a selector reads. */
 export type SelectableResource = DeepReadonly<
   Pick<KubernetesObject, "apiVersion" | "kind"> & { metadata: Pick<ObjectMeta, "name" | "namespace" | "labels"> }
 >;
@@ -56,10 +53,7 @@ function selectorPriority(
   return compileLabelSelector(selector.labelSelector)(metadata.labels) ? 2 : 0;
 }
 
-/**
- * A policy of a namespace that selects a kind which is in none; admission let it through and filled in the policy's
- * namespace.
- */
+/** A namespaced policy that selects a cluster-scoped kind; admission allowed it and set the policy's namespace. */
 function meansClusterScoped(selector: ResourceSelector, { namespace }: SelectableResource["metadata"]): boolean {
   return !namespace && selectsClusterScoped(selector);
 }

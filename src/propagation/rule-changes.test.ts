@@ -46,7 +46,7 @@ function started(): { found: string[]; searches(): number; change(kind: ChangedK
   return { found, searches: () => searches, change: (kind) => listeners.forEach((tell) => tell(kind)) };
 }
 
-test("what was decided with the rules of a kind is looked at again, and nothing else", async () => {
+test("enqueues everything decided with the rules of a kind, and nothing else", async () => {
   const { found, change } = started();
 
   change({ group: "apps", kind: "Deployment" });
@@ -55,7 +55,7 @@ test("what was decided with the rules of a kind is looked at again, and nothing 
   expect(found).toEqual(["binding web-deployment", "work web-1"]);
 });
 
-test("many changes of one moment are one search", async () => {
+test("many simultaneous changes cause one search", async () => {
   const { found, searches, change } = started();
 
   for (const kind of ["Deployment", "StatefulSet", "Deployment"]) change({ group: "apps", kind });
@@ -65,7 +65,7 @@ test("many changes of one moment are one search", async () => {
   expect(found).toEqual(["binding web-deployment", "work web-1"]);
 });
 
-test("a template without a binding is looked at again, because its rule may have failed from the start", async () => {
+test("enqueues a template without a binding, because its rule may have failed from the start", async () => {
   const found: string[] = [];
   const listeners: ((kind: ChangedKind) => void)[] = [];
   const fleet = { apiVersion: "games.example.com/v1", kind: "GameFleet", metadata: { namespace: "shop", name: "eu" } };

@@ -1,6 +1,6 @@
 /**
- * What was decided with the rules of a kind is decided again when the rules change: a user who corrects a customization
- * sees the effect, and does not have to touch every object of the kind.
+ * Decisions that used the rules of a kind are made again when the rules change: a user who fixes a customization sees
+ * the effect without touching every object of the kind.
  */
 import { formatApiVersion, gvkOf } from "../api/index.ts";
 import type { ResourceBinding, Work } from "../api/index.ts";
@@ -13,7 +13,7 @@ import { keyOfTemplate } from "./templates.ts";
 import type { TemplateKey, Templates } from "./templates.ts";
 
 export interface RuleChanges {
-  /** Of one scope. */
+  /** Bindings of one scope. */
   bindings(of: Lister<ResourceBinding>): Source<ObjectKey>;
   templates(): Source<TemplateKey>;
   works(): Source<ObjectKey>;
@@ -22,14 +22,14 @@ export interface RuleChanges {
 export interface RuleChangesDependencies {
   hub: string;
   interpreter: Pick<Interpreter, "onChange">;
-  /** Of both scopes. */
+  /** Bindings of both scopes. */
   bindings: readonly Lister<ResourceBinding>[];
   works: Lister<Work>;
-  /** Of the hub. One whose rule has failed from the start has no binding by which it is found. */
+  /** Templates of the hub. A template whose rule failed from the start has no binding by which it is found. */
   templates?: Pick<Templates, "list">;
 }
 
-/** Templates are known by group and kind; whoever asks has to name a version all the same. */
+/** Templates are indexed by group and kind; the lookup still needs a version. */
 const ANY_VERSION = "v1";
 const idOf = ({ group, kind }: ChangedKind): string => `${group}/${kind}`;
 
@@ -41,7 +41,7 @@ export function createRuleChanges({
   templates,
 }: RuleChangesDependencies): RuleChanges {
   /**
-   * A source of keys that are found by the changed kinds. Changes of one moment, such as those of a start, are one
+   * A source of keys that are found by the changed kinds. Simultaneous changes, such as those at startup, cause one
    * search.
    */
   function source<K>(

@@ -16,7 +16,7 @@ function setUp() {
   return { clock, told, tell };
 }
 
-test("a failure that goes on is told once in a while, and another one at once", () => {
+test("a continuing failure is reported periodically, and another one at once", () => {
   const { clock, told, tell } = setUp();
 
   for (const message of ["a", "a", "b"]) tell(object, "GetReplicasFailed", new InterpretError(message));
@@ -26,7 +26,7 @@ test("a failure that goes on is told once in a while, and another one at once", 
   expect(told).toEqual(["GetReplicasFailed: a", "GetReplicasFailed: b", "GetReplicasFailed: b"]);
 });
 
-test("what is not a rule's failure is nobody's event", () => {
+test("an error that is not a rule failure emits no event", () => {
   const { told, tell } = setUp();
 
   tell(object, "GetReplicasFailed", new Error("connection lost"));
@@ -34,7 +34,7 @@ test("what is not a rule's failure is nobody's event", () => {
   expect(told).toEqual([]);
 });
 
-test("that a rule works again is told once, and only after it was told to fail", () => {
+test("the recovery of a rule is reported once, and only after its failure was reported", () => {
   const { told, tell } = setUp();
 
   tell.over(object, "GetReplicasFailed");

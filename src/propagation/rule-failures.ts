@@ -1,6 +1,6 @@
 /**
- * A rule that fails is told about on the object that it failed for, where its owner looks; the stage tries again with
- * back-off. That the rule works again is told once, and only of what was told to fail.
+ * A rule failure is reported as an event on the object that it failed for, where its owner sees it; the stage retries
+ * with backoff. The recovery is reported once, and only after a reported failure.
  */
 import type { KubernetesObject } from "../api/index.ts";
 import type { Clock, DeepReadonly } from "../base/index.ts";
@@ -9,10 +9,7 @@ import type { EventRecorder } from "../runtime/index.ts";
 
 type Regarding = DeepReadonly<KubernetesObject>;
 
-/**
- * Under the reasons that Karmada's users know, with what Karmada says when they are over. DivideFailed is ours;
- * dispatch tells its end.
- */
+/** Karmada's reasons, with Karmada's messages on recovery. DivideFailed is ours; dispatch reports its recovery. */
 const ENDINGS = {
   AggregateStatusFailed: "Update Resource with AggregatedStatus successfully.",
   DivideFailed: undefined,
@@ -32,8 +29,8 @@ export interface TellRuleFailure {
 }
 
 /**
- * The same failure is told again after this long: events about one object are few, and a new failure must find room
- * among them.
+ * The same failure is reported again after this long: events about one object are limited, and a new failure must find
+ * room among them.
  */
 const TELL_AGAIN_MS = 5 * 60_000;
 const MAX_REMEMBERED = 10_000;

@@ -15,7 +15,7 @@ const cases: Record<
   { spec: Partial<ResourceBindingSpec>; targets: string[]; gracefully?: string[]; directly?: string[] }
 > = {
   "the clusters that the scheduler chose": { spec: { clusters: on("a", "b") }, targets: ["a", "b"] },
-  "those of the bindings that need it, each once": {
+  "the clusters of the bindings that require it, each once": {
     spec: {
       clusters: on("a"),
       requiredBy: [
@@ -25,26 +25,26 @@ const cases: Record<
     },
     targets: ["a", "b", "c"],
   },
-  "a cluster that is left gracefully keeps its copy": {
+  "a cluster under graceful eviction keeps its copy": {
     spec: { clusters: on("b"), gracefulEvictionTasks: [task("a", "Gracefully")] },
     targets: ["b"],
     gracefully: ["a"],
   },
-  "a task without a mode, or with Never, is graceful": {
+  "a task without a purge mode, or with Never, is graceful": {
     spec: { clusters: on("c"), gracefulEvictionTasks: [task("a"), task("b", "Never")] },
     targets: ["c"],
     gracefully: ["a", "b"],
   },
-  "nothing leaves a cluster gracefully before the scheduler found another place": {
+  "no graceful eviction starts before the scheduler found another cluster": {
     spec: { clusters: on("a"), gracefulEvictionTasks: [task("a", "Gracefully")] },
     targets: ["a"],
   },
-  "a cluster that is left directly is no target at once": {
+  "a cluster with purge mode Directly is no target at once": {
     spec: { clusters: on("a", "b"), gracefulEvictionTasks: [task("a", "Directly")] },
     targets: ["b"],
     directly: ["a"],
   },
-  "what another binding needs there stays": {
+  "a copy that another binding requires stays": {
     spec: { requiredBy: [{ name: "x", clusters: on("a") }], gracefulEvictionTasks: [task("a", "Immediately")] },
     targets: ["a"],
   },

@@ -1,6 +1,6 @@
 /**
- * Where a binding's resource is, was and must no longer be. Three lists of a binding say it together: the clusters that
- * the scheduler chose, those of the bindings that need the resource, and the orders to leave a cluster.
+ * The clusters that a binding's resource has, had and must no longer have. Three lists of a binding determine them: the
+ * scheduled clusters, those of the bindings that require the resource, and the eviction tasks.
  */
 import type { GracefulEvictionTask, ResourceBindingSpec, TargetCluster } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -8,15 +8,12 @@ import type { DeepReadonly } from "../base/index.ts";
 type Spec = DeepReadonly<Pick<ResourceBindingSpec, "clusters" | "requiredBy" | "gracefulEvictionTasks">>;
 type Task = DeepReadonly<GracefulEvictionTask>;
 
-/** The copy goes before its replacement comes; `Immediately` is what Karmada called it before 1.15. */
+/** The copy is deleted before its replacement is created; `Immediately` is Karmada's name for it before 1.15. */
 export function isPurgedDirectly({ purgeMode }: Task): boolean {
   return purgeMode === "Directly" || purgeMode === "Immediately";
 }
 
-/**
- * Clusters that get a copy: those that the scheduler chose, then those of the bindings that need the resource. Each
- * once.
- */
+/** Clusters that get a copy: the scheduled ones, then those of the bindings that require the resource. Each once. */
 export function targetsOf({
   clusters = [],
   requiredBy,
@@ -33,19 +30,19 @@ export function targetsOf({
   return [...targets.values()];
 }
 
-/** Clusters whose copy stays as it is until its replacement is healthy. */
+/** Clusters whose copy stays unchanged until its replacement is healthy. */
 export function leftGracefully(spec: Spec): ReadonlySet<string> {
   return leaving(spec, (task) => !isPurgedDirectly(task));
 }
 
-/** Clusters whose copy must be gone before another is made. */
+/** Clusters whose copy must be deleted before another is created. */
 export function leftDirectly(spec: Spec): ReadonlySet<string> {
   return leaving(spec, isPurgedDirectly);
 }
 
 const NOWHERE: ReadonlySet<string> = new Set();
 
-/** An order counts once the cluster is no target any more: until the scheduler found another place, nothing leaves. */
+/** A task counts once the cluster is no longer a target: nothing leaves until the scheduler found another cluster. */
 function leaving(spec: Spec, counts: (task: Task) => boolean): ReadonlySet<string> {
   if (!spec.gracefulEvictionTasks?.length) return NOWHERE;
   const targets = new Set(targetsOf(spec).map(({ name }) => name));

@@ -5,23 +5,23 @@ const cases: Record<
   string,
   { object: { apiVersion: string; kind: string; namespace?: string; name: string }; want: boolean }
 > = {
-  "what users put into their namespaces goes to members": {
+  "objects in user namespaces are propagated to members": {
     object: { apiVersion: "v1", kind: "ConfigMap", namespace: "shop", name: "settings" },
     want: true,
   },
-  "the authority that every cluster puts into every namespace is its own": {
+  "the root CA ConfigMap that every cluster creates in every namespace is not propagated": {
     object: { apiVersion: "v1", kind: "ConfigMap", namespace: "shop", name: "kube-root-ca.crt" },
     want: false,
   },
-  "another kind of that name is no authority": {
+  "another kind of that name is propagated": {
     object: { apiVersion: "v1", kind: "Secret", namespace: "shop", name: "kube-root-ca.crt" },
     want: true,
   },
-  "what is in a cluster's own namespace stays there": {
+  "objects in a cluster's system namespaces are not propagated": {
     object: { apiVersion: "v1", kind: "ConfigMap", namespace: "kube-system", name: "settings" },
     want: false,
   },
-  "a cluster's own namespace is no template": {
+  "a system namespace is no template": {
     object: { apiVersion: "v1", kind: "Namespace", name: "karmada-es-paris" },
     want: false,
   },

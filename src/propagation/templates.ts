@@ -1,9 +1,9 @@
 /**
- * The templates: objects on the hub of any kind that a policy selects. Kinds are followed on demand, those that a
- * policy or a binding names, so a hub with no policies watches nothing.
+ * The templates: objects on the hub of any kind that a policy selects. Kinds are watched on demand, when a policy or a
+ * binding names them, so a hub without policies watches nothing.
  *
- * A kind is served in several versions and still one object. Each object is therefore known by group and kind, looked
- * at in the first version that anybody named, and read in another one where a policy asks for it.
+ * A kind may be served in several versions and is still one object. Objects are therefore keyed by group and kind,
+ * watched in the first version that was named, and read in another one if a policy requires it.
  */
 import { OCM_NAMESPACE, formatApiVersion, gvkOf, isReservedNamespace, parseApiVersion } from "../api/index.ts";
 import type {
@@ -20,7 +20,7 @@ import type { AnyKind, KindResolver } from "../client/index.ts";
 import { createDynamicSource } from "../runtime/index.ts";
 import type { DynamicSource, Informer, Informers, ObjectEvent, Source } from "../runtime/index.ts";
 
-/** A template, whatever version it is spoken in. */
+/** A template, independent of version. */
 export interface TemplateKey {
   group: string;
   kind: string;
@@ -42,21 +42,18 @@ export type Template = DeepReadonly<KubernetesObject>;
 
 export interface Templates {
   /**
-   * Undefined when it is not there; `unknown` while the list of its kind is not complete, which a reconcile must not
+   * Undefined when it does not exist; `unknown` while the list of its kind is incomplete, which a reconcile must not
    * wait for. Throws `UnknownKindError` when the hub does not serve its kind in this version.
    */
   get(ref: TemplateRef): Promise<Template | undefined | "unknown">;
   kindOf(ref: KindRef): Promise<AnyKind>;
-  /** In the version that is followed; undefined when it is not there, or nobody named its kind. */
+  /** In the watched version; undefined when it does not exist, or its kind is not watched. */
   find(key: TemplateKey): Template | undefined;
-  /** Looks at a kind from now on, although neither a policy nor a binding names it. */
+  /** Starts watching a kind that neither a policy nor a binding names. */
   follow(ref: KindRef): void;
-  /** Everything of a kind that is known, in one namespace or, where none is given, in all of them and in none. */
+  /** All known objects of a kind, in one namespace or, if unset, in all namespaces and cluster-scoped. */
   list(ref: KindRef, namespace?: string): readonly Template[];
-  /**
-   * Keys for every template that is there, appears or changes; a change of its status alone counts only where that is
-   * asked for.
-   */
+  /** Keys for every template that exists, appears or changes; status-only changes are included only on request. */
   source<K>(map: (event: ObjectEvent) => Iterable<K>, options?: { statusToo?: boolean }): Source<K>;
 }
 
@@ -65,16 +62,16 @@ export interface TemplatesDependencies {
   informers: Informers;
   kinds: KindResolver;
   policies: readonly Pick<Informer<PropagationPolicy | ClusterPropagationPolicy>, "subscribe">[];
-  /** Of both scopes. */
+  /** Bindings of both scopes. */
   bindings: readonly Informer<ResourceBinding>[];
   definitions: Informer<CustomResourceDefinition>;
   clock: Clock;
   log: Log;
 }
 
-/** How long after a failed question the hub is asked again which kinds it serves. */
+/** Retry interval after failed discovery of the hub's kinds. */
 const ASK_AGAIN_MS = 1_000;
-/** When a stage looks again after `unknown`. Templates that are listed meanwhile bring most keys back by themselves. */
+/** Retry interval of a stage after `unknown`. Templates that are listed meanwhile enqueue most keys by themselves. */
 export const LOOK_AGAIN_MS = 500;
 
 export function keyOfTemplate(template: Template): TemplateKey {
@@ -92,9 +89,9 @@ export function createTemplates({
   clock,
   log,
 }: TemplatesDependencies): Templates {
-  /** The version in which a kind is followed, by group and kind. */
+  /** The watched version of a kind, by group and kind. */
   const followed = new Map<string, AnyKind>();
-  /** Kinds that somebody named and the hub did not serve at the time. */
+  /** Kinds that were named and not served by the hub at the time. */
   const missing = new Map<string, KindRef>();
   const sources: DynamicSource<unknown>[] = [];
   const idOf = (group: string, kind: string): string => `${group}/${kind}`;
@@ -110,10 +107,10 @@ export function createTemplates({
         for (const source of sources) source.add(kind);
       },
       (error: unknown) => {
-        // A kind that is not served is waited for; a failure to ask is over sooner.
+        // An unserved kind is waited for; a failed discovery is retried sooner.
         if (error instanceof UnknownKindError) missing.set(`${ref.apiVersion}/${ref.kind}`, ref);
         else {
-          log.warn("kind of a template not resolved, asking again", { ...ref, error: messageOf(error) });
+          log.warn("kind of a template not resolved, retrying", { ...ref, error: messageOf(error) });
           clock.after(ASK_AGAIN_MS, () => follow(ref));
         }
       },
@@ -125,19 +122,19 @@ export function createTemplates({
       if (!deleted) object.spec.resourceSelectors.forEach(follow);
     });
   }
-  // A template stays interesting while it has a binding, also when its policy is gone.
+  // A template is watched while it has a binding, even after its policy is deleted.
   for (const informer of bindings) {
     informer.subscribe(({ object, deleted }) => {
       if (!deleted) follow(object.spec.resource);
     });
   }
   definitions.subscribe(({ object: { spec, metadata }, old, deleted }) => {
-    // One that changed or is gone is asked for again: it may have got a status, or come back under another name or in
+    // A changed or deleted kind is resolved again: it may have gained a status, or return under another name or in
     // other versions.
     if (deleted || (old && old.metadata.generation !== metadata.generation))
       for (const { name } of spec.versions)
         kinds.forget({ apiVersion: formatApiVersion(spec.group, name), kind: spec.names.kind });
-    // A new definition may be the one that a policy has been waiting for.
+    // A new CRD may be the one that a policy has been waiting for.
     if (!deleted) return missing.forEach(follow);
     const known = followed.get(idOf(spec.group, spec.names.kind));
     if (!known) return;
@@ -177,7 +174,7 @@ export function createTemplates({
   };
 }
 
-/** Kinds with a status count the changes of the rest in their generation. */
+/** Kinds with a status subresource count other changes in their generation. */
 function isStatusOnly({ object: { metadata }, old, deleted }: ObjectEvent): boolean {
   if (!old || deleted || metadata.generation === undefined || metadata.generation !== old.metadata.generation)
     return false;
@@ -189,7 +186,7 @@ function isStatusOnly({ object: { metadata }, old, deleted }: ObjectEvent): bool
   );
 }
 
-/** Objects of the control planes themselves are never templates, nor what only makes sense where it happened. */
+/** Control plane objects are never templates, nor are records that only make sense in their own cluster. */
 const NOT_TEMPLATES =
   /(^|\.)(karmada\.io|flotilla\.dev|open-cluster-management\.io)$|^(events\.k8s\.io|coordination\.k8s\.io)$/;
 export function isTemplateGroup(group: string): boolean {
@@ -197,8 +194,8 @@ export function isTemplateGroup(group: string): boolean {
 }
 
 /**
- * Whether a namespace is a cluster's own business: every cluster has its `kube-*`, and the hub keeps its books in the
- * reserved ones, Open Cluster Management in its own.
+ * Whether a namespace belongs to the cluster itself: every cluster has its `kube-*`, the hub stores its own data in the
+ * reserved ones, and Open Cluster Management in its own.
  */
 export function isOwnNamespace(namespace: string): boolean {
   return (
@@ -210,14 +207,14 @@ export function isOwnNamespace(namespace: string): boolean {
 }
 
 /**
- * Every cluster puts its own authority into every namespace; pods of a member that were given the hub's would trust
- * nobody.
+ * Every cluster creates its own CA bundle in every namespace; pods of a member that got the hub's could verify no
+ * server.
  */
 const ROOT_CERTIFICATE = "kube-root-ca.crt";
 
 /**
- * Whether policies may take this object to members: neither what is in a cluster's own namespace, nor such a namespace,
- * nor its authority, nor the definition of a control plane's kind.
+ * Whether policies may propagate this object: not objects in a system namespace, such a namespace itself, the root CA
+ * ConfigMap, or the CRD of a control plane kind.
  */
 export function isTemplate(template: Template): boolean {
   const { group, kind } = gvkOf(template);

@@ -24,16 +24,16 @@ const needed = (note: string | undefined, change: Partial<ResourceBinding["spec"
 });
 
 const values: Record<string, [value: string | undefined, isThere: boolean]> = {
-  "no annotation lets nothing go": [undefined, false],
-  "`true` means every member": ["true", true],
-  "`false` means none": ["false", false],
-  "names mean these members": ["rome, oslo", true],
-  "other names mean others": ["rome", false],
+  "without the annotation nothing is unmanaged": [undefined, false],
+  "`true` selects every member": ["true", true],
+  "`false` selects none": ["false", false],
+  "names select these members": ["rome, oslo", true],
+  "other names do not select the member": ["rome", false],
 };
 for (const [behaviour, [value, isThere]] of Object.entries(values))
   test(behaviour, () => expect(isUnmanagedOn(value, "oslo")).toBe(isThere));
 
-test("what is noted are the members on which those who need it were let go", () => {
+test("records the members on which requirers are unmanaged", () => {
   expect(
     planLetGo(undefined, [
       requirer("web", "true", "oslo", "rome"),
@@ -44,13 +44,13 @@ test("what is noted are the members on which those who need it were let go", () 
   expect(planLetGo(undefined, [requirer("job", undefined, "oslo")])).toBeUndefined();
 });
 
-test("a note of one who is gone stays, and that of one who was taken back goes", () => {
+test("the record of a deleted requirer stays, and that of a managed one is removed", () => {
   const existing = needed('{"shop/gone-deployment":"oslo","shop/web-deployment":"oslo"}');
 
   expect(planLetGo(existing, [requirer("web", undefined, "oslo")])).toBe('{"shop/gone-deployment":"oslo"}');
 });
 
-test("notes are bounded: too many members, or too many who were let go, mean everywhere", () => {
+test("records are limited: too many members, or too many requirers, mean everywhere", () => {
   const clusters = Array.from({ length: 30 }, (_, index) => `c${index}`);
   const many = Array.from({ length: 60 }, (_, index) => requirer(`w${index}`, "true", "oslo"));
 
@@ -61,25 +61,28 @@ test("notes are bounded: too many members, or too many who were let go, mean eve
 const web = { namespace: "shop", name: "web-deployment", clusters: [{ name: "oslo" }] };
 const api = { namespace: "shop", name: "api-deployment", clusters: [{ name: "oslo" }] };
 const dependencies: Record<string, [binding: ResourceBinding, want: "released" | "left" | undefined]> = {
-  "without a note a copy is as any other": [needed(undefined, { requiredBy: [web] }), undefined],
-  "it is released where everybody who needs it was let go": [
+  "a dependency without a record is managed": [needed(undefined, { requiredBy: [web] }), undefined],
+  "a dependency is released where every requirer is unmanaged": [
     needed('{"shop/web-deployment":"oslo"}', { requiredBy: [web] }),
     "released",
   ],
-  "it is left where somebody was let go and another was not": [
+  "a dependency is left where one requirer is unmanaged and another is managed": [
     needed('{"shop/web-deployment":"oslo"}', { requiredBy: [web, api] }),
     "left",
   ],
-  "it is left for one who is gone": [needed('{"shop/web-deployment":"oslo"}', { requiredBy: [api] }), "left"],
-  "it is as any other where nobody was let go": [
+  "a dependency is left for a deleted unmanaged requirer": [
+    needed('{"shop/web-deployment":"oslo"}', { requiredBy: [api] }),
+    "left",
+  ],
+  "a dependency is managed where no requirer is unmanaged": [
     needed('{"shop/web-deployment":"rome"}', { requiredBy: [web] }),
     undefined,
   ],
-  "a policy of its own keeps it managed": [
+  "a dependency with its own policy is left, not released": [
     needed('{"shop/web-deployment":"oslo"}', { requiredBy: [web], placement: {}, clusters: [{ name: "oslo" }] }),
     "left",
   ],
-  "a note that is no JSON says nothing": [needed("{", { requiredBy: [web] }), undefined],
+  "a record that is invalid JSON is ignored": [needed("{", { requiredBy: [web] }), undefined],
 };
 for (const [behaviour, [binding, want]] of Object.entries(dependencies))
   test(behaviour, () => expect(dependencyOn(binding, "oslo")).toBe(want));

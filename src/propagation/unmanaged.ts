@@ -1,8 +1,8 @@
 /**
- * Where objects are let go, and what that means for what they need. A template says it of itself; the dependencies
- * stage notes it on the bindings of the two, and dispatch makes Works of it.
+ * Where objects are unmanaged, and what that means for their dependencies. A template declares it by annotation; the
+ * dependencies stage records it on the bindings of both, and dispatch applies it to Works.
  *
- * The note outlives the workload on the hub: a workload that was let go and then deleted on the hub still runs on its
+ * The record outlives the workload on the hub: an unmanaged workload that was deleted on the hub still runs on its
  * members, and still needs its ConfigMap there.
  */
 import type { ResourceBinding } from "../api/index.ts";
@@ -13,20 +13,20 @@ import { LET_GO_FOR, UNMANAGED } from "./well-known.ts";
 type Binding = DeepReadonly<ResourceBinding>;
 
 /**
- * Beyond these a note says less exactly where, or for whom, and more is left running. An annotation is no place for a
- * thousand names.
+ * Beyond these limits a record is less exact about clusters or requirers, and more is left running. An annotation
+ * cannot hold a thousand names.
  */
 const MAX_NAMED_CLUSTERS = 20;
 const MAX_NOTED = 50;
 const EVERYWHERE = "true";
 
-/** `true` means every member, otherwise the names of members with commas between them. */
+/** `true` means every member, otherwise comma-separated names of members. */
 export function isUnmanagedOn(value: string | undefined, cluster: string): boolean {
   if (value === undefined || value === "false") return false;
   return value === EVERYWHERE || value.split(",").some((name) => name.trim() === cluster);
 }
 
-/** Which of those who need an object were let go, by their bindings, and where. */
+/** The unmanaged requirers of an object, by binding, and their clusters. */
 type Notes = ReadonlyMap<string, string>;
 const NONE: Notes = new Map();
 
@@ -42,14 +42,14 @@ function notesOf({ metadata }: Binding): Notes {
       ? new Map(Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === "string"))
       : NONE;
   } catch (error) {
-    if (error instanceof SyntaxError) return NONE; // Written over by hand; the stage writes it anew.
+    if (error instanceof SyntaxError) return NONE; // Overwritten by a user; the stage writes it again.
     throw error;
   }
 }
 
 /**
- * The note on the binding of what `requirers` need now; those of others that are gone stay. Undefined when nobody was
- * let go.
+ * The record for the binding of an object that `requirers` currently need; records of deleted requirers stay. Undefined
+ * when none is unmanaged.
  */
 export function planLetGo(existing: Binding | undefined, requirers: readonly Binding[]): string | undefined {
   const notes = new Map(existing ? notesOf(existing) : []);
@@ -73,9 +73,9 @@ export function planLetGo(existing: Binding | undefined, requirers: readonly Bin
 }
 
 /**
- * What a member's copy of a needed object is. `released`: everybody who needs it there was let go, and no policy of its
- * own takes it there. `left`: one of those who need it was let go, or was before it was deleted on the hub: it is kept
- * up to date and not deleted.
+ * The mode of a member's copy of a dependency. `released`: every requirer there is unmanaged, and no policy of its own
+ * propagates it there. `left`: a requirer is unmanaged, or was before it was deleted on the hub: the copy is kept up to
+ * date and not deleted.
  */
 export function dependencyOn(binding: Binding, cluster: string): "released" | "left" | undefined {
   if (binding.metadata.annotations?.[LET_GO_FOR] === undefined) return undefined;

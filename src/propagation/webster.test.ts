@@ -17,17 +17,17 @@ describe("replicas divided by weight", () => {
     { replicas: number; weights: number[]; previous?: number[]; uid?: string; want: number[] }
   > = {
     "follow the weights": { replicas: 12, weights: [3, 2, 1], want: [6, 4, 2] },
-    "give the first odd one to the heaviest": { replicas: 13, weights: [3, 2, 1], want: [7, 4, 2] },
-    "give the next to the second": { replicas: 14, weights: [3, 2, 1], want: [7, 5, 2] },
-    "leave a light cluster without any when there are few": { replicas: 1, weights: [2, 1], want: [1, 0] },
-    "are not rounded down for everyone": { replicas: 5, weights: [170, 110, 60], want: [2, 2, 1] },
+    "give the first remainder to the largest weight": { replicas: 13, weights: [3, 2, 1], want: [7, 4, 2] },
+    "give the next remainder to the second": { replicas: 14, weights: [3, 2, 1], want: [7, 5, 2] },
+    "leave a cluster with a small weight empty when there are few": { replicas: 1, weights: [2, 1], want: [1, 0] },
+    "are not rounded down for every cluster": { replicas: 5, weights: [170, 110, 60], want: [2, 2, 1] },
     "break ties by name": { replicas: 5, weights: [1, 1], uid: EVEN_UID, want: [3, 2] },
-    "break ties the other way for every second workload": { replicas: 5, weights: [1, 1], uid: ODD_UID, want: [2, 3] },
-    "come on top of what clusters have": { replicas: 3, weights: [1, 2, 3], previous: [1, 2, 3], want: [2, 3, 4] },
-    "go to the emptier cluster in a tie": { replicas: 1, weights: [3, 1], previous: [1, 0], want: [1, 1] },
-    "never go to a cluster without weight": { replicas: 5, weights: [0, 5, 1, 0], want: [0, 4, 1, 0] },
+    "break ties in reverse for every second workload": { replicas: 5, weights: [1, 1], uid: ODD_UID, want: [2, 3] },
+    "are added to previous replicas": { replicas: 3, weights: [1, 2, 3], previous: [1, 2, 3], want: [2, 3, 4] },
+    "prefer the emptier cluster in a tie": { replicas: 1, weights: [3, 1], previous: [1, 0], want: [1, 1] },
+    "are never given to a cluster without weight": { replicas: 5, weights: [0, 5, 1, 0], want: [0, 4, 1, 0] },
     "are listed as 0 when there are none": { replicas: 0, weights: [1, 1], want: [0, 0] },
-    "change nothing when there is no weight": { replicas: 3, weights: [0], previous: [1], want: [1] },
+    "change nothing without weights": { replicas: 3, weights: [0], previous: [1], want: [1] },
   };
   for (const [behaviour, { replicas, weights, previous, uid, want }] of Object.entries(cases)) {
     test(behaviour, () => {
@@ -40,7 +40,7 @@ describe("replicas divided by weight", () => {
     });
   }
 
-  test("keep what a cluster without weight has", () => {
+  test("keep the previous replicas of a cluster without weight", () => {
     const clusters = divideByWeight(2, [{ name: "a", weight: 100 }], { previous: [{ name: "b", replicas: 3 }] });
 
     expect(clusters).toEqual([
@@ -50,7 +50,7 @@ describe("replicas divided by weight", () => {
   });
 });
 
-/** The method as it is defined, one replica at a time. */
+/** The method by definition, one replica at a time. */
 function divideSlowly(
   replicas: number,
   clusters: readonly WeightedCluster[],
@@ -71,7 +71,7 @@ function divideSlowly(
   return seats;
 }
 
-test("many replicas at once are divided as one after the other", () => {
+test("dividing many replicas at once equals dividing them one by one", () => {
   const weights = fc.array(fc.oneof(fc.integer({ min: 0, max: 10 }), fc.integer({ min: 0, max: 1_000_000 })), {
     minLength: 1,
     maxLength: 9,
@@ -93,7 +93,7 @@ test("many replicas at once are divided as one after the other", () => {
   );
 });
 
-test("more replicas never take one away from a cluster", () => {
+test("more replicas never take one from a cluster", () => {
   const clusters = weighted(7, 3, 3, 2, 1);
 
   for (let replicas = 0; replicas < 200; replicas++) {
@@ -103,7 +103,7 @@ test("more replicas never take one away from a cluster", () => {
   }
 });
 
-test("a number of replicas that nobody could count out is divided too", () => {
+test("divides a number of replicas too large to count out", () => {
   const clusters = Array.from({ length: 1000 }, (_, index) => ({ name: `m${index}`, weight: 1 + (index % 97) }));
   const previous = [{ name: "m5", replicas: 1_000_000_000 }];
 

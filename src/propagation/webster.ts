@@ -1,11 +1,11 @@
 /**
- * Division of replicas by weight, with the method of Webster (Sainte-Laguë): each replica goes to the cluster whose
- * weight divided by twice its replicas plus one is largest. Growing by one adds one replica somewhere and moves none.
+ * Divides replicas by weight with Webster's method (Sainte-Laguë): each replica is given to the cluster with the
+ * largest weight divided by twice its replicas plus one. Scaling up by one adds one replica somewhere and moves none.
  *
- * Ties go to the cluster with fewer replicas, then to the first name, or to the last name for every second workload, so
- * that the odd replicas of many workloads do not pile up on one cluster.
+ * Ties are won by the cluster with fewer replicas, then by the first name, or by the last name for every second
+ * workload, so that the remainders of many workloads do not pile up on one cluster.
  *
- * Cost: clusters x log(clusters), whatever the number of replicas (see `skipAhead`).
+ * Cost: clusters x log(clusters), independent of the number of replicas (see `skipAhead`).
  */
 import { fnv1a32 } from "../machinery/index.ts";
 
@@ -22,13 +22,14 @@ export interface ClusterReplicas {
 export interface DivisionOptions {
   /** The workload's uid, which decides the direction of ties. */
   readonly uid?: string;
-  /** What clusters have already; `replicas` come on top of it. */
+  /** Existing replicas of clusters; `replicas` are added to them. */
   readonly previous?: readonly Readonly<ClusterReplicas>[];
 }
 
 /**
- * `replicas` divided over the clusters and added to `previous`, sorted by name. A cluster that gets none is listed with
- * 0. When there is nothing to give or no weight to give by, the answer is `previous` alone.
+ * Divides `replicas` over the clusters by weight and adds them to `previous`. The result is sorted by name and includes
+ * clusters without replicas.
+ * Returns `previous` alone when there are no replicas to divide or no weights.
  */
 export function divideByWeight(
   replicas: number,
@@ -59,7 +60,7 @@ interface Contender {
   replicas: number;
   /** `weight / (2 * replicas + 1)` */
   quotient: number;
-  /** Place in the order of names that decides ties. */
+  /** Position in the name order that decides ties. */
   rank: number;
 }
 
@@ -80,7 +81,7 @@ function isAhead(a: Contender, b: Contender): boolean {
   return a.rank < b.rank;
 }
 
-/** Gives out the replicas one after the other; the contender that is ahead of all others is at the top of a heap. */
+/** Gives out the replicas one by one; the leading contender is at the top of a heap. */
 function seat(contest: readonly Contender[], replicas: number): void {
   let left = replicas - skipAhead(contest, replicas);
   const heap = [...contest];
@@ -115,14 +116,14 @@ function sink(heap: Contender[], start: number): void {
   heap[index] = moving;
 }
 
-/** Rounds of halving; the interval below starts so narrow that few are needed. */
+/** Bisection rounds; the interval below starts so narrow that few are needed. */
 const MAX_ROUNDS = 64;
 
 /**
- * Gives out most of the replicas at once and says how many. A replica whose quotient is above a threshold is always
- * given before one whose quotient is not, whatever the ties, so all those above it can be given together as long as
- * they are not too many. A threshold that leaves at most one replica per contender follows from the sum of the weights
- * when nobody starts with replicas, and is searched for otherwise.
+ * Gives out most of the replicas at once and returns how many. A replica with a quotient above a threshold is always
+ * given before one with a quotient below it, regardless of ties, so all those above it can be given together if they
+ * are not too many. A threshold that leaves at most one replica per contender follows from the sum of the weights when
+ * no contender starts with replicas, and is searched for otherwise.
  */
 function skipAhead(contest: readonly Contender[], replicas: number): number {
   const count = contest.length;
@@ -161,7 +162,7 @@ function countAbove(contest: readonly Contender[], threshold: number): number {
 }
 
 /**
- * How many replicas a weight earns with a quotient above the threshold. The two loops correct the rounding of the
+ * How many replicas a weight gets with a quotient above the threshold. The two loops correct the rounding of the
  * formula.
  */
 function replicasAbove(weight: number, threshold: number): number {

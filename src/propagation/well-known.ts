@@ -1,66 +1,67 @@
 /**
- * Labels, annotations and finalizers that Karmada defined and its tools read. Each is written by the one stage named.
+ * Labels, annotations and finalizers that Karmada defines and its tools read. Each is written by the one stage named.
  */
 
-/** match: which policy claimed a template; on the template and its binding. */
+/** match: the policy that claimed a template; on the template and its binding. */
 export const POLICY_ID = "propagationpolicy.karmada.io/permanent-id";
 export const POLICY_NAMESPACE = "propagationpolicy.karmada.io/namespace";
 export const POLICY_NAME = "propagationpolicy.karmada.io/name";
 export const CLUSTER_POLICY_ID = "clusterpropagationpolicy.karmada.io/permanent-id";
 export const CLUSTER_POLICY_NAME = "clusterpropagationpolicy.karmada.io/name";
 
-/** match: identity of a binding; dispatch repeats it on the Works and manifests that it makes. */
+/** match: permanent id of a binding; dispatch repeats it on its Works and manifests. */
 export const BINDING_ID = "resourcebinding.karmada.io/permanent-id";
 export const BINDING_NAMESPACE = "resourcebinding.karmada.io/namespace";
 export const BINDING_NAME = "resourcebinding.karmada.io/name";
-/** Held until dispatch has deleted the binding's Works. */
+/** Kept until dispatch has deleted the binding's Works. */
 export const BINDING_FINALIZER = "karmada.io/binding-controller";
-/** The same for the bindings of objects that are in no namespace; `binding-scope.ts` puts them side by side. */
+/** The same for bindings of cluster-scoped objects; `binding-scope.ts` combines both. */
 export const CLUSTER_BINDING_ID = "clusterresourcebinding.karmada.io/permanent-id";
 export const CLUSTER_BINDING_NAME = "clusterresourcebinding.karmada.io/name";
 export const CLUSTER_BINDING_FINALIZER = "karmada.io/cluster-resource-binding-controller";
 
 /**
- * match, where the policy activates lazily: what the template was when its policy last took effect. On the binding, and
- * on a claimed template that has none yet. The binding follows the policy again once the template is another one.
+ * match, for lazily activating policies: digest of the template when its policy last took effect. On the binding, and
+ * on a claimed template without one. The binding follows the policy again once the template differs.
  */
 export const ACTIVATED_TEMPLATE = "flotilla.dev/activated-template";
 
-/** schedule: the placement that `spec.clusters` follows from, as JSON. */
+/** schedule: the placement that produced `spec.clusters`, as JSON. */
 export const APPLIED_PLACEMENT = "policy.karmada.io/applied-placement";
 
 /**
- * match, from the policy, for schedule: a binding that follows a later one of its `clusterAffinities` returns to an
- * earlier one that works again, once this many seconds have passed since it was last scheduled. Without it, it stays.
+ * match, from the policy, for schedule: a binding that uses a later one of its `clusterAffinities` returns to an
+ * earlier one that fits again, once this many seconds have passed since the last scheduling. Without it, the binding
+ * stays.
  */
 export const RETURN_AFTER_SECONDS = "flotilla.dev/return-after-seconds";
 
-/** failover: since when members of a binding are unhealthy, as JSON; only where the policy asks for failover. */
+/** failover: since when members of a binding are unhealthy, as JSON; only if the policy enables failover. */
 export const UNHEALTHY_SINCE = "flotilla.dev/unhealthy-since";
 /** eviction: the last automatic moves of a binding, as JSON (`moves.ts`). */
 export const MOVES = "flotilla.dev/moves";
 
 /**
- * dependencies: what a binding's resource needs, as JSON; and on the binding of each of those, by whom it is needed.
+ * dependencies: the references of a binding's resource, as JSON; and on the binding of each dependency, its requirers.
  */
 export const DEPENDENCIES = "resourcebinding.karmada.io/dependencies";
 export const DEPENDED_BY_PREFIX = "resourcebinding.karmada.io/depended-by-";
 
 /**
- * On an object: the namespaces with commas between them, or `*`, whose resources may take it along although it is not
- * in theirs. Without it only resources of its own namespace do, and those that are in no namespace.
+ * On an object: comma-separated namespaces, or `*`, whose resources may use it as a dependency from another namespace.
+ * Without it only resources of its own namespace may, and cluster-scoped ones.
  */
 export const SHARED_WITH = "flotilla.dev/shared-with";
 
 /** dispatch: on Works. */
 export const APPLIED_OVERRIDES = "policy.karmada.io/applied-overrides";
 export const APPLIED_CLUSTER_OVERRIDES = "policy.karmada.io/applied-cluster-overrides";
-/** Held until execute has removed the manifests from the member. */
+/** Kept until execute has removed the manifests from the member. */
 export const WORK_FINALIZER = "karmada.io/execution-controller";
 
-/** dispatch: identity of a Work; on the Work, and on manifests as below. */
+/** dispatch: permanent id of a Work; on the Work, and on manifests as below. */
 export const WORK_ID = "work.karmada.io/permanent-id";
-/** dispatch: on manifests, and so on the objects of the members. */
+/** dispatch: on manifests, and therefore on the members' objects. */
 export const WORK_NAMESPACE = "work.karmada.io/namespace";
 export const WORK_NAME = "work.karmada.io/name";
 export const CONFLICT_RESOLUTION = "work.karmada.io/conflict-resolution";
@@ -69,34 +70,32 @@ export const MANAGED_LABELS = "resourcetemplate.karmada.io/managed-labels";
 export const MANAGED_ANNOTATIONS = "resourcetemplate.karmada.io/managed-annotations";
 
 /**
- * execute: why a Work is not applied, for dispatch. Either the member did not get it, or no answer came to a request
- * that it may have got, which holds until the member answers, or an answer is still waited for, longer than usual.
+ * execute: why a Work is not applied, for dispatch. The member did not receive it; or a request that it may have
+ * received was not answered, which holds until the member answers; or an answer is still pending for longer than usual.
  */
 export const MEMBER_UNREACHABLE = "MemberUnreachable";
 export const NO_ANSWER = "NoAnswer";
 export const ANSWER_PENDING = "AnswerPending";
 
-/** A namespace with this label stays on the hub. */
+/** A namespace with this label is not propagated. */
 export const SKIP_NAMESPACE = "namespace.karmada.io/skip-auto-propagation";
-/** namespaces: on Works that carry a namespace, which one. */
+/** namespaces: on Works that contain a namespace, its name. */
 export const NAMESPACE_LABEL = "flotilla.dev/namespace";
 
 /**
- * On a policy (match and dispatch carry it to the Work) or on a template, which counts more: what happens to fields
- * that somebody changes on a member. `repair` puts them back and is what happens without it, `report` tells of them and
- * leaves them.
+ * On a policy (match and dispatch copy it to the Work) or on a template, which takes precedence: handling of fields
+ * that are changed on a member. `repair` (default) restores them, `report` reports and keeps them.
  */
 export const DRIFT = "flotilla.dev/drift";
 /**
- * On a template: Flotilla lets its objects go and leaves them running, also when the template is deleted. `true`
- * everywhere, or the names of clusters with commas between them. Taking it off takes the objects back. The dependencies
- * stage repeats it on the binding.
+ * On a template: Flotilla releases its objects and leaves them running, even when the template is deleted. `true`
+ * everywhere, or comma-separated cluster names. Removing it takes the objects back. The dependencies stage repeats it
+ * on the binding.
  */
 export const UNMANAGED = "flotilla.dev/unmanaged";
 /**
- * dependencies: on the binding of what is needed, which of those who need it were let go, and where, as JSON
- * (`unmanaged.ts`).
+ * dependencies: on the binding of a dependency, its unmanaged requirers and their clusters, as JSON (`unmanaged.ts`).
  */
 export const LET_GO_FOR = "flotilla.dev/let-go-for";
-/** On a template, a label: the replicas of an existing copy are the member's. */
+/** On a template, a label: the member owns the replicas of an existing copy. */
 export const RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas";

@@ -1,4 +1,4 @@
-/** The Works of the hub, found by the binding or namespace that they belong to without looking at all of them. */
+/** The Works of the hub, indexed by the binding or namespace that they belong to. */
 import { clusterNameOf, executionNamespace, Work } from "../api/index.ts";
 import type { ResourceBinding } from "../api/index.ts";
 import { equalJson } from "../base/index.ts";
@@ -12,12 +12,12 @@ import { NAMESPACE_LABEL } from "./well-known.ts";
 const BY_BINDING = "binding";
 const BY_NAMESPACE = "namespace";
 
-/** Files Works by owner. Called once per informer, by whoever wires the stages. */
+/** Indexes Works by owner. Called once per informer, by the code that wires the stages. */
 export function indexWorks(works: Informer<Work>): void {
   const byLabels =
     (...labels: string[]) =>
     (work: DeepReadonly<Work>): string[] =>
-      // Elsewhere a Work is no member's, and its labels are whatever its maker liked.
+      // Outside execution namespaces a Work belongs to no member, and its labels are untrusted.
       clusterNameOf(work.metadata.namespace ?? "") === undefined
         ? []
         : labels.flatMap((label) => work.metadata.labels?.[label] || []);
@@ -29,13 +29,13 @@ export function worksOfBinding(works: Informer<Work>, binding: DeepReadonly<Reso
   const id = bindingId(binding);
   const found = id ? works.by(BY_BINDING, id).filter((work) => names(work, binding)) : [];
   if (binding.spec.resource.kind !== "Namespace") return found;
-  // The Work of a synced namespace goes back to the namespaces stage when its member is no target any more, and is not
+  // The Work of a synced namespace returns to the namespaces stage when its member is no longer a target, and is not
   // ours to delete.
   const targets = new Set(targetsOf(binding.spec).map(({ name }) => executionNamespace(name)));
   return found.filter(({ metadata }) => !metadata.labels?.[NAMESPACE_LABEL] || targets.has(metadata.namespace ?? ""));
 }
 
-/** Deletes a binding's Works by what the server has, because an informer may not have seen the newest yet. */
+/** Deletes a binding's Works as listed by the server, because an informer may lag. */
 export async function removeWorksOfBinding(
   client: Client,
   hub: string,
@@ -53,7 +53,9 @@ export async function removeWorksOfBinding(
   );
 }
 
-/** The id of a binding is what its maker says it is; a Work says by name whose it is, and only the hub writes that. */
+/**
+ * The id of a binding is set by its creator and can be forged; a Work names its binding, and only the hub writes that.
+ */
 function names(work: DeepReadonly<Work>, binding: DeepReadonly<ResourceBinding>): boolean {
   const of = bindingKeyOf(scopeOf(binding), "", work);
   return of !== undefined && of.name === binding.metadata.name && of.namespace === binding.metadata.namespace;
@@ -63,20 +65,20 @@ export function worksOfNamespace(works: Informer<Work>, namespace: string): Deep
   return works.by(BY_NAMESPACE, namespace);
 }
 
-/** Whether two Works were made for one binding; a label that somebody took off does not change that. */
+/** Whether two Works belong to one binding; a removed label does not change that. */
 export function isOfSameBinding(a: DeepReadonly<Work>, b: DeepReadonly<Work>): boolean {
   const of = (work: DeepReadonly<Work>): string =>
     JSON.stringify([namespacedScope, clusterScope].map((scope) => bindingKeyOf(scope, "", work)));
   return of(a) === of(b) || isSyncedNamespace(a, b);
 }
 
-/** A policy that selects a namespace takes over the Works that the namespaces stage made for it. */
+/** A policy that selects a namespace takes over the Works that the namespaces stage created for it. */
 function isSyncedNamespace(found: DeepReadonly<Work>, desired: DeepReadonly<Work>): boolean {
   const namespace = desired.metadata.labels?.[NAMESPACE_LABEL];
   return namespace !== undefined && found.metadata.labels?.[NAMESPACE_LABEL] === namespace;
 }
 
-/** Whether more than a Work's status changed: then whoever made it looks whether it is still right. */
+/** Whether more than a Work's status changed: then its owning stage must reconcile it. */
 export function isTouched({ object, old, deleted }: ObjectEvent<Work>): boolean {
   if (deleted) return true;
   if (!old) return false;

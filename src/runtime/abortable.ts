@@ -1,7 +1,8 @@
-/** Waiting that ends with the signal. */
+/** Waiting that ends when the signal is aborted. */
 
 /**
- * What the promise gives, or a rejection with the signal's reason when it is aborted first. The promise itself goes on.
+ * Settles like the promise, or rejects with the signal's reason when it is aborted first. The promise itself is not
+ * cancelled.
  */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -18,7 +18,7 @@ const Widget = dynamicKind({
 });
 const TEN_MINUTES_MS = 600_000;
 
-/** A controller of Widgets that does with each what its name says. */
+/** A controller of Widgets whose reconcile depends on the object's name. */
 function setUp(reconcile: (name: string) => Promise<Result>, { concurrency = 8 }: { concurrency?: number } = {}) {
   const clock = createFakeClock();
   const client = createFakeClient({ clock });
@@ -70,7 +70,7 @@ async function outcomeOf(name: string): Promise<Result> {
   return done;
 }
 
-test("reconciles are counted by how they end, under the names that dashboards know", async () => {
+test("reconciles are counted by result, under controller-runtime's metric names", async () => {
   const { create, start, settle, text } = setUp(outcomeOf);
   start();
   for (const name of ["fine", "also-fine", "later", "failing", "terminal"]) await create(name);
@@ -91,7 +91,7 @@ test("reconciles are counted by how they end, under the names that dashboards kn
   expect(lines).toContain('flotilla_workqueue_delayed{name="widgets"} 2\n');
 });
 
-test("what waits and what runs is told with its age", async () => {
+test("queued and running keys are reported with their age", async () => {
   const { clock, create, start, turns, text } = setUp(() => new Promise<never>(() => {}), { concurrency: 1 });
   start();
   await create("a");
@@ -109,7 +109,7 @@ test("what waits and what runs is told with its age", async () => {
   expect(lines).toContain('controller_runtime_reconcile_total{controller="widgets",result="success"} 0\n');
 });
 
-test("a manager is healthy from when it knows what there is until it stops", async () => {
+test("a manager is healthy from the end of its initial sync until it stops", async () => {
   const { client, clock, manager, start, settle } = setUp(outcomeOf);
   client.failNext("watch", new UnreachableError("not reachable"));
 
@@ -124,13 +124,13 @@ test("a manager is healthy from when it knows what there is until it stops", asy
 
   expect([before, unreachable, listed, manager.problems()]).toEqual([
     ["the controllers have not started"],
-    ["nothing is known of widgets yet"],
+    ["no response for widgets yet"],
     [],
     ["the controllers are stopping"],
   ]);
 });
 
-test("a kind that is not served is no problem", async () => {
+test("a kind that is not served is not a problem", async () => {
   const { client, manager, start, settle } = setUp(outcomeOf);
   client.setServed(Widget, false);
 
@@ -140,7 +140,7 @@ test("a kind that is not served is no problem", async () => {
   expect(manager.problems()).toEqual([]);
 });
 
-test("a reconcile that does not end is a problem, and so are the keys that wait for it", async () => {
+test("a reconcile that does not end is a problem, and so are the keys queued behind it", async () => {
   const { clock, create, manager, start, turns } = setUp(() => new Promise<never>(() => {}), { concurrency: 1 });
   start();
   await create("a");
@@ -155,11 +155,11 @@ test("a reconcile that does not end is a problem, and so are the keys that wait 
   expect(before).toEqual([]);
   expect(manager.problems()).toEqual([
     "widgets has been reconciling hub/shop/a for 10 min",
-    "widgets has not come to a key for 10 min",
+    "widgets has not processed a queued key for 10 min",
   ]);
 });
 
-test("a controller that fails with everything is a problem; objects that nobody can reconcile are not", async () => {
+test("a controller whose reconciles all fail is a problem, and single failing objects are not", async () => {
   const { clock, create, manager, start, settle } = setUp(async (name) => {
     if (name.startsWith("bad")) throw new Error("broken");
     return done;
@@ -183,6 +183,6 @@ test("a controller that fails with everything is a problem; objects that nobody 
   await settle();
 
   expect(withTwo).toEqual([]);
-  expect(withThree).toEqual(["widgets has failed with everything for 20 min, with 3 keys now"]);
+  expect(withThree).toEqual(["widgets has had no successful reconcile for 20 min; 3 keys are failing"]);
   expect(manager.problems()).toEqual([]);
 });

@@ -1,6 +1,6 @@
 /**
- * What controllers count, as Prometheus reads it: under the names of controller-runtime and of client-go's queues, so
- * that the dashboards and alerts that people have for other controllers work.
+ * Controller metrics for Prometheus: under the names of controller-runtime and of client-go's workqueues, so that
+ * existing dashboards and alerts work.
  */
 import type { Metric, MetricsText } from "../base/index.ts";
 import { QUEUE_BUCKETS, RECONCILE_BUCKETS } from "./controller-runner.ts";
@@ -13,11 +13,11 @@ interface Counted {
 const RESULTS: Metric = {
   name: "controller_runtime_reconcile_total",
   type: "counter",
-  help: "Reconciles by how they ended.",
+  help: "Total number of reconciliations per controller, by result.",
   labels: ["controller", "result"],
 };
 
-/** Families in which a controller has one figure. */
+/** Metrics with one value per controller. */
 const FIGURES: readonly {
   name: string;
   type: "counter" | "gauge";
@@ -29,84 +29,84 @@ const FIGURES: readonly {
     name: "controller_runtime_reconcile_errors_total",
     type: "counter",
     label: "controller",
-    help: "Reconciles that failed.",
+    help: "Total number of reconciliation errors per controller.",
     value: ({ failures }) => failures,
   },
   {
     name: "controller_runtime_terminal_reconcile_errors_total",
     type: "counter",
     label: "controller",
-    help: "Reconciles that failed until something changes.",
+    help: "Total number of terminal reconciliation errors per controller; these are not retried until something changes.",
     value: ({ terminalFailures }) => terminalFailures,
   },
   {
     name: "controller_runtime_max_concurrent_reconciles",
     type: "gauge",
     label: "controller",
-    help: "How many keys are reconciled at the same time at most.",
+    help: "Maximum number of concurrent reconciles per controller.",
     value: ({ concurrency }) => concurrency,
   },
   {
     name: "controller_runtime_active_workers",
     type: "gauge",
     label: "controller",
-    help: "How many keys are being reconciled.",
+    help: "Number of currently running reconciles per controller.",
     value: ({ running }) => running,
   },
   {
     name: "workqueue_depth",
     type: "gauge",
     label: "name",
-    help: "Keys that are ready.",
+    help: "Current number of keys that are ready in the workqueue.",
     value: ({ queueLength }) => queueLength,
   },
   {
     name: "workqueue_adds_total",
     type: "counter",
     label: "name",
-    help: "How often a key became ready.",
+    help: "Total number of adds to the workqueue.",
     value: ({ adds }) => adds,
   },
   {
     name: "workqueue_retries_total",
     type: "counter",
     label: "name",
-    help: "How often a key came back because it had failed.",
+    help: "Total number of retries after a failure.",
     value: ({ retries }) => retries,
   },
   {
     name: "workqueue_unfinished_work_seconds",
     type: "gauge",
     label: "name",
-    help: "How long the keys that are being reconciled have been, all together.",
+    help: "Total time in seconds that the running reconciles have taken so far.",
     value: ({ allRunningMs }) => allRunningMs / 1000,
   },
   {
     name: "workqueue_longest_running_processor_seconds",
     type: "gauge",
     label: "name",
-    help: "How long the longest of them has been.",
+    help: "Time in seconds that the longest running reconcile has taken so far.",
     value: ({ longestRunningMs }) => longestRunningMs / 1000,
   },
   {
     name: "flotilla_workqueue_oldest_seconds",
     type: "gauge",
     label: "name",
-    help: "How long the key waits that is ready for longest.",
+    help: "Time in seconds that the oldest ready key has waited.",
     value: ({ oldestQueuedMs }) => oldestQueuedMs / 1000,
   },
   {
     name: "flotilla_workqueue_delayed",
     type: "gauge",
     label: "name",
-    help: "Keys that wait for their time.",
+    help: "Number of keys that wait for their requeue time.",
     value: ({ delayed }) => delayed,
   },
 ];
 
 /**
- * Families in which a controller has a distribution. A key is worked on exactly while it is reconciled, so two of them
- * are the same.
+ * Metrics with one histogram per controller. A key is processed exactly while it is reconciled, so two of them are the
+ * same.
  */
 const TIMES: readonly {
   name: string;
@@ -119,21 +119,21 @@ const TIMES: readonly {
     name: "controller_runtime_reconcile_time_seconds",
     label: "controller",
     buckets: RECONCILE_BUCKETS,
-    help: "How long reconciles took.",
+    help: "Length of time per reconciliation.",
     value: ({ reconcileTime }) => reconcileTime,
   },
   {
     name: "workqueue_queue_duration_seconds",
     label: "name",
     buckets: QUEUE_BUCKETS,
-    help: "How long keys waited from being ready to being taken.",
+    help: "Time in seconds that a key stays in the workqueue before it is reconciled.",
     value: ({ queueTime }) => queueTime,
   },
   {
     name: "workqueue_work_duration_seconds",
     label: "name",
     buckets: RECONCILE_BUCKETS,
-    help: "How long keys were worked on.",
+    help: "Time in seconds that processing a key takes.",
     value: ({ reconcileTime }) => reconcileTime,
   },
 ];
@@ -144,7 +144,7 @@ export const controllerMetrics: readonly Metric[] = [
   ...TIMES.map(({ label, ...metric }) => ({ ...metric, type: "histogram" as const, labels: [label] })),
 ];
 
-/** Controllers of all the managers of a process, which have different names. */
+/** Writes the metrics of all managers of a process; their controllers have distinct names. */
 export function writeControllerMetrics(text: MetricsText, managers: readonly Counted[]): void {
   const all = managers.flatMap((manager) => [...manager.metrics()]);
   text.family(RESULTS);

@@ -1,4 +1,4 @@
-/** One controller at work: its queue, its sources and its workers. The manager owns it. */
+/** Runs one controller: its queue, its sources and its workers. The manager owns it. */
 import { exponentialBuckets, FlotillaError, Histogram, TerminalError, type Clock, type Log } from "../base/index.ts";
 import type { Client } from "../client/index.ts";
 import { isNamespaceTerminating } from "../machinery/index.ts";
@@ -8,56 +8,61 @@ import type { SharedInformers } from "./informers.ts";
 import { createQueue, type Queue } from "./queue.ts";
 import { informerSource } from "./sources.ts";
 
-/** With the back-off of the queue this is about a third of a second. */
+/** With the queue's backoff this is about a third of a second. */
 const FAILURES_BEFORE_WARNING = 7;
-/** And this about twenty seconds. */
+/** With the queue's backoff this is about twenty seconds. */
 const FAILURES_BEFORE_ERROR = 13;
 /**
- * How many keys of the first list are begun in one turn of the event loop. Small, because after a restart all
- * controllers work through thousands of keys that mostly need nothing, and what just happened must not wait for that.
+ * How many keys of the initial list are started per turn of the event loop. Small, because after a restart all
+ * controllers process thousands of keys that mostly need nothing, and fresh changes must not wait for them.
  */
 const RESYNCS_PER_TURN = 4;
 /**
- * Of the keys that may run at the same time. The rest is for what just happened: keys of the first list may all wait
- * for the same member.
+ * The resync share of concurrent keys. The rest is for fresh changes: keys of the initial list may all wait for the
+ * same member.
  */
 const RESYNC_SHARE = 3 / 4;
-/** How many keys an answer about what is busy names. */
+/** How many keys a report about busy controllers names. */
 const MAX_NAMED_KEYS = 5;
 
-/** A reconcile, or a key that is ready, of this age means that nothing moves any more: requests end after a minute. */
+/** A reconcile, or a ready key, of this age means that the controller is stuck: requests time out after a minute. */
 const STUCK_AFTER_MS = 10 * 60_000;
-/** Without a single success for this long, a controller is broken rather than unlucky. */
+/** Without a single success for this long, a controller is broken. */
 const FAILING_AFTER_MS = 10 * 60_000;
-/** One object that nobody can reconcile is its owner's problem; several, and no success, are the controller's. */
+/**
+ * One object that fails to reconcile is its owner's problem; several failing objects, and no success, are the
+ * controller's.
+ */
 const FAILING_KEYS = 3;
 
-/** Upper bounds in seconds, those of controller-runtime and of client-go's queues, so that their dashboards work. */
+/**
+ * Upper limits in seconds, those of controller-runtime and of client-go's workqueues, so that their dashboards work.
+ */
 export const RECONCILE_BUCKETS = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5, 1.75, 2,
   2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60,
 ];
 export const QUEUE_BUCKETS = exponentialBuckets(1e-8, 10, 12);
 
-/** Counts since the start, and what is there now. */
+/** Counts since the start, and current values. */
 export interface ControllerMetrics {
   reconciles: number;
   /** Reconciles that threw, terminal ones included. */
   failures: number;
-  /** Of these, those that are not tried again by themselves. */
+  /** Of these, those that are not retried automatically. */
   terminalFailures: number;
-  /** Reconciles that asked to be called again after a while. */
+  /** Reconciles that returned a requeue delay. */
   requeues: number;
   queueLength: number;
   running: number;
   delayed: number;
   concurrency: number;
-  /** How often a key became ready, and how often because it had failed. */
+  /** How often a key became ready, and how often because of a retry. */
   adds: number;
   retries: number;
-  /** How long the key waits that is ready for longest; 0 when none is. */
+  /** How long the oldest ready key has waited; 0 when none is ready. */
   oldestQueuedMs: number;
-  /** How long the reconciles that run now have been running: the longest, and all together. */
+  /** How long the running reconciles have been running: the longest, and the sum. */
   longestRunningMs: number;
   allRunningMs: number;
   /** In seconds. */
@@ -90,7 +95,7 @@ export class ControllerRunner<K> {
   #failures = 0;
   #terminalFailures = 0;
   #requeues = 0;
-  /** When the first reconcile failed after the last that succeeded. */
+  /** The time of the first failure since the last success. */
   #failingSinceMs: number | undefined;
 
   constructor(options: RunnerOptions<K>) {
@@ -126,8 +131,8 @@ export class ControllerRunner<K> {
   }
 
   /**
-   * Waits for what the controller watches, and for what it reads besides; a controller that does not say may read
-   * whatever is open.
+   * Waits for the kinds that the controller watches and reads; a controller that declares no reads may read any open
+   * kind.
    */
   async #begin(informers: readonly Informer<never>[]): Promise<void> {
     const { signal } = this.#options;
@@ -135,7 +140,7 @@ export class ControllerRunner<K> {
       for (const informer of informers) if (!informer.synced) await informer.whenSynced(signal);
       if (!this.#controller.reads) await this.#options.informers.whenSynced(signal);
     } catch (error) {
-      if (!signal.aborted) this.#log.error("controller cannot start, what it watches was closed", { error });
+      if (!signal.aborted) this.#log.error("controller not started, an informer it watches was closed", { error });
       return;
     }
     this.#isReady = true;
@@ -157,7 +162,7 @@ export class ControllerRunner<K> {
   }
 
   isQuiet(): boolean {
-    // Before it is ready, keys only gather; what it waits for is the informers' to tell.
+    // Until the controller is ready, keys only accumulate; the informers report what it waits for.
     return (
       this.#running.size === 0 &&
       (!this.#isReady || this.#queue.isIdle()) &&
@@ -196,8 +201,8 @@ export class ControllerRunner<K> {
   }
 
   /**
-   * What does not get better by itself, for people. A controller that waits for a kind that is not served has no
-   * problem.
+   * Problems that do not resolve by themselves, for operators. A controller that waits for a kind that is not served
+   * has no problem.
    */
   problems(): string[] {
     if (!this.#isReady) return [];
@@ -208,16 +213,16 @@ export class ControllerRunner<K> {
     if (stuck) problems.push(`${name} has been reconciling ${stuck[0]} for ${minutes(nowMs - stuck[1].sinceMs)}`);
     const oldestMs = this.#queue.oldestMs() ?? nowMs;
     if (nowMs - oldestMs >= STUCK_AFTER_MS)
-      problems.push(`${name} has not come to a key for ${minutes(nowMs - oldestMs)}`);
+      problems.push(`${name} has not processed a queued key for ${minutes(nowMs - oldestMs)}`);
     const failingMs = nowMs - (this.#failingSinceMs ?? nowMs);
     if (failingMs >= FAILING_AFTER_MS && this.#queue.failing >= FAILING_KEYS)
       problems.push(
-        `${name} has failed with everything for ${minutes(failingMs)}, with ${this.#queue.failing} keys now`,
+        `${name} has had no successful reconcile for ${minutes(failingMs)}; ${this.#queue.failing} keys are failing`,
       );
     return problems;
   }
 
-  /** In the next turn of the event loop: what arrives in this one is joined, and other work gets its chance. */
+  /** In the next turn of the event loop: arrivals of this turn are batched, and other work gets its chance. */
   #pumpSoon(): void {
     if (this.#pumping || !this.#isReady) return;
     this.#pumping = true;
@@ -249,7 +254,7 @@ export class ControllerRunner<K> {
     try {
       this.#succeed(key, log, await this.#call(key, { client, informers, log, signal }));
     } catch (error) {
-      // What a stopping manager interrupts is no failure.
+      // An interruption by a stopping manager is not a failure.
       if (!signal.aborted) this.#fail(key, log, error);
     }
     this.#reconcileTime.observe((performance.now() - startMs) / 1000);
@@ -258,7 +263,7 @@ export class ControllerRunner<K> {
     this.#pumpSoon();
   }
 
-  /** Separate, so that a reconcile that throws before its first await rejects like any other. */
+  /** A separate function, so that a reconcile that throws before its first await rejects like any other. */
   async #call(key: K, context: RunContext): Promise<Result> {
     return this.#controller.reconcile(key, context);
   }
@@ -270,14 +275,14 @@ export class ControllerRunner<K> {
       this.#queue.addAfter(key, requeueAfterMs);
     }
     const failures = this.#queue.succeeded(key);
-    if (failures >= FAILURES_BEFORE_WARNING) log.info("reconcile works again", { failures });
+    if (failures >= FAILURES_BEFORE_WARNING) log.info("reconcile recovered", { failures });
   }
 
   #fail(key: K, log: Log, error: unknown): void {
-    // Who creates in a namespace that goes away learns soon enough that its owner went with it. It may also be made
-    // again, so it is tried again.
+    // A controller that creates objects in a terminating namespace is soon notified that their owner is deleted too.
+    // The namespace may also be recreated, so the reconcile is retried.
     if (isNamespaceTerminating(error)) {
-      log.debug("the namespace goes away, trying again", { failures: this.#queue.addFailed(key) });
+      log.debug("namespace is terminating, retrying", { failures: this.#queue.addFailed(key) });
       return;
     }
     this.#failures++;
@@ -285,20 +290,20 @@ export class ControllerRunner<K> {
     if (error instanceof TerminalError) {
       this.#terminalFailures++;
       this.#queue.succeeded(key);
-      log.warn("reconcile failed until something changes", { error });
+      log.warn("reconcile failed terminally", { error });
       return;
     }
     const failures = this.#queue.addFailed(key);
-    // What a second or third try mends (a namespace that is on its way, a race) is not worth a line; what lasts needs a
-    // person.
+    // A failure that a second or third attempt resolves (a namespace that is being created, a race) is not worth a log
+    // line; a lasting failure needs an operator.
     if (error instanceof FlotillaError) {
-      if (failures === FAILURES_BEFORE_WARNING) log.warn("reconcile keeps failing, trying again", { failures, error });
-      else if (failures === FAILURES_BEFORE_ERROR) log.error("reconcile fails again and again", { failures, error });
+      if (failures === FAILURES_BEFORE_WARNING) log.warn("reconcile keeps failing, retrying", { failures, error });
+      else if (failures === FAILURES_BEFORE_ERROR) log.error("reconcile failed repeatedly", { failures, error });
       else log.debug("reconcile failed", { failures, error });
     } else if (failures > 1) log.debug("reconcile failed again", { failures, error });
-    // Not one of the errors we know, so probably a mistake of ours: where it happened matters more than what it says.
+    // Not one of our error classes, so probably a bug: the stack matters more than the message.
     else
-      log.error("reconcile failed unexpectedly, trying again", {
+      log.error("reconcile failed unexpectedly, retrying", {
         failures,
         error,
         stack: error instanceof Error ? error.stack : undefined,

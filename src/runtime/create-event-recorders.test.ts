@@ -22,7 +22,7 @@ function setUp() {
   return { clock, client, ...createEventRecorders({ client, clock, log }) };
 }
 
-test("an event names its object, who tells it and when", async () => {
+test("an event contains its object, its source and its time", async () => {
   const { client, recorders, stop } = setUp();
 
   recorders("deployment-controller").record("member1", web, scaled);
@@ -48,7 +48,7 @@ test("an event names its object, who tells it and when", async () => {
   ]);
 });
 
-test("telling the same twice is one event with a count", async () => {
+test("a repeated event is one event with a count", async () => {
   const { client, clock, recorders, stop, isQuiet } = setUp();
 
   recorders("deployment-controller").record("member1", web, scaled);
@@ -62,7 +62,7 @@ test("telling the same twice is one event with a count", async () => {
   expect(items).toMatchObject([{ count: 2, lastTimestamp: "2024-05-01T12:00:05Z" }]);
 });
 
-test("what is said of an object of the whole cluster is kept in the namespace default", async () => {
+test("events of cluster-scoped objects are written to the default namespace", async () => {
   const { client, recorders, stop } = setUp();
 
   recorders("node-controller").record(
@@ -76,7 +76,7 @@ test("what is said of an object of the whole cluster is kept in the namespace de
   expect(items.map(({ metadata }) => metadata.namespace)).toEqual(["default"]);
 });
 
-test("a server that refuses does not stop the teller", async () => {
+test("a server that rejects events does not block the recorder", async () => {
   const { client, recorders, stop } = setUp();
   client.failNext("create", new Error("no"));
 

@@ -1,6 +1,6 @@
 /**
- * The recorders of `events.ts`. What the correlator lets through is written in the background, a few at a time; what is
- * told again before it is written costs nothing more.
+ * The recorders of `events.ts`. Events that pass the correlator are written in the background, a few at a time; repeats
+ * before the write cost nothing more.
  */
 import { Event } from "../api/index.ts";
 import type { KubernetesObject } from "../api/index.ts";
@@ -11,13 +11,13 @@ import { isNotFound } from "../machinery/index.ts";
 import { createEventCorrelator } from "./event-correlator.ts";
 import type { EventRecorders, RecordedEvent } from "./events.ts";
 
-/** More than this waits only while the server does not take them; then new ones are dropped. */
+/** More events accumulate only while the server does not accept them; then new ones are dropped. */
 const MAX_WAITING = 1000;
-/** Writes that share a commit. */
+/** Concurrent writes, which share a commit. */
 const WRITERS = 8;
 const MAX_MESSAGE = 1024;
 const MAX_NAME = 253;
-/** What is said of an object without a namespace is kept here. */
+/** The namespace for events of cluster-scoped objects. */
 const CLUSTER_NAMESPACE = "default";
 
 export interface EventRecordersOptions {
@@ -28,13 +28,13 @@ export interface EventRecordersOptions {
 
 export interface SharedEventRecorders {
   recorders: EventRecorders;
-  /** Everything that was recorded is written or dropped. */
+  /** True when every recorded event is written or dropped. */
   isQuiet(): boolean;
-  /** Takes no more; resolves when what was recorded is written. */
+  /** Accepts no more events; resolves when the recorded ones are written. */
   stop(): Promise<void>;
 }
 
-/** An event as it is to be written; a new one is created, the others get a new count. */
+/** A pending event; a new one is created, others get a new count. */
 interface Draft {
   cluster: string;
   isNew: boolean;
@@ -44,7 +44,7 @@ interface Draft {
 export function createEventRecorders({ client, clock, log }: EventRecordersOptions): SharedEventRecorders {
   const correlator = createEventCorrelator();
   const waiting = new Map<string, Draft>();
-  /** Keys that are being written: their next write waits for this one. */
+  /** Keys with a write in progress: their next write waits for it. */
   const active = new Set<string>();
   const writers = new Set<Promise<void>>();
   let serial = 0;
@@ -72,7 +72,7 @@ export function createEventRecorders({ client, clock, log }: EventRecordersOptio
       event: eventOf(component, regarding, event, { name, count, firstMs, lastMs: nowMs }),
     });
     if (writers.size >= WRITERS) return;
-    // In a later tick: recording is called in the middle of a reconcile, which must not wait.
+    // In a later tick: recording is called during a reconcile, which must not wait.
     const writer = Promise.resolve().then(writeWaiting);
     writers.add(writer);
     void writer.finally(() => writers.delete(writer));
@@ -87,8 +87,7 @@ export function createEventRecorders({ client, clock, log }: EventRecordersOptio
         await write(draft);
       } catch (error) {
         correlator.forget(key);
-        // Nobody can be told that telling failed, except here. A namespace that is going away takes no more events,
-        // which is usual.
+        // A failed write can only be logged. A terminating namespace accepts no more events, which is usual.
         log.debug("event not written", { reason: draft.event.reason, object: draft.event.involvedObject.name, error });
       }
       active.delete(key);
@@ -112,7 +111,7 @@ export function createEventRecorders({ client, clock, log }: EventRecordersOptio
         );
         return;
       } catch (error) {
-        if (!isNotFound(error)) throw error; // Events are kept for a while only; this one is told as new.
+        if (!isNotFound(error)) throw error; // Events expire; this one is created again.
       }
     }
     await client.create(Event, cluster, event);
@@ -165,8 +164,8 @@ function eventOf(
 }
 
 /**
- * As upstream names them: the object and the time in nanoseconds. The clock does not know these, so a serial tells
- * events of a millisecond apart.
+ * As upstream names them: the object and the time in nanoseconds. The clock has milliseconds, so a serial number
+ * distinguishes events of the same millisecond.
  */
 function eventName(object: string, nowMs: number, serial: number): string {
   const suffix = (BigInt(nowMs) * 1_000_000n + BigInt(serial % 1_000_000)).toString(16);

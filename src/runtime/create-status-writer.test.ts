@@ -43,7 +43,7 @@ async function setUp({
     ...options,
   });
   const status = async (): Promise<unknown> => (await client.get(Widget, key)).status;
-  /** Lets what the clock or the next turn started come to its end. */
+  /** Lets work started by the clock or the next turn complete. */
   const settle = async (): Promise<void> => {
     do await new Promise((resolve) => void setImmediate(resolve));
     while (!writer.isQuiet());
@@ -51,7 +51,7 @@ async function setUp({
   return { clock, client, seen, writer, status, settle };
 }
 
-describe("joining", () => {
+describe("batching", () => {
   test("changes of several owners become one write", async () => {
     const { client, writer, status, settle } = await setUp();
 
@@ -63,7 +63,7 @@ describe("joining", () => {
     expect(client.count("updateStatus")).toBe(1);
   });
 
-  test("changes are applied in the order of their owners, whoever came first", async () => {
+  test("changes are applied in the order of their owners, regardless of arrival", async () => {
     const { writer, status, settle } = await setUp();
 
     writer.set(key, "b", setting("last", "b"));
@@ -73,7 +73,7 @@ describe("joining", () => {
     expect(await status()).toEqual({ last: "b" });
   });
 
-  test("a later change of the same owner replaces one that waits", async () => {
+  test("a later change of the same owner replaces a pending one", async () => {
     const { client, writer, status, settle } = await setUp();
 
     writer.set(key, "reflect", setting("old", "1"));
@@ -97,7 +97,7 @@ describe("joining", () => {
     expect(await status()).toEqual({ replicas: "3" });
   });
 
-  test("a change that comes during a write waits for it, and builds on it also when the lister has not seen it", async () => {
+  test("a change during a write waits for it, and builds on it even when the lister has not seen it", async () => {
     const { client, clock, writer, status, settle } = await setUp({ windowMs: 10 });
     writer.set(key, "reflect", setting("replicas", "3"));
     clock.advance(10);
@@ -108,13 +108,13 @@ describe("joining", () => {
     await settle();
 
     expect(await status()).toEqual({ replicas: "3", health: "Healthy" });
-    // The second write, its conflict, and the same again on what was read.
+    // The second write, its conflict, and the retry on the newly read object.
     expect(client.count("updateStatus")).toBe(3);
   });
 });
 
-describe("patience", () => {
-  test("news that is not urgent waits for company, and goes with it", async () => {
+describe("debounce", () => {
+  test("a change that is not urgent waits for other changes and is written with them", async () => {
     const { client, clock, writer, status, settle } = await setUp({ windowMs: 10 });
     writer.set(key, "schedule", setting("scheduled", "yes"), { patienceMs: 500 });
     clock.advance(100);
@@ -129,7 +129,7 @@ describe("patience", () => {
     expect(client.count("updateStatus")).toBe(1);
   });
 
-  test("without company it is written when its patience ends", async () => {
+  test("without other changes it is written after its delay", async () => {
     const { clock, writer, status, settle } = await setUp({ windowMs: 10 });
     writer.set(key, "schedule", setting("scheduled", "yes"), { patienceMs: 500 });
 
@@ -140,8 +140,8 @@ describe("patience", () => {
   });
 });
 
-describe("sparing writes", () => {
-  test("a change that changes nothing is not written", async () => {
+describe("avoiding writes", () => {
+  test("a change without effect is not written", async () => {
     const { client, writer, seen, settle } = await setUp();
     writer.set(key, "reflect", setting("replicas", "3"));
     await settle();
@@ -153,7 +153,7 @@ describe("sparing writes", () => {
     expect(client.count("updateStatus")).toBe(1);
   });
 
-  test("an object that is gone needs no write", async () => {
+  test("a deleted object needs no write", async () => {
     const { client, writer, seen, settle } = await setUp();
     await client.delete(Widget, key);
 
@@ -167,7 +167,7 @@ describe("sparing writes", () => {
   });
 });
 
-describe("failing", () => {
+describe("failures", () => {
   test("after a conflict the changes are applied to the newest object", async () => {
     const { client, writer, status, settle } = await setUp();
     await client.patch(Widget, key, { status: { other: "1" } }, { type: "merge", subresource: "status" });
@@ -178,7 +178,7 @@ describe("failing", () => {
     expect(await status()).toEqual({ other: "1", replicas: "3" });
   });
 
-  test("a write that fails is tried again after a while, together with what came since", async () => {
+  test("a failed write is retried after a while, together with later changes", async () => {
     const { client, clock, writer, status, settle } = await setUp({ windowMs: 10 });
     client.failNext("updateStatus", forbidden(widgets, "a", "not allowed"));
     writer.set(key, "a", setting("a", "1"));
@@ -194,7 +194,7 @@ describe("failing", () => {
     expect(client.count("updateStatus")).toBe(2);
   });
 
-  test("a status that the server refuses is told once, in its words", async () => {
+  test("a status that the server rejects is reported once, with the server's message", async () => {
     const told: string[] = [];
     const { client, clock, writer, settle } = await setUp({
       windowMs: 10,
@@ -213,7 +213,7 @@ describe("failing", () => {
     expect(told).toEqual([`a: ${refusal.message}`]);
   });
 
-  test("conflicts without end wait for the back-off instead of spinning", async () => {
+  test("repeated conflicts wait for the backoff instead of spinning", async () => {
     const { client, clock, writer, status, settle } = await setUp({ windowMs: 10 });
     client.failNext("updateStatus", ...Array.from({ length: 5 }, () => conflict(widgets, "a", CHANGED_MEANWHILE)));
     writer.set(key, "reflect", setting("replicas", "3"));
@@ -227,7 +227,7 @@ describe("failing", () => {
     expect(await status()).toEqual({ replicas: "3" });
   });
 
-  test("a change is not written onto a namesake that took the object's place", async () => {
+  test("a change is not written to a new object of the same name", async () => {
     const { client, clock, seen, writer, status, settle } = await setUp({ windowMs: 10 });
     writer.set(key, "reflect", setting("replicas", "3"));
     await client.delete(Widget, key);
@@ -243,7 +243,7 @@ describe("failing", () => {
     expect(await status()).toBeUndefined();
   });
 
-  test("what failed for an object is not tried on its namesake", async () => {
+  test("a failed change is not retried on a new object of the same name", async () => {
     const { client, clock, seen, writer, status, settle } = await setUp({ windowMs: 10 });
     client.failNext("updateStatus", forbidden(widgets, "a", "not allowed"));
     writer.set(key, "execute", setting("old", "1"));

@@ -1,9 +1,9 @@
 /**
- * The `StatusWriter` of one kind. Per object it gathers the changes of all owners for a short window, applies them to
- * the newest version it knows, and writes once, or not at all when nothing differs.
+ * The `StatusWriter` of one kind. Per object it batches the changes of all owners for a short window, applies them to
+ * the newest known version, and writes once, or not at all when nothing changes.
  *
- * With a write-through client the lister has its own last write already, so a burst of changes does not run into
- * conflicts with itself; without one, a conflict costs a read.
+ * With a write-through client the lister already has its own last write, so a burst of changes does not conflict with
+ * itself; without one, a conflict costs a read.
  */
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import { equalJson, messageOf, type Clock, type DeepReadonly, type Log, type Timer } from "../base/index.ts";
@@ -14,7 +14,7 @@ import type { Lister } from "./controller.ts";
 import { idOfKey } from "./define-controller.ts";
 import type { StatusWriter } from "./status-writer.ts";
 
-/** Each conflict means that somebody else made progress; after this many in a row the write waits for its back-off. */
+/** Each conflict means that another writer made progress; after this many in a row the write waits for its backoff. */
 const MAX_ATTEMPTS = 5;
 const FIRST_BACKOFF_MS = 100;
 const MAX_BACKOFF_MS = 60_000;
@@ -24,12 +24,9 @@ export interface StatusWriterOptions<T extends KubernetesObject> {
   kind: Kind<T>;
   lister: Pick<Lister<T>, "get">;
   clock: Clock;
-  /** How long changes of one object are gathered; 0 writes in the next turn of the event loop. */
+  /** How long changes of one object are batched; 0 writes in the next turn of the event loop. */
   windowMs: number;
-  /**
-   * Told once about an object whose status is refused, in the words of the server; the write is tried again all the
-   * same.
-   */
+  /** Called once per object whose status is rejected, with the server's message; the write is still retried. */
   onRefused?(object: DeepReadonly<T>, error: ApiError): void;
   log: Log;
 }
@@ -38,11 +35,11 @@ type ChangeOf<T> = (object: DeepReadonly<T>) => DeepReadonly<T>;
 
 interface Pending<T> {
   key: ObjectKey;
-  /** Which object the changes are about: a namesake that takes its place must not get them. */
+  /** The UID of the object to change: a new object of the same name must not get the changes. */
   uid: string | undefined;
   byOwner: Map<string, ChangeOf<T>>;
   failures: number;
-  /** When it is written, once that is scheduled. */
+  /** The scheduled time of the write. */
   due?: number;
   timer?: Timer;
 }
@@ -53,7 +50,7 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
   const writing = new Map<string, Promise<void>>();
   let closed = false;
 
-  /** Writes after a while, or earlier where that was already planned. */
+  /** Schedules a write after a delay, or keeps an earlier one. */
   const schedule = (id: string, pending: Pending<T>, delayMs: number): void => {
     const due = clock.now() + delayMs;
     if (pending.due !== undefined && pending.due <= due) return;
@@ -75,9 +72,9 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
     } catch (error) {
       failed = true;
       pending.failures++;
-      // Once per object: what fails again and again for the same reason needs no second line.
+      // Once per object: repeated failures for the same reason are not logged again.
       if (pending.failures === 1) {
-        log.warn("status not written, will try again", { kind: kind.kind, key: id, error: messageOf(error) });
+        log.warn("status not written, will retry", { kind: kind.kind, key: id, error: messageOf(error) });
         const object = lister.get(pending.key);
         if (object && isInvalid(error)) options.onRefused?.(object, error);
       }
@@ -86,7 +83,7 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
     if (closed) return;
     const next = gathering.get(id);
     if (failed) {
-      // What came in meanwhile is newer than what failed.
+      // Changes that arrived in the meantime are newer than the failed ones.
       const isNamesake = next !== undefined && next.uid !== pending.uid;
       const joined: Pending<T> = isNamesake
         ? next
@@ -110,14 +107,14 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
       } catch (error) {
         if (isNotFound(error)) return;
         if (!isConflict(error) || attempt === MAX_ATTEMPTS) throw error;
-        log.debug("status changed meanwhile, trying again", { kind: kind.kind, key: id, attempt });
+        log.debug("status changed concurrently, retrying", { kind: kind.kind, key: id, attempt });
       }
       object = await find(client, kind, key);
     }
   };
   /**
-   * All waiting changes in the order of their owners' names. A change that throws is a bug of its owner and is dropped
-   * alone.
+   * All pending changes in the order of their owners' names. A change that throws is a bug of its owner; only that
+   * change is dropped.
    */
   const applyAll = (id: string, object: DeepReadonly<T>, byOwner: Map<string, ChangeOf<T>>): DeepReadonly<T> => {
     let next = object;
@@ -126,7 +123,7 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
         next = change(next);
       } catch (error) {
         byOwner.delete(owner);
-        log.error("change of a status failed", { kind: kind.kind, key: id, owner, error: messageOf(error) });
+        log.error("status change failed", { kind: kind.kind, key: id, owner, error: messageOf(error) });
       }
     }
     return next;
@@ -143,7 +140,7 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
         gathering.set(id, (pending = { key, uid, byOwner: new Map<string, ChangeOf<T>>(), failures: 0 }));
       pending.byOwner.set(owner, change);
       // A second write of the same object waits for the first, which schedules it when it ends. A failed one keeps its
-      // back-off.
+      // backoff.
       if (!writing.has(id) && pending.failures === 0) schedule(id, pending, patienceMs);
     },
     isQuiet: () => writing.size === 0 && gathering.values().every(({ timer }) => timer !== undefined),

@@ -1,7 +1,7 @@
 /**
- * How controllers are written down. `defineController` is for one kind: it looks the object up, keeps its finalizer and
- * calls `reconcile` or `finalize`. `defineKeyedController` is for keys of any other shape.
- * `test/contract/controller.ts` states what both promise.
+ * Defines controllers. `defineController` is for one kind: it looks the object up, maintains its finalizer and calls
+ * `reconcile` or `finalize`. `defineKeyedController` is for keys of any other shape. `test/contract/controller.ts`
+ * states the guarantees of both.
  */
 import { controllerOf, parseApiVersion, type Kind, type KubernetesObject } from "../api/index.ts";
 import { invariant, type DeepReadonly } from "../base/index.ts";
@@ -20,7 +20,7 @@ import { hasFinalizer, setFinalizer } from "./finalizer.ts";
 /** Reconciles mostly wait for the API server; this many keep it busy and share its commits. */
 const DEFAULT_CONCURRENCY = 8;
 
-/** The key of an object; which logical cluster it is in is not written in it. */
+/** The key of an object, which does not contain its logical cluster. */
 export function keyOf(cluster: string, { metadata }: DeepReadonly<KubernetesObject>): ObjectKey {
   return metadata.namespace
     ? { cluster, namespace: metadata.namespace, name: metadata.name }
@@ -33,7 +33,7 @@ export function idOfKey({ cluster, namespace = "", name }: ObjectKey): string {
 }
 
 /**
- * Changes of another kind lead to the keys that `map` gives. The controller does not start before the kind is listed.
+ * Changes of another kind enqueue the keys that `map` returns. The controller does not start before the kind is listed.
  */
 export function watch<T extends KubernetesObject, K = ObjectKey>(
   kind: Kind<T>,
@@ -43,7 +43,7 @@ export function watch<T extends KubernetesObject, K = ObjectKey>(
   return { kind, map: map as (event: ObjectEvent) => Iterable<K>, ...options };
 }
 
-/** Objects of this kind that the controller made lead to their owner. */
+/** Objects of this kind that the controller created enqueue their owner. */
 export function owned(kind: Kind): OwnedRequest {
   return { owned: kind };
 }
@@ -60,9 +60,9 @@ export function defineController<T extends KubernetesObject>(
   const { name, for: kind, watches = [], writes, concurrency, finalizer, informers: ownInformers } = definition;
   invariant(
     (finalizer === undefined) === (definition.finalize === undefined),
-    `controller ${name} has a finalizer without finalize, or the other way round`,
+    `controller ${name} must define finalizer and finalize together`,
   );
-  // What an object owns is where the object is.
+  // Owned objects are in the same cluster as their owner.
   const scope = ownInformers && { informers: ownInformers };
   return defineKeyedController<ObjectKey>({
     name,
@@ -90,11 +90,12 @@ export function defineController<T extends KubernetesObject>(
       const held = hasFinalizer(object, finalizer);
       if (object.metadata.deletionTimestamp === undefined) {
         if (held) return definition.reconcile(object, context);
-        // Nothing is made before its removal is certain. The change comes back as an event, and with it this key.
+        // Nothing is created before the finalizer guarantees its cleanup. The change arrives as an event, which
+        // enqueues this key.
         await setFinalizer(client, kind, key, object, finalizer, true, signal);
         return done;
       }
-      // Our part of the deletion is over; what holds the object now belongs to others.
+      // Our part of the deletion is done; the remaining finalizers belong to other controllers.
       if (!held) return done;
       const result = await definition.finalize(object, context);
       if (result.requeueAfterMs !== undefined) return result;
@@ -104,7 +105,7 @@ export function defineController<T extends KubernetesObject>(
   });
 }
 
-/** From an object to its owner of kind `owner`; when the object changes hands, to both. */
+/** Maps an object to its owner of kind `owner`; when the owner changes, to both. */
 function ownersOf({ cluster, object, old }: ObjectEvent, owner: Kind): ObjectKey[] {
   const now = ownerKey(cluster, object, owner);
   const before = old && ownerKey(cluster, old, owner);

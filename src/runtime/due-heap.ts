@@ -1,13 +1,12 @@
 /**
- * Items ordered by when they fall due, those of one moment in the order in which they were added. Each knows its place,
- * so that one can be taken out or moved at logarithmic cost: a key that is rescheduled a thousand times still occupies
- * one place.
+ * A heap of items ordered by due time, those with the same time in insertion order. Each item has its position, so that
+ * it can be removed or moved at logarithmic cost: a key that is rescheduled a thousand times still takes one slot.
  */
 export interface Due {
   dueMs: number;
-  /** Where the heap keeps it; -1 while it is not in the heap. */
+  /** The position in the heap; -1 while it is not in the heap. */
   place: number;
-  /** Of those that fall due together the lower one comes first; the heap sets it. */
+  /** Breaks ties between equal due times, lower first; set by the heap. */
   turn?: number;
 }
 

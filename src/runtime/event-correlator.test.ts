@@ -7,7 +7,7 @@ const created = (pod: string) => ({
   message: `Created pod: ${pod}`,
 });
 
-test("a repeated event raises the count of the first", () => {
+test("a repeated event increments the count of the first", () => {
   const correlator = createEventCorrelator();
   const first = correlator.judge("web", created("a"), 0);
   if (first.write) correlator.wrote(first.key, { name: "web.1", count: 1, firstMs: 0 });
@@ -29,7 +29,7 @@ test("from the tenth on, similar events are combined into one", () => {
   expect(new Set(keys.slice(9)).size).toBe(1);
 });
 
-test("who talks without end about one object is not heard, and is heard again later", () => {
+test("a flood of events about one object is dropped, and events are accepted again later", () => {
   const correlator = createEventCorrelator();
 
   const heard = Array.from({ length: 40 }, (_, index) => correlator.judge("web", created(`pod-${index}`), 0)).filter(
@@ -41,7 +41,7 @@ test("who talks without end about one object is not heard, and is heard again la
   expect(correlator.judge("web", created("late"), 300_000).write).toBe(true);
 });
 
-test("after ten quiet minutes similar events are told one by one again", () => {
+test("after ten quiet minutes similar events are written individually again", () => {
   const correlator = createEventCorrelator();
   for (let index = 0; index < 12; index++) correlator.judge("web", created(`pod-${index}`), 0);
 

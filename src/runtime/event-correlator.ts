@@ -1,17 +1,17 @@
 /**
- * Which events are worth a write: upstream's three steps, with its numbers. Repeats of one event raise its count; many
- * alike about one object, such as one per pod, are combined into one; and who talks without end about one object is not
- * heard.
+ * Decides which events are written: upstream's three steps, with its numbers. Repeats of one event increment its count;
+ * many similar ones about one object, such as one per pod, are combined into one; and a flood about one object is
+ * dropped.
  *
- * Pure but for what it remembers, which is bounded.
+ * Pure except for its memory, which is bounded.
  */
 import { fnv1a32 } from "../machinery/index.ts";
 import type { RecordedEvent } from "./events.ts";
 
-/** After so many different messages of one reason within the window, further ones are combined. */
+/** After this many different messages of one reason within the window, further ones are combined. */
 const MAX_SIMILAR = 10;
 const SIMILAR_WINDOW_MS = 10 * 60_000;
-/** What one component may say about one object at once, and how long until it may say one more. */
+/** The burst of one component about one object, and the interval until one more event is allowed. */
 const BURST = 25;
 const REFILL_MS = 300_000;
 const REMEMBERED = 4096;
@@ -22,7 +22,7 @@ export interface Remembered {
   firstMs: number;
 }
 
-/** `repeat` says that the event of that name gets the new count; otherwise there is a new one to create. */
+/** `repeat` means that the event with that name gets the new count; otherwise a new one is created. */
 export type Verdict = { write: false } | { write: true; event: RecordedEvent; key: string; repeat?: Remembered };
 
 interface Talk {
@@ -36,11 +36,11 @@ interface Similar {
 }
 
 export interface EventCorrelator {
-  /** `subject` is the component and the object that it speaks about. */
+  /** `subject` is the component and the involved object. */
   judge(subject: string, event: RecordedEvent, nowMs: number): Verdict;
-  /** The event of this key is written under this name. */
+  /** Records that the event of this key was written under this name. */
   wrote(key: string, remembered: Remembered): void;
-  /** It is not there any more: the next one is new. */
+  /** The event no longer exists: the next one is new. */
   forget(key: string): void;
 }
 
@@ -72,7 +72,7 @@ export function createEventCorrelator(): EventCorrelator {
   return {
     judge(subject, event, nowMs) {
       const told = combined(subject, event, nowMs);
-      // What was combined is one event, whatever it says last.
+      // Combined events are one event, regardless of the last message.
       const key =
         told === event
           ? `${subject}/${event.type}/${event.reason}/${digest(event.message)}`

@@ -1,6 +1,6 @@
 /**
- * First in, first out, at constant cost: a list with a moving head, because `shift` of a long array and the front of a
- * Map are not.
+ * A queue with constant cost: a list with a moving head, because `shift` of a long array and the front of a Map are not
+ * constant.
  */
 const COMPACT_AFTER = 1024;
 
@@ -12,12 +12,12 @@ export class Fifo<T> {
     this.#items.push(item);
   }
 
-  /** The oldest item, which stays; undefined when it is empty. */
+  /** The oldest item, without removing it; undefined when it is empty. */
   peek(): T | undefined {
     return this.#items[this.#head];
   }
 
-  /** The oldest item, which leaves the queue; undefined when it is empty. */
+  /** Removes and returns the oldest item; undefined when it is empty. */
   shift(): T | undefined {
     if (this.#head === this.#items.length) return undefined;
     const item = this.#items[this.#head];

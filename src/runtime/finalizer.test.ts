@@ -26,7 +26,7 @@ function setUp(finalizers?: string[]) {
   return { client, create, finalizersNow };
 }
 
-test("a finalizer that somebody else added meanwhile stays", async () => {
+test("a finalizer that another controller added concurrently is kept", async () => {
   const { client, create, finalizersNow } = setUp();
   const old = await create();
   await client.patch(Widget, key, { metadata: { finalizers: ["example.dev/theirs"] } }, { type: "merge" });
@@ -36,7 +36,7 @@ test("a finalizer that somebody else added meanwhile stays", async () => {
   expect(await finalizersNow()).toEqual(["example.dev/theirs", OURS]);
 });
 
-test("taking off the last one leaves none", async () => {
+test("removing the last finalizer leaves none", async () => {
   const { client, create, finalizersNow } = setUp([OURS]);
   const object = await create();
 
@@ -45,7 +45,7 @@ test("taking off the last one leaves none", async () => {
   expect(await finalizersNow()).toBeUndefined();
 });
 
-test("what is already as wanted costs no request", async () => {
+test("an already correct finalizer costs no request", async () => {
   const { client, create } = setUp([OURS]);
   const object = await create();
 
@@ -54,7 +54,7 @@ test("what is already as wanted costs no request", async () => {
   expect(client.count("patch")).toBe(0);
 });
 
-test("an object that is being deleted gets no finalizer any more", async () => {
+test("an object that is being deleted gets no new finalizer", async () => {
   const { client, create, finalizersNow } = setUp(["example.dev/theirs"]);
   const old = await create();
   await client.delete(Widget, key);
@@ -64,7 +64,7 @@ test("an object that is being deleted gets no finalizer any more", async () => {
   expect(await finalizersNow()).toEqual(["example.dev/theirs"]);
 });
 
-test("another object that took the name is left alone", async () => {
+test("a new object with the same name is not changed", async () => {
   const { client, create, finalizersNow } = setUp([OURS]);
   const old = await create();
   await client.patch(Widget, key, { metadata: { finalizers: null } }, { type: "merge" });
@@ -76,7 +76,7 @@ test("another object that took the name is left alone", async () => {
   expect(await finalizersNow()).toEqual([OURS]);
 });
 
-test("an object that is gone is fine", async () => {
+test("a deleted object is not an error", async () => {
   const { client, create } = setUp();
   const old = await create();
   await client.delete(Widget, key);

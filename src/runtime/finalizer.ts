@@ -1,10 +1,10 @@
-/** Puts a controller's finalizer on an object and takes it off, leaving those of others alone. */
+/** Adds and removes a controller's finalizer, without changing those of others. */
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 import { find, type Client, type ObjectKey } from "../client/index.ts";
 import { isConflict, isNotFound } from "../machinery/index.ts";
 
-/** Each conflict means that somebody else made progress; more in a row than this is left to the queue's back-off. */
+/** Each conflict means that another writer made progress; more in a row than this are left to the queue's backoff. */
 const MAX_ATTEMPTS = 5;
 
 export function hasFinalizer(object: DeepReadonly<KubernetesObject>, finalizer: string): boolean {
@@ -12,8 +12,9 @@ export function hasFinalizer(object: DeepReadonly<KubernetesObject>, finalizer: 
 }
 
 /**
- * Brings the finalizer's presence to `wanted`, starting from `object`, which may be old. Does nothing when the object
- * is gone, was replaced by another of the same name, or is being deleted and `wanted` is true, which a server refuses.
+ * Adds or removes the finalizer according to `wanted`, starting from `object`, which may be stale. Does nothing when
+ * the object is deleted, was replaced by another of the same name, or is being deleted and `wanted` is true, which a
+ * server rejects.
  */
 export async function setFinalizer<T extends KubernetesObject>(
   client: Client,
@@ -30,7 +31,7 @@ export async function setFinalizer<T extends KubernetesObject>(
     if (hasFinalizer(newest, finalizer) === wanted || (wanted && deletionTimestamp)) return;
     const left = wanted ? [...finalizers, finalizer] : finalizers.filter((other) => other !== finalizer);
     try {
-      // The version makes it a compare-and-set: a list in a merge patch replaces what others added meanwhile.
+      // The resourceVersion makes it a compare-and-set: a list in a merge patch would replace concurrent additions.
       await client.patch(
         kind,
         key,

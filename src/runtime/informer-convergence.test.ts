@@ -1,4 +1,4 @@
-/** Whatever happens to the connection, an informer ends with what the server has, and its events add up to that. */
+/** After any connection failures, an informer converges to the server's state, and its events add up to that. */
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { dynamicKind } from "../api/index.ts";
@@ -27,7 +27,7 @@ const step = fc.oneof(
 );
 type Step = { type: string; name?: string; cluster?: string; value?: number; ms?: number };
 
-test("an informer ends with what the server has, and its events add up to that", async () => {
+test("an informer converges to the server's state, and its events add up to that", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), fc.nat(), async (steps: Step[], seed) => {
       const clock = createFakeClock();
@@ -45,7 +45,8 @@ test("an informer ends with what the server has, and its events add up to that",
       const settle = () => reconcileUntilQuiet({ managers: [informers], server: client });
       informer.subscribe(({ cluster, object, old, deleted }) => {
         const id = `${cluster}/${object.metadata.name}`;
-        // Each event fits what was told before: nothing is added twice, changed or deleted before it was added.
+        // Each event is consistent with the previous ones: nothing is added twice, or changed or deleted before it was
+        // added.
         if (replayed.has(id) !== (old !== undefined) || replayed.get(id) !== old?.metadata.resourceVersion)
           misfits.push(id);
         if (deleted) replayed.delete(id);
@@ -80,7 +81,7 @@ test("an informer ends with what the server has, and its events add up to that",
   );
 });
 
-/** A write by somebody with a connection of their own, so it happens also while the informer has none. */
+/** A write by another client with its own connection, so it also happens while the informer has none. */
 async function write(client: FakeClient, type: string, cluster: string, name: string, value: number): Promise<void> {
   const object = {
     apiVersion: "example.dev/v1",

@@ -1,4 +1,4 @@
-/** Every way in which a connection can go wrong, one by one: what the server says is written down, event by event. */
+/** Every connection failure, one by one: the server's responses are scripted, event by event. */
 import { expect, test } from "vitest";
 import { dynamicKind, type KubernetesObject } from "../api/index.ts";
 import { createFakeClock, createSeededRandom, silentLog, type DeepReadonly } from "../base/index.ts";
@@ -23,7 +23,7 @@ const Widget = dynamicKind({
 });
 type Event = WatchEvent<KubernetesObject>;
 
-/** `a@5` is the object a at version 5; `a#2@5` another object of that name. */
+/** `a@5` is the object a at version 5; `a#2@5` is another object of that name. */
 function widget(text: string): DeepReadonly<KubernetesObject> {
   const [, name = "", uid = "1", resourceVersion = ""] = /^(\w+)(?:#(\d+))?@(\d+)$/.exec(text) ?? [];
   return {
@@ -56,7 +56,7 @@ const noStreaming = invalid("", "ListOptions", "", [
   { type: "Forbidden", field: "sendInitialEvents", message: "Forbidden: not enabled" },
 ]);
 
-/** What a watch says, and how it ends: by the server, by a failure, or not. */
+/** The events of a watch, and its end: by the server, by a failure, or none. */
 interface Said {
   events?: string;
   ends: "fine" | "never" | Error;
@@ -66,12 +66,12 @@ type Page = { items: string; version: string; more?: string } | Error;
 interface Case {
   watches: Said[];
   pages?: Page[];
-  /** How each watch was asked for: `list` or the version that it resumes after. */
+  /** The request of each watch: `list` or the version that it resumes after. */
   asked: string[];
-  /** How each page was asked for. */
+  /** The request of each page. */
   listed?: string[];
   told: string;
-  /** What is known in the end; empty means nothing. */
+  /** The final cache contents; an empty string means none. */
   known: string;
   synced?: boolean;
   fresh?: boolean;
@@ -84,7 +84,7 @@ const cases: Record<string, Case> = {
     told: "+a",
     known: "a@1",
   },
-  "the connection is lost in the middle of the first list": {
+  "the connection is lost in the middle of the initial list": {
     watches: [
       { events: "+a@1 +b@2", ends: lost },
       { events: "+b@2 +c@3 |4", ends: "never" },
@@ -93,7 +93,7 @@ const cases: Record<string, Case> = {
     told: "+a +b +c -a",
     known: "b@2 c@3",
   },
-  "the server ends the first list before its end": {
+  "the server ends the initial list early": {
     watches: [
       { events: "+a@1", ends: "fine" },
       { events: "+a@1 |2", ends: "never" },
@@ -129,7 +129,7 @@ const cases: Record<string, Case> = {
     told: "+a +b ~b -a",
     known: "b@9",
   },
-  "the server was restored from an older copy of itself": {
+  "the server was restored from an older backup": {
     watches: [
       { events: "+a@5 +b@6 |9 -b@10", ends: gone },
       { events: "+a@3 +b@2 |8 ~b@9", ends: "never" },
@@ -138,7 +138,7 @@ const cases: Record<string, Case> = {
     told: "+a +b -b ~a +b ~b",
     known: "a@3 b@9",
   },
-  "the history is gone in the middle of a watch": {
+  "the history is compacted in the middle of a watch": {
     watches: [
       { events: "+a@1 |2 ~a@3", ends: gone },
       { events: "+a@3 |9", ends: "never" },
@@ -147,7 +147,7 @@ const cases: Record<string, Case> = {
     told: "+a ~a",
     known: "a@3",
   },
-  "the history is gone, and the new list breaks off too": {
+  "the history is compacted, and the new list is interrupted too": {
     watches: [
       { events: "+a@1 +b@2 |2", ends: gone },
       { events: "+c@5", ends: lost },
@@ -168,7 +168,7 @@ const cases: Record<string, Case> = {
     told: "+a +b ~a",
     known: "a@4 b@2",
   },
-  "a list in pages takes longer than the server remembers": {
+  "a list in pages takes longer than the server keeps its history": {
     watches: [{ ends: noStreaming }, { ends: "never" }],
     pages: [{ items: "a@1 b@1", version: "3", more: "x" }, gone, { items: "b@1 c@5", version: "6" }],
     asked: ["list", "6"],
@@ -189,19 +189,19 @@ const cases: Record<string, Case> = {
     told: "+a +b",
     known: "a@1 b@2",
   },
-  "events come twice": {
+  "events arrive twice": {
     watches: [{ events: "+a@1 |2 ~a@3 ~a@3 -a@4 -a@4 +a#2@5 +a#2@5", ends: "never" }],
     asked: ["list"],
     told: "+a ~a -a +a",
     known: "a#2@5",
   },
-  "an old event comes after a newer one": {
+  "an old event arrives after a newer one": {
     watches: [{ events: "+a@1 |2 ~a@5 ~a@3 -a@6 ~a@4", ends: lost }, { ends: "never" }],
     asked: ["list", "6"],
     told: "+a ~a -a",
     known: "",
   },
-  "the kind vanishes, and comes back with other objects": {
+  "the kind is no longer served, and returns with other objects": {
     watches: [
       { events: "+a@1 |2", ends: "fine" },
       { ends: unserved },
@@ -212,7 +212,7 @@ const cases: Record<string, Case> = {
     told: "+a +b -a",
     known: "b@20",
   },
-  "the kind vanishes: what was there stays readable, and is not taken for current": {
+  "the kind is no longer served: cached objects stay readable, and are not considered fresh": {
     watches: [{ events: "+a@1 |2", ends: "fine" }, { ends: unserved }, { ends: unserved }],
     asked: ["list", "2", "list"],
     told: "+a",
@@ -251,7 +251,7 @@ for (const [
 
     while (script.left() > 0) {
       for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => void setImmediate(resolve));
-      // Whatever it waits for comes within the longest back-off.
+      // Every delay is within the longest backoff.
       if (script.left() > 0) clock.advance(30_000);
     }
     for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => void setImmediate(resolve));
@@ -265,7 +265,7 @@ for (const [
   });
 }
 
-/** A server that says what is written, and then says that there is nothing more to say. */
+/** A server that replays the script, and then reports that the script has ended. */
 function scripted(watches: readonly Said[], pages: readonly Page[]) {
   const saying = watches.values();
   const listing = pages.values();
@@ -279,7 +279,7 @@ function scripted(watches: readonly Said[], pages: readonly Page[]) {
     if (!said) throw lost;
     left--;
     asked.push(options.resourceVersion ?? "list");
-    // Each in a batch of its own, as they come from afar.
+    // Each in its own batch, as from a remote server.
     for (const text of said.events?.split(" ") ?? []) yield [event(text)];
     if (said.ends instanceof Error) throw said.ends;
     if (said.ends === "never")

@@ -43,8 +43,8 @@ function createMemoryLog() {
   return { log, lines };
 }
 
-describe("following", () => {
-  test("tells what is there in the resync lane, then every change as fresh", async () => {
+describe("watching", () => {
+  test("delivers present objects in the resync lane, then every change as fresh", async () => {
     const { client, informers, settle } = setUp();
     await client.create(Widget, "hub", makeWidget("a"));
     const informer = informers.of(Widget);
@@ -63,7 +63,7 @@ describe("following", () => {
     expect(informer.list().map(({ metadata }) => metadata.name)).toEqual(["a"]);
   });
 
-  test("can be waited for until its list has ended, also when that has failed", async () => {
+  test("whenQuiet resolves when the list has ended, including when it failed", async () => {
     const { client, informers } = setUp();
     const never = new AbortController().signal;
     const Gadget = dynamicKind({
@@ -82,7 +82,7 @@ describe("following", () => {
     await expect(served.whenQuiet(never)).resolves.toBeUndefined();
   });
 
-  test("tells a late subscriber what is there, and nothing after it has gone", async () => {
+  test("delivers present objects to a late subscriber, and nothing after it has unsubscribed", async () => {
     const { client, informers, settle } = setUp();
     await client.create(Widget, "hub", makeWidget("a"));
     const informer = informers.of(Widget);
@@ -96,7 +96,7 @@ describe("following", () => {
     expect(events).toEqual(["+a"]);
   });
 
-  test("goes on when a listener or an index throws, and says so once", async () => {
+  test("continues when a listener or an index throws, and logs it once", async () => {
     const { log, lines } = createMemoryLog();
     const { client, informers, settle } = setUp({ log });
     const informer = informers.of(Widget);
@@ -116,7 +116,7 @@ describe("following", () => {
     expect(lines.toSorted()).toEqual(["error index failed", "error listener failed"]);
   });
 
-  test("covers every logical cluster but those it leaves out", async () => {
+  test("covers every logical cluster except excluded ones", async () => {
     const { client, informers, settle } = setUp({ scope: { cluster: "*", where: (cluster) => cluster !== "hub" } });
     for (const cluster of ["hub", "paris", "oslo"]) await client.create(Widget, cluster, makeWidget(`in-${cluster}`));
     const informer = informers.of(Widget);
@@ -130,7 +130,7 @@ describe("following", () => {
     expect(informer.get({ cluster: "paris", namespace: "shop", name: "in-oslo" })).toBeUndefined();
   });
 
-  test("hands out the object that the client gave, not a copy", async () => {
+  test("returns the client's object, not a copy", async () => {
     const { client, informers, settle } = setUp();
     const informer = informers.of(Widget);
     const created = await client.create(Widget, "hub", makeWidget("a"));
@@ -141,7 +141,7 @@ describe("following", () => {
     expect(object).toBe(created);
   });
 
-  test("opens one watch for a kind, however many ask for it", async () => {
+  test("opens one watch per kind, regardless of the number of users", async () => {
     const { client, informers, settle } = setUp();
 
     const first = informers.of(Widget);
@@ -154,7 +154,7 @@ describe("following", () => {
 });
 
 describe("indexes", () => {
-  test("file present and coming objects, and move what changes", async () => {
+  test("contain present and new objects, and are updated on changes", async () => {
     const { client, informers, settle } = setUp();
     const informer = informers.of(Widget);
     const a = await client.create(Widget, "hub", makeWidget("a", { color: "red" }));
@@ -173,7 +173,7 @@ describe("indexes", () => {
     expect(named("blue")).toEqual(["a"]);
   });
 
-  test("give the newest object when a change leaves the values alone", async () => {
+  test("return the newest object when a change does not affect the values", async () => {
     const { client, informers, settle } = setUp();
     const informer = informers.of(Widget);
     informer.addIndex("namespace", (object) => [object.metadata.namespace ?? ""]);
@@ -185,7 +185,7 @@ describe("indexes", () => {
     expect(informer.by("namespace", "shop").map(({ spec }) => spec)).toEqual([{ color: "blue" }]);
   });
 
-  test("cannot be added twice, nor asked for when they are missing", () => {
+  test("cannot be added twice, nor queried when they are missing", () => {
     const { informers } = setUp();
     const informer = informers.of(Widget);
     informer.addIndex("color", () => []);
@@ -197,7 +197,7 @@ describe("indexes", () => {
 });
 
 describe("when the connection is lost", () => {
-  test("resumes after the last version it saw and misses nothing", async () => {
+  test("resumes after the last seen version and misses nothing", async () => {
     const { clock, client, informers, settle } = setUp();
     const { events } = record(informers.of(Widget));
     await client.create(Widget, "hub", makeWidget("a"));
@@ -214,7 +214,7 @@ describe("when the connection is lost", () => {
     expect(informers.of(Widget).synced).toBe(true);
   });
 
-  test("waits longer after every try, says so once, and says when it is back", async () => {
+  test("increases its backoff after every attempt, logs the failure once, and logs its recovery", async () => {
     const { log, lines } = createMemoryLog();
     const { clock, client, informers, settle } = setUp({ log });
     informers.of(Widget);
@@ -238,10 +238,10 @@ describe("when the connection is lost", () => {
     expect(delays[0]).toBeLessThanOrEqual(200);
     expect(delays[9]).toBeGreaterThanOrEqual(15_000);
     expect(delays[9]).toBeLessThanOrEqual(30_000);
-    expect(lines).toEqual(["warn watch failed, trying again", "info watching again"]);
+    expect(lines).toEqual(["warn watch failed, retrying", "info watching again"]);
   });
 
-  test("waits only briefly when a connection that worked is lost", async () => {
+  test("waits only briefly when a working connection is lost", async () => {
     const { clock, client, informers, settle } = setUp();
     informers.of(Widget);
     client.failNext("watch", ...Array.from({ length: 8 }, () => new Error("refused")));
@@ -258,7 +258,7 @@ describe("when the connection is lost", () => {
     expect((clock.nextDue() ?? 0) - clock.now()).toBeLessThanOrEqual(200);
   });
 
-  test("lists again when the history is gone, and tells only what is really different", async () => {
+  test("lists again when the history is compacted, and delivers only real differences", async () => {
     const { clock, client, informers, settle } = setUp();
     const created = [];
     for (const name of ["same", "changed", "gone", "replaced"])
@@ -293,7 +293,7 @@ describe("when the connection is lost", () => {
     ).toEqual(["changed", "new", "replaced", "same"]);
   });
 
-  test("starts its first list over when it breaks in the middle", async () => {
+  test("restarts its initial list when it is interrupted", async () => {
     const { clock, client, informers, settle } = setUp();
     await client.create(Widget, "hub", makeWidget("a"));
     client.failNext("watch", new Error("broken pipe"), new Error("broken pipe"));
@@ -311,8 +311,8 @@ describe("when the connection is lost", () => {
   });
 });
 
-describe("servers that lack something", () => {
-  test("a kind that is not served is asked for again, and mentioned once", async () => {
+describe("servers that lack a feature", () => {
+  test("a kind that is not served is retried, and logged once", async () => {
     const { log, lines } = createMemoryLog();
     const { clock, client, informers, settle } = setUp({ log });
     client.setServed(Widget, false);
@@ -323,7 +323,7 @@ describe("servers that lack something", () => {
     }
     await informers.whenSynced(AbortSignal.timeout(1000));
     expect(informer.synced).toBe(false);
-    expect(lines).toEqual(["info kind is not served yet, asking again until it is"]);
+    expect(lines).toEqual(["info kind is not served yet, retrying until it is"]);
 
     client.setServed(Widget, true);
     clock.advance(5000);
@@ -332,7 +332,7 @@ describe("servers that lack something", () => {
     expect(informer.synced).toBe(true);
   });
 
-  test("a server that does not stream lists is listed in pages", async () => {
+  test("a server without streaming lists is listed in pages", async () => {
     const { client, informers, settle } = setUp();
     client.refuseStreamingLists(
       invalid("", "ListOptions", "", [
@@ -352,7 +352,7 @@ describe("servers that lack something", () => {
 });
 
 describe("closing", () => {
-  test("ends the watches and rejects whoever still waits for a list", async () => {
+  test("ends the watches and rejects pending waits for a list", async () => {
     const { client, informers, settle } = setUp();
     client.setServed(Widget, false);
     const informer = informers.of(Widget);
@@ -365,7 +365,7 @@ describe("closing", () => {
     expect(() => informers.of(Widget)).toThrow("closed");
   });
 
-  test("a wait for the first list ends with its signal", async () => {
+  test("waiting for the initial list ends with its signal", async () => {
     const { client, informers } = setUp();
     client.setServed(Widget, false);
     const stop = new AbortController();
@@ -392,7 +392,7 @@ test("ten thousand objects with an index are listed without delay", async () => 
   informer.addIndex("cluster", (_object, cluster) => [cluster]);
   await informer.whenSynced(AbortSignal.timeout(10_000));
 
-  // It takes some 20 ms; the budget of 300 ms holds on a busy machine too.
+  // It takes some 20 ms; the limit of 300 ms holds on a busy machine too.
   expect(performance.now() - start).toBeLessThan(300);
   expect(informer.by("cluster", "member-7").length).toBe(100);
   members.close();

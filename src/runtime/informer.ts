@@ -1,7 +1,7 @@
 /**
- * One kind as the API server has it, kept current in memory: a streaming list, then every change. It outlives whatever
- * happens to the connection: it resumes after the last version it saw, and when the server no longer knows that version
- * it lists again and tells its listeners only what is really different.
+ * An in-memory cache of one kind, kept current by a streaming list and a watch. It survives any connection failure: it
+ * resumes after the last seen version, and when the server no longer has that version it lists again and notifies its
+ * listeners only of real differences.
  */
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import {
@@ -20,20 +20,20 @@ import type { Informer, Lane, ObjectEvent } from "./controller.ts";
 import { ObjectStore, type Stored, type ValuesOf } from "./object-store.ts";
 import { isLater, isNewer } from "./resource-version.ts";
 
-/** A lost connection is tried again soon, and never less than twice a minute. */
+/** A lost connection is retried soon, and at least twice a minute. */
 const FIRST_RECONNECT_MS = 200;
 const LAST_RECONNECT_MS = 30_000;
 /**
- * A kind appears the moment its CustomResourceDefinition does; asking for it every few seconds costs one refused
+ * A kind is served as soon as its CustomResourceDefinition exists; retrying every few seconds costs one rejected
  * request.
  */
 const LAST_UNSERVED_MS = 5_000;
-/** For servers without streaming lists; the page size of client-go. */
+/** For servers without streaming lists; client-go's page size. */
 const PAGE_SIZE = 500;
-/** An event that is late is late by a few; more deletions than this are not remembered. */
+/** A late event is late by only a few; more deletions than this are not remembered. */
 const MAX_DELETIONS = 256;
 
-/** Which logical clusters are watched: one, or those in this process that fit. */
+/** The watched logical clusters: one, or the matching ones of this process. */
 export type Scope = { cluster: string; where?: (cluster: string) => boolean };
 
 export interface InformerOptions<T extends KubernetesObject> {
@@ -43,7 +43,7 @@ export interface InformerOptions<T extends KubernetesObject> {
   random: Random;
   log: Log;
   scope: Scope;
-  /** Ends it. */
+  /** Closes the informer. */
   signal: AbortSignal;
 }
 
@@ -58,26 +58,26 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   readonly #store = new ObjectStore<T>();
   readonly #firstList = Promise.withResolvers<void>();
   readonly #firstAnswer = Promise.withResolvers<void>();
-  /** Replaced, never changed, so that a listener may subscribe another while events are handed out. */
+  /** Replaced, never modified, so that a listener may subscribe another during delivery. */
   #listeners: readonly Listener<T>[] = [];
   #synced = false;
   #isAnswered = false;
   #state: "listing" | "following" | "waiting" = "listing";
-  /** What waits for the end of the list that is under way. */
+  /** Resolved at the end of the list in progress. */
   #listEnd: PromiseWithResolvers<void> | undefined;
-  /** Everything up to this version was seen; unset asks for a list. */
+  /** Everything up to this version was seen; unset requests a list. */
   #resourceVersion: string | undefined;
   #listing = 0;
-  /** The last deletions: the version of each by the uid of its object. */
+  /** The latest deletions: the version of each by the object's uid. */
   readonly #deletions = new Map<string, string>();
   #streamsLists = true;
-  /** False when a list took longer than the server remembers: then it is asked for in one piece. */
+  /** False after a list took longer than the server keeps its history: then it is requested in one piece. */
   #listsInPages = true;
-  /** Consecutive tries that brought nothing. */
+  /** Consecutive attempts without any event. */
   #attempts = 0;
   /** Listeners and indexes that have thrown. */
   readonly #culprits = new WeakSet<object>();
-  /** What the log was last told about the connection. */
+  /** The connection state that was last logged. */
   #reported: "fine" | "unserved" | "lost" = "fine";
 
   constructor(options: InformerOptions<T>) {
@@ -90,7 +90,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       group: options.kind.group,
       cluster: options.scope.cluster,
     });
-    // An informer that is closed before its first list is no failure unless somebody waits for it.
+    // Closing an informer before its initial list is not a failure unless a caller waits for it.
     this.#firstList.promise.then(this.#firstAnswer.resolve, this.#firstAnswer.resolve);
     void this.#firstAnswer.promise.then(() => (this.#isAnswered = true));
     void this.#run();
@@ -108,12 +108,15 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     return abortable(this.#firstList.promise, signal);
   }
 
-  /** What `whenAnswered` waits for has happened. */
+  /** The condition of `whenAnswered`. */
   get isAnswered(): boolean {
     return this.#isAnswered;
   }
 
-  /** Resolves when the first list is complete, or the server said that it does not have the kind. */
+  /**
+   * Resolves when the initial list is complete, or the server returned an error such as that it does not serve the
+   * kind.
+   */
   whenAnswered(signal: AbortSignal): Promise<void> {
     return abortable(this.#firstAnswer.promise, signal);
   }
@@ -152,7 +155,8 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       try {
         return valuesOf(object, cluster);
       } catch (error) {
-        // Objects of other people's kinds may have any shape: one that an index cannot read must not stop the informer.
+        // Objects of custom kinds may have any shape: one that an index function cannot handle must not stop the
+        // informer.
         const { namespace, name: objectName } = object.metadata;
         this.#logOnce(valuesOf, "index failed", {
           index: name,
@@ -167,7 +171,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   }
 
   subscribe(listener: Listener<T>): () => void {
-    // Wrapped, so that subscribing the same function twice gives two subscriptions.
+    // Wrapped, so that subscribing the same function twice creates two subscriptions.
     const own: Listener<T> = (event, lane) => listener(event, lane);
     for (const { cluster, object } of this.#store.all()) this.#call(own, { cluster, object, deleted: false }, "resync");
     this.#listeners = [...this.#listeners, own];
@@ -177,8 +181,8 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   }
 
   /**
-   * Takes the answer to a write of ours as if its event had come already, so that whoever wrote it reads it. An answer
-   * that the watch has overtaken says nothing new and is left out: the object may have been deleted since.
+   * Applies the response to our own write as if its event had already arrived, so that the writer can read it. A
+   * response that the watch has overtaken is ignored: the object may have been deleted since.
    */
   note(cluster: string, object: DeepReadonly<T>): void {
     const { namespace, name, uid, resourceVersion = "" } = object.metadata;
@@ -189,13 +193,13 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     )
       return;
     const stored = this.#store.find(cluster, namespace, name);
-    // Another object of that name is for the watch to sort out, in order.
+    // The watch resolves another object of that name, in order.
     if (stored ? stored.object.metadata.uid === uid : true) this.#present(cluster, object);
   }
 
   async #run(): Promise<void> {
     const { clock, signal } = this.#options;
-    // Whoever opened it may still add its indexes in this tick.
+    // The opener may still add its indexes in this tick.
     await Promise.resolve();
     while (!signal.aborted) {
       const attempts = this.#attempts++;
@@ -205,14 +209,14 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
         (error: unknown) => ({ error }),
       );
       if (signal.aborted) break;
-      // A connection that held for long was a good one, also when nothing happened on it.
+      // A long-lived connection was a good one, even without events.
       if (clock.now() - sinceMs >= LAST_RECONNECT_MS) this.#attempts = 0;
       await this.#pause(failure, attempts);
     }
     this.#firstList.reject(
       new FlotillaError(
         "InformerClosed",
-        `the informer of ${this.kind.plural} was closed before its first list was complete`,
+        `the informer of ${this.kind.plural} was closed before its initial list was complete`,
       ),
     );
     this.#enter("waiting");
@@ -227,8 +231,8 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     if (this.#resourceVersion === undefined) {
       this.#enter("listing");
       this.#listing++;
-      // A list is newer than every deletion that was told, or the server's history is another: one that was restored
-      // from a copy.
+      // A list is newer than every delivered deletion, unless the server was restored from a backup and has another
+      // history.
       this.#deletions.clear();
       if (this.#streamsLists) {
         for await (const batch of client.watch(this.kind, { cluster, ...watched, sendInitialEvents: true, signal }))
@@ -271,16 +275,16 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     this.#finishList(resourceVersion);
   }
 
-  /** Decides what a lost connection means, and waits before the next one. */
+  /** Classifies a lost connection, and waits before the next one. */
   async #pause(failure: { error: unknown } | undefined, attempts: number): Promise<void> {
     const { clock, random, scope, signal } = this.#options;
     const broughtSomething = this.#attempts === 0;
     let lastMs = LAST_RECONNECT_MS;
     if (!failure) {
-      if (broughtSomething) return; // Servers end watches every few minutes; that is no failure.
+      if (broughtSomething) return; // Servers end watches every few minutes; that is not a failure.
     } else if (isExpired(failure.error)) {
       this.#resourceVersion = undefined;
-      this.#log.debug("history is gone, listing again");
+      this.#log.debug("history was compacted, listing again");
       if (attempts === 0 || broughtSomething) return;
     } else if (this.#state === "listing" && this.#streamsLists && scope.cluster !== "*" && isInvalid(failure.error)) {
       this.#streamsLists = false;
@@ -293,24 +297,25 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       this.#firstAnswer.resolve();
     } else {
       this.#report("lost", failure.error);
-      // A refusal is an answer too: one kind that may not be read must not keep every controller from starting.
+      // A rejection is an answer too: one unreadable kind must not keep every controller from starting.
       if (failure.error instanceof ApiError) this.#firstAnswer.resolve();
     }
     this.#enter("waiting");
     const delayMs = Math.min(lastMs, FIRST_RECONNECT_MS * 2 ** (broughtSomething ? 0 : attempts));
-    // Half of it is chance, so that a thousand informers do not return to a restarted server in step.
+    // Half of the delay is random, so that a thousand informers do not reconnect to a restarted server at the same
+    // time.
     try {
       await sleep(clock, delayMs * (0.5 + random.next() / 2), signal);
     } catch (error) {
-      if (!signal.aborted) throw error; // Closed while waiting, which the loop sees by itself.
+      if (!signal.aborted) throw error; // Closed while waiting, which the loop detects itself.
     }
   }
 
   #report(state: "fine" | "unserved" | "lost", error?: unknown): void {
     if (this.#reported === state) return;
     if (state === "fine") this.#log.info("watching again");
-    else if (state === "unserved") this.#log.info("kind is not served yet, asking again until it is", { error });
-    else this.#log.warn("watch failed, trying again", { error });
+    else if (state === "unserved") this.#log.info("kind is not served yet, retrying until it is", { error });
+    else this.#log.warn("watch failed, retrying", { error });
     this.#reported = state;
   }
 
@@ -328,18 +333,18 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
         else if (!this.#wasDeletedSince(event.object))
           this.#present(event.cluster, event.object, event.isInitial ?? !this.#synced);
       }
-      // While a list is under way its objects come in no order of versions, so there is nothing yet to resume from.
+      // During a list, objects are not in version order, so there is no version to resume from yet.
       if (this.#state === "following") this.#advance(event.object.metadata.resourceVersion);
     }
   }
 
-  /** Never back: resuming from an earlier version would bring what was told already. */
+  /** Never backwards: resuming from an earlier version would deliver events again. */
   #advance(resourceVersion: string | undefined): void {
     if (resourceVersion === undefined || isLater(this.#resourceVersion ?? "", resourceVersion)) return;
     this.#resourceVersion = resourceVersion;
   }
 
-  /** An event from before a deletion that was told already: the object would be there again. */
+  /** An event from before a delivered deletion: it would resurrect the object. */
   #wasDeletedSince({ metadata: { uid, resourceVersion = "" } }: DeepReadonly<T>): boolean {
     const deletion = this.#deletions.size > 0 && uid !== undefined ? this.#deletions.get(uid) : undefined;
     return deletion !== undefined && isLater(deletion, resourceVersion);
@@ -358,11 +363,11 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
 
   #present(cluster: string, object: DeepReadonly<T>, isInitial = !this.#synced): void {
     const { namespace, name, uid, resourceVersion } = object.metadata;
-    // What changes while the first list is under way is new all the same.
+    // A change during the initial list is still fresh.
     const lane: Lane = isInitial && !this.#synced ? "resync" : "fresh";
     let stored = this.#store.find(cluster, namespace, name);
     if (stored && stored.object.metadata.uid !== uid) {
-      // The same name, but another object: the old one was deleted while nobody was looking.
+      // The same name, but another object: the deletion of the old one was missed.
       this.#drop(stored, stored.object);
       stored = undefined;
     }
@@ -374,8 +379,8 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     stored.listing = this.#listing;
     const old = stored.object;
     if (old.metadata.resourceVersion === resourceVersion) return;
-    // What we noted from our own writes may be ahead of the watch. A list is never behind: where it has an older
-    // version, the server went back to it.
+    // Our own writes may be ahead of the watch. A list is never behind: where it has an older version, the server was
+    // rolled back to it.
     if (this.#state !== "listing" && isNewer(old, object)) return;
     this.#store.replace(stored, object);
     this.#tell({ cluster, object, old, deleted: false }, lane);
@@ -383,7 +388,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
 
   #vanished(cluster: string, object: DeepReadonly<T>): void {
     const stored = this.#store.find(cluster, object.metadata.namespace, object.metadata.name);
-    // A namesake that we made since then is noted already; the deletion is not about it.
+    // A new object of the same name, created by us since then, is already cached; the deletion is not about it.
     const { uid, resourceVersion } = object.metadata;
     if (!stored || stored.object.metadata.uid !== uid) return;
     this.#drop(stored, object);
@@ -412,7 +417,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     }
   }
 
-  /** A mistake in what others gave us needs a person once, not once for every object. */
+  /** A bug in a listener or an index is logged once, not once per object. */
   #logOnce(culprit: object, message: string, fields: LogFields): void {
     if (this.#culprits.has(culprit)) return this.#log.debug(message, fields);
     this.#culprits.add(culprit);

@@ -1,4 +1,4 @@
-/** The informers that the controllers of one process share: one per kind and version, opened on first use. */
+/** The informers shared by the controllers of one process: one per kind and version, opened on first use. */
 import { formatApiVersion, type Kind, type KubernetesObject } from "../api/index.ts";
 import { invariant, systemRandom, type Clock, type DeepReadonly, type Log, type Random } from "../base/index.ts";
 import type { Client } from "../client/index.ts";
@@ -9,24 +9,21 @@ export interface InformersOptions {
   client: Client;
   clock: Clock;
   log: Log;
-  /** One logical cluster, or `*` for all of this process in one watch, or for those of them that fit `where`. */
+  /** One logical cluster, or `*` for all of this process in one watch, or for those that match `where`. */
   scope: Scope;
   random?: Random;
 }
 
 export interface SharedInformers extends Informers {
-  /** Resolves when every informer that is open has its first list; kinds that the server does not have are left out. */
+  /** Resolves when every open informer has its initial list; kinds that the server does not serve are excluded. */
   whenSynced(signal: AbortSignal): Promise<void>;
-  /** True when no list is under way. */
+  /** True when no list is in progress. */
   isQuiet(): boolean;
-  /** The kinds whose list is under way. */
+  /** The kinds with a list in progress. */
   busy(): string[];
-  /**
-   * The kinds that were asked for at least this long ago, and of which the server has said nothing yet: nobody knows
-   * what there is.
-   */
+  /** The kinds that were requested at least this long ago and have had no response from the server yet. */
   unanswered(sinceMs: number): string[];
-  /** Tells the informer of this kind, if there is one for this cluster, what a write of ours brought about. */
+  /** Passes the result of our own write to the informer of this kind, if there is one for this cluster. */
   note(kind: Kind, cluster: string, object: DeepReadonly<KubernetesObject>): void;
   /** Ends all watches. */
   close(): void;
@@ -41,7 +38,7 @@ export function createInformers(options: InformersOptions): SharedInformers {
     scope.cluster === "*" ? (scope.where?.(cluster) ?? true) : scope.cluster === cluster;
   return {
     of<T extends KubernetesObject>(kind: Kind<T>): Informer<T> {
-      invariant(!closing.signal.aborted, `the informers were closed when ${kind.plural} were asked for`);
+      invariant(!closing.signal.aborted, `${kind.plural} were requested after the informers were closed`);
       const id = idOf(kind);
       let informer = opened.get(id);
       if (!informer)
@@ -57,12 +54,12 @@ export function createInformers(options: InformersOptions): SharedInformers {
             signal: closing.signal,
           })),
         );
-      // The kind carries the type: an informer opened for it holds objects of that type.
+      // The kind determines the type: an informer opened for it holds objects of that type.
       return informer as unknown as Informer<T>;
     },
     async whenSynced(signal) {
       signal.throwIfAborted();
-      // Every controller waits here for every kind: one that has answered is not worth a listener.
+      // Every controller waits here for every kind: one that has answered needs no listener.
       for (const informer of opened.values()) if (!informer.isAnswered) await informer.whenAnswered(signal);
     },
     isQuiet: () => opened.values().every((informer) => informer.isQuiet()),

@@ -11,7 +11,7 @@ const LEASE = { cluster: "hub", namespace: "kube-system", name: "flotilla" };
 async function turns(count = 30): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise((resolve) => void setImmediate(resolve));
 }
-/** Moves time on in steps, so that everybody acts in between. */
+/** Advances time in steps, so that all candidates act in between. */
 async function pass(clock: FakeClock, ms: number, stepMs = 500): Promise<void> {
   for (let passed = 0; passed < ms; passed += stepMs) {
     clock.advance(stepMs);
@@ -23,7 +23,7 @@ interface Candidate {
   election: LeaderElection;
   ended: Promise<string>;
   stop(): void;
-  /** Lets `lead` end after it was told to. */
+  /** Lets `lead` end after its signal was aborted. */
   finish(): void;
 }
 
@@ -73,7 +73,7 @@ function setUp() {
 const readLease = (client: FakeClient): Promise<unknown> => client.get(Lease, LEASE).then(({ spec }) => spec);
 
 describe("one candidate", () => {
-  test("becomes leader at once, says so on the Lease, and renews it every two seconds with one write", async () => {
+  test("becomes leader immediately, records itself in the Lease, and renews it every two seconds with one write", async () => {
     const { clock, client, told, stand } = setUp();
     const a = stand("a");
     await turns();
@@ -101,7 +101,7 @@ describe("one candidate", () => {
     expect(await a.ended).toBe("ended");
   });
 
-  test("gives the lease back when it is stopped, and leaves no timer", async () => {
+  test("releases the lease when it is stopped, and leaves no timer", async () => {
     const { clock, client, told, stand } = setUp();
     const a = stand("a");
     await turns();
@@ -120,7 +120,7 @@ describe("one candidate", () => {
     expect(told).toEqual(["a became leader", "a stopped leading"]);
   });
 
-  test("keeps the lease while its work comes to an end", async () => {
+  test("keeps the lease until its work has ended", async () => {
     const { clock, client, stand } = setUp();
     const a = stand("a", { holdsOn: true });
     await turns();
@@ -135,7 +135,7 @@ describe("one candidate", () => {
     expect(await readLease(client)).not.toHaveProperty("holderIdentity");
   });
 
-  test("ends with what its work throws, and gives the lease back", async () => {
+  test("rejects with the error of its work, and releases the lease", async () => {
     const { clock, client } = setUp();
     const election = createLeaderElection({
       client,
@@ -153,7 +153,7 @@ describe("one candidate", () => {
     expect(election.isLeader).toBe(false);
   });
 
-  test("goes on leading through failures that are shorter than the deadline", async () => {
+  test("keeps leading through failures that are shorter than the deadline", async () => {
     const { clock, client, stand } = setUp();
     const a = stand("a");
     await turns();
@@ -166,7 +166,7 @@ describe("one candidate", () => {
     a.stop();
   });
 
-  test("stops ten seconds after its last renewal when the server is out of reach", async () => {
+  test("stops ten seconds after its last renewal when the server is unreachable", async () => {
     const { clock, client, stand } = setUp();
     const a = stand("a");
     await turns();
@@ -182,7 +182,7 @@ describe("one candidate", () => {
     expect(clock.nextDue()).toBeUndefined();
   });
 
-  test("may stand again after it lost, and need not wait for its own lease", async () => {
+  test("may run again after it lost, and need not wait for its own lease", async () => {
     const { clock, client, stand } = setUp();
     const a = stand("a");
     await turns();
@@ -205,7 +205,7 @@ describe("one candidate", () => {
 });
 
 describe("two candidates", () => {
-  test("one leads; the other follows as soon as the lease was given back", async () => {
+  test("one leads, and the other takes over as soon as the lease is released", async () => {
     const { clock, client, stand } = setUp();
     const a = stand("a");
     await turns();
@@ -222,7 +222,7 @@ describe("two candidates", () => {
     await b.ended;
   });
 
-  test("the other takes over fifteen seconds after the last renewal that it saw, whatever the clocks say", async () => {
+  test("the other takes over fifteen seconds after the last renewal it observed, regardless of wall clocks", async () => {
     const { clock, client, stand } = setUp();
     const ahead: Clock = { now: () => clock.now() + 86_400_000, after: (ms, run) => clock.after(ms, run) };
     const offline = { ...client, update: () => Promise.reject(new UnreachableError("lost")) };
@@ -254,7 +254,7 @@ describe("two candidates", () => {
     expect(await readLease(client)).toMatchObject({ holderIdentity: "thief" });
   });
 
-  test("a lease that was deleted is made again by its leader", async () => {
+  test("a leader recreates its deleted lease", async () => {
     const { clock, client, stand } = setUp();
     const a = stand("a");
     await turns();
@@ -268,7 +268,7 @@ describe("two candidates", () => {
     await a.ended;
   });
 
-  test("of two with the same identity still only one leads", async () => {
+  test("of two candidates with the same identity still only one leads", async () => {
     const { clock, stand } = setUp();
     const first = stand("a");
     await turns();
@@ -283,7 +283,7 @@ describe("two candidates", () => {
     await Promise.all([first.ended, second.ended]);
   });
 
-  test("a label on the lease does not keep a dead leader in office", async () => {
+  test("a label change on the lease does not extend the term of a dead leader", async () => {
     const { clock, client, stand } = setUp();
     const a = stand("a", { by: { ...client, update: () => Promise.reject(new UnreachableError("lost")) } });
     await turns();
@@ -301,10 +301,10 @@ describe("two candidates", () => {
   });
 });
 
-/** What goes wrong with the requests of one candidate for a while. */
+/** The failure of one candidate's requests for a while. */
 type Fault = "refused" | "answer lost" | "late";
 
-test("whatever the network and the clocks do, never do two lead at the same time, and in the end one does", async () => {
+test("under any network and clock faults, at most one candidate leads at a time, and eventually one does", async () => {
   const fault = fc.record({
     candidate: fc.nat(2),
     fault: fc.constantFrom<Fault>("refused", "answer lost", "late"),
@@ -363,7 +363,7 @@ test("whatever the network and the clocks do, never do two lead at the same time
         const leading = candidates.filter(({ election }) => election.isLeader);
 
         expect(together).toBe(0);
-        // One that lost does not stand again here, so somebody leads only while somebody stands.
+        // A candidate that lost does not run again here, so there is a leader only while a candidate is running.
         const waiting = await Promise.all(
           Array.from(standing, ({ ended }) => Promise.race([ended, Promise.resolve("standing")])),
         );
@@ -377,7 +377,7 @@ test("whatever the network and the clocks do, never do two lead at the same time
   );
 }, 60_000);
 
-/** A client whose writes are refused, carried out without an answer, or carried out late. */
+/** A client whose writes are rejected, executed without a response, or executed late. */
 function faulty(client: FakeClient, clock: Clock, faultNow: () => Fault | undefined): Client {
   const wrapped = async <R>(act: () => Promise<R>, signal: AbortSignal | undefined): Promise<R> => {
     const fault = faultNow();
@@ -391,7 +391,7 @@ function faulty(client: FakeClient, clock: Clock, faultNow: () => Fault | undefi
   return {
     ...client,
     get: (kind, key, options) => wrapped(() => client.get(kind, key), options?.signal),
-    // Without the signal: what is on its way arrives, whoever has stopped waiting for it.
+    // Without the signal: a request in flight arrives, even when the caller has stopped waiting for it.
     create: (kind, cluster, object, options) => wrapped(() => client.create(kind, cluster, object), options?.signal),
     update: (kind, cluster, object, options) => wrapped(() => client.update(kind, cluster, object), options?.signal),
   };

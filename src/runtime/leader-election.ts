@@ -1,12 +1,13 @@
 /**
- * Leader election on a Lease: of several processes that stand for it, one leads.
+ * Leader election with a Lease: one of several candidate processes leads.
  *
- * Nobody's wall clock counts, neither another's nor our own. A leader counts from the moment before it asked for its
- * last renewal and gives up after the renew deadline; everybody else counts from the moment at which they saw that
- * renewal, and waits for the longer lease duration. So the old leader has stopped before the next one starts, as long
- * as no clock runs half as fast again as another. Both are timers, which a corrected wall clock does not move.
+ * Wall clocks are not used, neither another process's nor our own. A leader measures from before it requested its last
+ * renewal and stops after the renew deadline; all other candidates measure from when they observed that renewal, and
+ * wait for the longer lease duration. So the old leader has stopped before the next one starts, as long as no clock
+ * runs half as fast again as another. Both use timers, which a corrected wall clock does not affect.
  *
- * Reads and writes: the Lease. A write names the version that it replaces, so of two that want it one gets it.
+ * Reads and writes: the Lease. A write names the version it replaces, so only one of two concurrent candidates
+ * succeeds.
  */
 import { Lease } from "../api/index.ts";
 import {
@@ -26,17 +27,17 @@ import { isAlreadyExists, isConflict, isNotFound } from "../machinery/index.ts";
 import type { EventRecorder } from "./events.ts";
 
 export interface LeaderElectionTimes {
-  /** How long others wait after the last renewal that they saw. */
+  /** How long other candidates wait after the last renewal they observed. */
   leaseDurationMs: number;
-  /** How long a leader goes on without a renewal. */
+  /** How long a leader continues without a renewal. */
   renewDeadlineMs: number;
-  /** Between renewals, and between tries to become leader. */
+  /** Between renewals, and between attempts to become leader. */
   retryMs: number;
 }
 
-/** What Kubernetes' own components use. */
+/** The defaults of Kubernetes' own components. */
 const USUAL_TIMES: LeaderElectionTimes = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000 };
-/** Candidates wait up to this much longer by chance, so that they do not ask in step. */
+/** Candidates wait up to this much longer at random, so that their requests are not synchronized. */
 const JITTER = 1.2;
 
 export interface LeaderElectionOptions {
@@ -45,53 +46,53 @@ export interface LeaderElectionOptions {
   random: Random;
   log: Log;
   lease: Required<ObjectKey>;
-  /** Of this process and no other, now or earlier; a host name with something random does. */
+  /** Unique to this process, also among earlier ones; a host name with a random suffix is sufficient. */
   identity: string;
   times?: Partial<LeaderElectionTimes>;
-  /** Told when somebody becomes leader and when they stop. */
+  /** Receives an event when a candidate becomes leader and when it stops. */
   events?: EventRecorder;
 }
 
 export interface LeaderElection {
   readonly isLeader: boolean;
-  /** Who led when we last looked; empty when nobody did. */
+  /** The leader when last observed; empty when there was none. */
   readonly leader: string;
   /**
-   * Stands for election, and calls `lead` when it is won. The signal of `lead` is aborted when the lease is lost or
-   * `signal` is aborted; the lease is kept until `lead` has ended and then given back, so that the next leader need not
+   * Runs for election, and calls `lead` when it is won. The signal of `lead` is aborted when the lease is lost or
+   * `signal` is aborted. The lease is held until `lead` has ended and then released, so that the next leader need not
    * wait.
    *
-   * Resolves with `lost` when somebody else may lead now, else with `ended`. Rejects with what `lead` throws. One call
-   * at a time.
+   * Resolves with `lost` when another candidate may lead now, otherwise with `ended`. Rejects with the error of `lead`.
+   * One call at a time.
    */
   run(lead: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<"ended" | "lost">;
 }
 
-/** The time from one election to its end. Before it is won, only `lost` means something. */
+/** The time from winning an election to its end. Before it is won, only `lost` is meaningful. */
 interface Term {
   readonly lost: AbortController;
-  /** Set when it is won. */
+  /** Set when the election is won. */
   deadline?: Timer;
 }
 
 export function createLeaderElection(options: LeaderElectionOptions): LeaderElection {
   const { client, clock, random, lease: key, identity, events } = options;
   const { leaseDurationMs, renewDeadlineMs, retryMs } = { ...USUAL_TIMES, ...defined(options.times) };
-  invariant(identity !== "", "a candidate has an identity");
+  invariant(identity !== "", "a candidate must have an identity");
   invariant(
     leaseDurationMs > renewDeadlineMs && renewDeadlineMs > retryMs * JITTER,
-    "a lease lasts longer than the renew deadline, and that longer than the wait between tries",
+    "leaseDurationMs must be greater than renewDeadlineMs, and that greater than retryMs",
   );
   const log = options.log.with({ lease: `${key.cluster}/${key.namespace}/${key.name}`, identity });
-  /** The lease as we last saw or wrote it. */
+  /** The lease as last observed or written. */
   let observed: DeepReadonly<Lease> | undefined;
-  /** What we last asked the server to write; whether it did is not always known. */
+  /** The last requested write; whether the server executed it is not always known. */
   let asked: Lease["spec"];
   let isExpired = false;
   let expiry: Timer | undefined;
   let current: Term | undefined;
   let isStanding = false;
-  /** Why the last try failed, if it did. */
+  /** The error of the last attempt, if it failed. */
   let lastFailure: unknown;
 
   const observe = (lease: DeepReadonly<Lease>): void => {
@@ -106,7 +107,7 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
       log.debug("leader seen", { leader: holderOf(lease) });
   };
 
-  /** The next content of the lease: a renewal when it is ours already, else one that says that it changes hands. */
+  /** The next content of the lease: a renewal when it is already ours, otherwise a transition. */
   const specAfter = (lease: DeepReadonly<Lease> | undefined, isOurs: boolean): NonNullable<Lease["spec"]> => {
     const now = formatMicroTime(clock.now());
     const { acquireTime = now, leaseTransitions = 0 } = lease?.spec ?? {};
@@ -145,7 +146,7 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
     );
   };
 
-  /** One try to get the lease, or to keep it. */
+  /** One attempt to acquire or renew the lease. */
   const attempt = async (isLeading: boolean, signal: AbortSignal): Promise<"held" | "taken"> => {
     try {
       if (isLeading && observed) {
@@ -153,7 +154,8 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
         return "held";
       }
     } catch (error) {
-      if (!isConflict(error) && !isNotFound(error)) throw error; // Somebody wrote it: who, is read below.
+      // Another candidate wrote it; its identity is read below.
+      if (!isConflict(error) && !isNotFound(error)) throw error;
     }
     const found = await find(client, Lease, key, { signal });
     if (!found) {
@@ -161,8 +163,8 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
       return "held";
     }
     observe(found);
-    // Ours is what we asked for, also when the answer was lost. Our identity alone proves nothing: a second process may
-    // be using it.
+    // The lease is ours when it is what we requested, even when the response was lost. Our identity alone proves
+    // nothing: a second process may use it.
     const isOurs = holderOf(found) === identity && found.spec?.acquireTime === asked?.acquireTime;
     if (!isOurs && holderOf(found) !== "" && (isLeading || !isExpired)) return "taken";
     await update(found, specAfter(found, isOurs), signal);
@@ -170,8 +172,8 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
   };
 
   /**
-   * Tries once within a term; the deadline counts from before the request, because nobody knows when in between it was
-   * carried out.
+   * Makes one attempt within a term; the deadline counts from before the request, because the time of its execution is
+   * unknown.
    */
   const hold = async (term: Term, signal: AbortSignal): Promise<void> => {
     const isLeading = term.deadline !== undefined;
@@ -183,8 +185,7 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
       if (isLeading && outcome === "taken") term.lost.abort();
     } catch (error) {
       if (!signal.aborted) lastFailure = error;
-      if (!isAlreadyExists(error) && !isConflict(error))
-        log.debug("lease could not be written, trying again", { error });
+      if (!isAlreadyExists(error) && !isConflict(error)) log.debug("lease not written, retrying", { error });
     }
     if (!held) return deadline.cancel();
     lastFailure = undefined;
@@ -196,7 +197,7 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
     try {
       await sleep(clock, ms, signal);
     } catch (error) {
-      if (!signal.aborted) throw error; // It is over sooner, which whoever waits sees by itself.
+      if (!signal.aborted) throw error; // Ended earlier, which the waiting caller detects itself.
     }
   };
 
@@ -221,8 +222,8 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
         term.lost.signal,
       );
     } catch (error) {
-      // Nothing is lost but time: the lease runs out.
-      log.info("lease could not be given back, it will run out", { error });
+      // Only time is lost: the lease expires.
+      log.info("lease not released, it will expire", { error });
     }
   };
 
@@ -235,7 +236,7 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
       });
   };
 
-  /** Leads until the work has ended, and renews meanwhile. */
+  /** Leads until the work has ended, and renews the lease in the meantime. */
   const serve = async (
     term: Term,
     lead: (signal: AbortSignal) => Promise<void>,
@@ -265,9 +266,9 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
       return observed ? holderOf(observed) : "";
     },
     async run(lead, signal) {
-      invariant(!isStanding, `${identity} stands for election once at a time`);
+      invariant(!isStanding, `${identity} is already running for election`);
       isStanding = true;
-      // What an earlier run saw was counted then; only what is seen from now on is.
+      // Observations of an earlier run are discarded; only new ones count.
       observed = undefined;
       const term = await win(signal);
       if (!term) {

@@ -57,11 +57,11 @@ function setUp({ log = silentLog }: { log?: Log } = {}) {
     settle: () => reconcileUntilQuiet({ managers: [manager], server: client, others: [members] }),
   };
 }
-/** Lets queued callbacks run while something is deliberately held back. */
+/** Lets queued callbacks run while an operation is deliberately blocked. */
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => void setImmediate(resolve));
 }
-/** A controller of Widgets that notes the names it is called with. */
+/** A controller of Widgets that records the names it is called with. */
 function noting(name: string, seen: string[], act: (key: ObjectKey) => Result = () => done) {
   return defineController({
     name,
@@ -98,7 +98,7 @@ describe("starting", () => {
     await manager.whenSynced(signal);
   });
 
-  test("a controller that says what it reads waits for that, and for nothing else that is open", async () => {
+  test("a controller that declares its reads waits for those, and for no other open kind", async () => {
     const { clock, client, informers, manager, signal, settle } = setUp();
     await client.create(Widget, "hub", make(Widget, "a"));
     informers.of(Gadget);
@@ -119,7 +119,7 @@ describe("starting", () => {
     expect(seen).toEqual(["early", "late"]);
   });
 
-  test("a kind that is not served holds up the controllers that watch it, and no others", async () => {
+  test("a kind that is not served blocks only the controllers that watch it", async () => {
     const { clock, client, manager, signal, settle } = setUp();
     client.setServed(Gadget, false);
     await client.create(Widget, "hub", make(Widget, "a"));
@@ -147,7 +147,7 @@ describe("starting", () => {
     expect(watching).toEqual(["a"]);
   });
 
-  test("a controller that is added later begins at once", async () => {
+  test("a controller that is added later starts immediately", async () => {
     const { client, manager, signal, settle } = setUp();
     await client.create(Widget, "hub", make(Widget, "a"));
     const seen: string[] = [];
@@ -159,13 +159,13 @@ describe("starting", () => {
     expect(seen).toEqual(["a"]);
   });
 
-  test("two controllers of one name are refused", () => {
+  test("two controllers with the same name are rejected", () => {
     const { manager } = setUp();
 
-    expect(() => manager.add(noting("same", []), noting("same", []))).toThrow("two controllers are called same");
+    expect(() => manager.add(noting("same", []), noting("same", []))).toThrow("two controllers are named same");
   });
 
-  test("a finalizer without finalize is refused", () => {
+  test("a finalizer without finalize is rejected", () => {
     expect(() =>
       defineController({
         name: "half",
@@ -178,10 +178,10 @@ describe("starting", () => {
   });
 });
 
-describe("keys of the first list", () => {
+describe("keys of the initial list", () => {
   const names = Array.from({ length: 100 }, (_, index) => `old-${index}`);
 
-  test("do not hold up what happens meanwhile, though they are many", async () => {
+  test("do not delay fresh changes, even when there are many", async () => {
     const { client, manager, signal, settle } = setUp();
     for (const name of names) await client.create(Widget, "hub", make(Widget, name));
     const seen: string[] = [];
@@ -196,7 +196,7 @@ describe("keys of the first list", () => {
     expect(seen.indexOf("new")).toBeLessThan(names.length / 2);
   });
 
-  test("leave room for what happens meanwhile when all of them wait", async () => {
+  test("leave workers for fresh changes when all of them wait", async () => {
     const { client, manager, signal, settle } = setUp();
     for (const name of names) await client.create(Widget, "hub", make(Widget, name));
     const held = Promise.withResolvers<void>();
@@ -227,7 +227,7 @@ describe("keys of the first list", () => {
 });
 
 describe("sources", () => {
-  test("a controller of the hub watches members through informers of their own", async () => {
+  test("a hub controller watches members through the members' informers", async () => {
     const { client, members, manager, signal, settle } = setUp();
     const seen: string[] = [];
     manager.add(
@@ -252,7 +252,7 @@ describe("sources", () => {
     expect(seen.toSorted()).toEqual(["oslo/shop/c", "paris/shop/b"]);
   });
 
-  test("a dynamic source follows the kinds that are added to it, before and after the start", async () => {
+  test("a dynamic source follows added kinds, before and after the start", async () => {
     const { client, informers, manager, signal, settle } = setUp();
     const seen: string[] = [];
     const source = createDynamicSource<string>(informers, ({ object }) => [`${object.kind}/${object.metadata.name}`]);
@@ -297,7 +297,7 @@ describe("failures", () => {
     return { log: log({}), lines };
   }
 
-  test("a mistake in a controller is logged once, with the place, and does not stop the other keys", async () => {
+  test("a bug in a controller is logged once, with its stack, and does not stop other keys", async () => {
     const { log, lines } = createMemoryLog();
     const { clock, client, manager, signal, settle } = setUp({ log });
     const seen: string[] = [];
@@ -319,14 +319,14 @@ describe("failures", () => {
     expect(lines).toMatchObject([
       {
         level: "error",
-        message: "reconcile failed unexpectedly, trying again",
+        message: "reconcile failed unexpectedly, retrying",
         fields: { controller: "broken", key: "hub/shop/bad" },
       },
     ]);
     expect(String(lines[0]?.fields.stack)).toContain("manager.test.ts");
   });
 
-  test("a namespace that goes away under a controller is nothing to log, however long it takes", async () => {
+  test("a terminating namespace is not logged as a failure, however long it takes", async () => {
     const { log, lines } = createMemoryLog();
     const { clock, client, manager, signal, settle } = setUp({ log });
     const { status } = forbidden({ group: "", resource: "pods" }, "p", "the namespace is being terminated");
@@ -354,7 +354,7 @@ describe("failures", () => {
     expect(manager.problems()).toEqual([]);
   });
 
-  test("a conflict now and then is nothing to log", async () => {
+  test("an occasional conflict is not logged", async () => {
     const { log, lines } = createMemoryLog();
     const { clock, client, manager, signal, settle } = setUp({ log });
     let tries = 0;
@@ -379,7 +379,7 @@ describe("failures", () => {
 });
 
 describe("stopping", () => {
-  test("does not wait for ever for a reconcile that ignores its signal", async () => {
+  test("does not wait forever for a reconcile that ignores its signal", async () => {
     const { clock, client, manager, signal, settle } = setUp();
     const never = new Promise<Result>(() => {});
     let running = false;
@@ -398,7 +398,7 @@ describe("stopping", () => {
     await stopped;
   });
 
-  test("the signal given to start stops it too, and leaves no timer behind", async () => {
+  test("the signal passed to start stops it too, and leaves no timer behind", async () => {
     const { clock, client, informers, manager, settle } = setUp();
     const stop = new AbortController();
     const seen: string[] = [];

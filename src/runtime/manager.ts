@@ -1,6 +1,6 @@
 /**
- * Runs controllers: starts their sources, waits until everything they read is listed, then works through their queues.
- * Failures end here: they are counted, logged once per key, and come back with back-off.
+ * Runs controllers: starts their sources, waits until everything they read is listed, then processes their queues.
+ * Failures are handled here: they are counted, logged once per key, and retried with backoff.
  */
 import { invariant, type Clock, type Log } from "../base/index.ts";
 import type { Client } from "../client/index.ts";
@@ -8,9 +8,9 @@ import type { Controller } from "./controller.ts";
 import { ControllerRunner, type ControllerMetrics } from "./controller-runner.ts";
 import type { SharedInformers } from "./informers.ts";
 
-/** How long `stop` waits for reconciles that do not mind the signal. */
+/** How long `stop` waits for reconciles that ignore the signal. */
 const STOP_LIMIT_MS = 10_000;
-/** Controllers ask for more kinds while they run, as users name them; only what takes longer than this is a problem. */
+/** Controllers open more kinds at run time, as users name them; only those that take longer than this are a problem. */
 const UNANSWERED_AFTER_MS = 60_000;
 
 export interface ManagerOptions {
@@ -21,23 +21,23 @@ export interface ManagerOptions {
 }
 
 export interface Manager {
-  /** Names must differ. After `start` the controllers begin at once. */
+  /** Names must be unique. After `start`, added controllers start immediately. */
   // oxlint-disable-next-line typescript/no-explicit-any -- A list of controllers of different keys; each key stays inside its own.
   add(...controllers: Controller<any>[]): void;
-  /** Begins. When `signal` is aborted it stops as by `stop`. */
+  /** Starts the controllers. Aborting `signal` is equivalent to `stop`. */
   start(signal: AbortSignal): void;
-  /** Takes no more keys, aborts the signal of running reconciles, and waits for them, but not for ever. */
+  /** Starts no more keys, aborts the signal of running reconciles, and waits for them, up to a limit. */
   stop(): Promise<void>;
-  /** Resolves when every controller has what it reads, and works. */
+  /** Resolves when every controller has synced what it reads, and is running. */
   whenSynced(signal: AbortSignal): Promise<void>;
-  /** No key is ready or running, and nothing is known to be on its way. Delayed keys do not count. */
+  /** No key is ready or running, and no change is known to be in flight. Delayed keys do not count. */
   isQuiet(): boolean;
-  /** What keeps it from being quiet, for people. */
+  /** Reasons why it is not quiet, for operators. */
   busy(): string[];
   /**
-   * What does not get better by itself, for people; empty when it is healthy. It is not before it has started and has
-   * an answer about everything that it reads, and not while a reconcile or a queue stands still or a controller fails
-   * with everything, for longer than a bound.
+   * Problems that do not resolve by themselves, for operators; empty when it is healthy. It is unhealthy until it has
+   * started and has had a response for everything it reads, and while a reconcile or a queue is stuck or a controller
+   * only fails, for longer than a limit.
    */
   problems(): string[];
   /** By controller name. */
@@ -49,7 +49,7 @@ export function createManager(options: ManagerOptions): Manager {
   const runners = new Map<string, ControllerRunner<unknown>>();
   const stopping = new AbortController();
   let started = false;
-  /** It has had an answer about everything that it reads. */
+  /** It has had a response for everything it reads. */
   let hasBegun = false;
   let stopped: Promise<void> | undefined;
 
@@ -58,7 +58,7 @@ export function createManager(options: ManagerOptions): Manager {
     const finished = Promise.all(Array.from(runners.values(), (runner) => runner.stop()));
     const limit = Promise.withResolvers<void>();
     const timer = clock.after(STOP_LIMIT_MS, () => {
-      log.warn("reconciles still run after the manager stopped", {
+      log.warn("reconciles still running after the manager stopped", {
         running: Array.from(runners.values()).flatMap((runner) => runner.runningIds()),
       });
       limit.resolve();
@@ -69,7 +69,7 @@ export function createManager(options: ManagerOptions): Manager {
   const manager: Manager = {
     add(...controllers) {
       for (const controller of controllers as Controller[]) {
-        invariant(!runners.has(controller.name), `two controllers are called ${controller.name}`);
+        invariant(!runners.has(controller.name), `two controllers are named ${controller.name}`);
         const runner = new ControllerRunner({ ...options, controller, signal: stopping.signal });
         runners.set(controller.name, runner);
         if (started) runner.start();
@@ -98,7 +98,7 @@ export function createManager(options: ManagerOptions): Manager {
       const unanswered = informers.unanswered(hasBegun ? UNANSWERED_AFTER_MS : 0);
       hasBegun ||= unanswered.length === 0;
       return [
-        ...unanswered.map((kind) => `nothing is known of ${kind} yet`),
+        ...unanswered.map((kind) => `no response for ${kind} yet`),
         ...Array.from(runners.values().flatMap((runner) => runner.problems())),
       ];
     },

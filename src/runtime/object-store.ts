@@ -1,13 +1,13 @@
 /**
- * What an informer has seen: the shared objects themselves, by cluster, namespace and name, and filed under its
- * indexes. Every change costs O(indexes); nothing is copied.
+ * The cache of an informer: the shared objects themselves, by cluster, namespace and name, and in its indexes. Every
+ * change costs O(indexes); nothing is copied.
  */
 import type { KubernetesObject } from "../api/index.ts";
 import { invariant, type DeepReadonly } from "../base/index.ts";
 import type { ObjectKey } from "../client/index.ts";
 import type { Lister } from "./controller.ts";
 
-/** The place of one object; it stays while the object changes, so that most changes leave the indexes alone. */
+/** The slot of one object; it stays while the object changes, so that most changes do not affect the indexes. */
 export interface Stored<T> {
   readonly cluster: string;
   object: DeepReadonly<T>;
@@ -93,7 +93,7 @@ export class ObjectStore<T extends KubernetesObject> implements Lister<T> {
   }
 }
 
-/** Files `stored` under the values of `seen`, which is the object it is about to hold. */
+/** Adds `stored` to the index under the values of `seen`, which is the object it is about to hold. */
 function file<T>(index: Index<T>, seen: Pick<Stored<T>, "cluster" | "object">, stored = seen as Stored<T>): void {
   for (const value of index.valuesOf(seen.object, seen.cluster))
     getOrAdd(index.filed, value, () => new Set<Stored<T>>()).add(stored);

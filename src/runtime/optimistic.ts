@@ -1,9 +1,9 @@
-/** Writes that are based on what an informer showed. */
+/** Writes based on an informer's cache. */
 import { isConflict, isNotFound } from "../machinery/index.ts";
 
 /**
- * What the write answers, or undefined when the object was changed or removed meanwhile: its newer version is on its
- * way and wakes the reader.
+ * The result of the write, or undefined when the object was changed or deleted concurrently: its newer version is in
+ * flight and triggers a reconcile.
  */
 export async function unlessChanged<T>(write: Promise<T>): Promise<T | undefined> {
   try {

@@ -23,7 +23,7 @@ function makePart(name: string, spec: Part["spec"] = {}): Part {
 }
 const keyOf = (name: string) => ({ cluster: "hub", namespace: "shop", name });
 
-/** A set whose view is what the server has, or an older view. */
+/** A set whose view is the server's state, or an older one. */
 async function setUp(...present: Part[]) {
   const client = createFakeClient();
   for (const part of present) await client.create(Part, "hub", part);
@@ -39,7 +39,7 @@ async function setUp(...present: Part[]) {
   return { client, set, look, view, writes };
 }
 
-test("what is missing is created, what differs updated, what is left over deleted, what is right left alone", async () => {
+test("missing objects are created, different ones updated, extra ones deleted, and correct ones left unchanged", async () => {
   const { set, writes } = await setUp(
     makePart("right", { size: "1" }),
     makePart("differs", { size: "1" }),
@@ -56,7 +56,7 @@ test("what is missing is created, what differs updated, what is left over delete
   expect(writes().toSorted()).toEqual(["create missing", "delete left-over", "update differs"]);
 });
 
-test("doing it again writes nothing", async () => {
+test("repeating it writes nothing", async () => {
   const { set, look, writes } = await setUp();
   const desired = [makePart("a", { size: "1" }), makePart("b")];
   await set.replace(owner, desired, signal);
@@ -69,7 +69,7 @@ test("doing it again writes nothing", async () => {
 });
 
 describe("an update", () => {
-  test("removes what is no longer stated in a field, and keeps the status and the marks of others", async () => {
+  test("removes undesired contents of a stated field, and keeps the status and others' labels and annotations", async () => {
     const { client, set, look } = await setUp(makePart("a", { size: "1", color: "red" }));
     await client.patch(
       Part,
@@ -89,7 +89,7 @@ describe("an update", () => {
     expect((await client.get(Part, keyOf("a"))).spec).toEqual({ size: "1" });
   });
 
-  test("of an object that changed meanwhile is made again on the newest", async () => {
+  test("of a concurrently changed object is retried on the newest version", async () => {
     const { client, set, writes } = await setUp(makePart("a", { size: "1" }));
     await client.patch(Part, keyOf("a"), { metadata: { labels: { theirs: "yes" } } }, { type: "merge" });
 
@@ -120,8 +120,8 @@ describe("an update", () => {
   });
 });
 
-describe("what is in the way", () => {
-  test("an own object that was not seen yet is brought to what is desired", async () => {
+describe("an existing object of the same name", () => {
+  test("that is our own but not seen yet is updated to the desired state", async () => {
     const { client, set, view } = await setUp(makePart("a", { size: "1" }));
     view.parts = [];
 
@@ -131,7 +131,7 @@ describe("what is in the way", () => {
     expect((await client.get(Part, keyOf("a"))).spec).toEqual({ size: "2" });
   });
 
-  test("an object of somebody else is not touched", async () => {
+  test("that belongs to another owner is not changed", async () => {
     const foreign = {
       ...makePart("a", { size: "1" }),
       metadata: { name: "a", namespace: "shop", labels: { owner: "other" } },
@@ -145,7 +145,7 @@ describe("what is in the way", () => {
     expect((await client.get(Part, keyOf("a"))).spec).toEqual({ size: "1" });
   });
 
-  test("an object that is being deleted is left to that", async () => {
+  test("that is being deleted is left alone", async () => {
     const held = { ...makePart("a"), metadata: { ...makePart("a").metadata, finalizers: ["example.dev/theirs"] } };
     const { client, set, look, writes } = await setUp(held);
     await client.delete(Part, keyOf("a"));
@@ -157,7 +157,7 @@ describe("what is in the way", () => {
     expect(writes()).toEqual(["delete a"]);
   });
 
-  test("an object of the same name that was made anew is not deleted in the place of the old one", async () => {
+  test("that was recreated is not deleted in place of the old one", async () => {
     const { client, set, writes } = await setUp(makePart("a"));
     await client.delete(Part, keyOf("a"));
     await client.create(Part, "hub", makePart("a"));
@@ -168,7 +168,7 @@ describe("what is in the way", () => {
   });
 });
 
-test("every item is tried before it fails, and the error names what failed", async () => {
+test("every item is attempted before it fails, and the error names the failed ones", async () => {
   const { client, set, writes } = await setUp();
   client.failNext("create", forbidden(parts, "a", "not allowed"));
 

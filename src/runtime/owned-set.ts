@@ -1,9 +1,9 @@
 /**
- * The objects that belong to one owner, brought to a desired list with the fewest writes: what is missing is created,
- * what differs is updated, what is left over is deleted, what is right is left alone.
+ * Brings the objects of one owner to a desired list with the fewest writes: missing objects are created, different ones
+ * updated, extra ones deleted, and correct ones left unchanged.
  *
- * A desired object states whole fields (`spec`, `data`): what is in them and not desired disappears. In the metadata it
- * states single labels, annotations, finalizers and owners; those of others stay. Status is never written.
+ * A desired object states whole fields (`spec`, `data`): undesired contents of those are removed. In the metadata it
+ * states single labels, annotations, finalizers and owners; those of others are kept. Status is never written.
  */
 import {
   formatApiVersion,
@@ -17,31 +17,28 @@ import type { Client, ObjectKey } from "../client/index.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../machinery/index.ts";
 import { idOfKey, keyOf } from "./define-controller.ts";
 
-/** Writes of one owner at the same time: enough to share commits, few enough to leave room for others. */
+/** Concurrent writes of one owner: enough to share commits, few enough to leave room for others. */
 const MAX_PARALLEL = 16;
-/** Each conflict means that somebody else made progress; more in a row than this is left to the caller's back-off. */
+/** Each conflict means that another writer made progress; more in a row than this are left to the caller's backoff. */
 const MAX_ATTEMPTS = 5;
-/** An object that is forgotten beyond this costs one write that changes nothing when its owner is next looked at. */
+/** An object evicted from this cache costs one write without effect at its owner's next reconcile. */
 const MAX_COMPLETED = 10_000;
-/** How many failures the message of `OwnedSetError` spells out. */
+/** How many failures the message of `OwnedSetError` lists. */
 const MAX_NAMED_FAILURES = 3;
 
 export interface OwnedSetOptions<T extends KubernetesObject, O> {
   client: Client;
   kind: Kind<T>;
-  /** The logical cluster in which the owner's objects live. */
+  /** The logical cluster of the owner's objects. */
   clusterOf(owner: O): string;
-  /** What belongs to the owner now; usually an index of the informer. */
+  /** The current objects of the owner; usually from an index of the informer. */
   current(owner: O): readonly DeepReadonly<T>[];
   /**
-   * Whether an object that is in the way is the owner's after all, although `current` does not show it. Unset asks for
-   * the desired labels and owners.
+   * Reports whether an existing object of the same name is the owner's although `current` does not contain it. Defaults
+   * to comparing the desired labels and owners.
    */
   isOwn?(found: DeepReadonly<T>, desired: DeepReadonly<T>): boolean;
-  /**
-   * Annotations that nobody else writes: one of them that is not desired any more is removed. All others are left
-   * alone.
-   */
+  /** Annotations that only this owner writes: those no longer desired are removed. All others are left unchanged. */
   ownAnnotations?: readonly string[];
 }
 
@@ -52,7 +49,7 @@ export interface Changes {
 }
 
 export interface OwnedSet<T extends KubernetesObject, O> {
-  /** Tries every item before it fails, with `OwnedSetError`. Objects that are being deleted are left to that. */
+  /** Attempts every item before it fails, with `OwnedSetError`. Objects that are being deleted are left alone. */
   replace(owner: O, desired: readonly DeepReadonly<T>[], signal: AbortSignal): Promise<Changes>;
 }
 
@@ -75,8 +72,8 @@ export function createOwnedSet<T extends KubernetesObject, O>(options: OwnedSetO
   const merged = (object: DeepReadonly<T>, desired: DeepReadonly<T>): DeepReadonly<T> =>
     mergeObject(object, desired, ownAnnotations);
   /**
-   * What a server that fills in defaults made of a desired object: an object that reads like that is right, although it
-   * differs from what is desired. Objects that the server left as they were sent are not kept.
+   * The server's response to a desired object with defaults filled in: an object equal to the response is correct,
+   * although it differs from the desired one. Objects that the server stored unchanged are not kept here.
    */
   const completed = new Map<string, { desired: DeepReadonly<T>; answer: DeepReadonly<T> }>();
 
@@ -110,7 +107,7 @@ export function createOwnedSet<T extends KubernetesObject, O>(options: OwnedSetO
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
       const found = await client.get(kind, key, { signal });
-      // Ours, and only not seen yet; anything else was made by somebody else and is not touched.
+      // Ours, and only not seen yet; any other object was created by another owner and is not changed.
       if (!isOwn(found, desired)) throw error;
       return update(key, found, desired, signal);
     }
@@ -173,7 +170,7 @@ export function createOwnedSet<T extends KubernetesObject, O>(options: OwnedSetO
   };
 }
 
-/** Runs every task, a few at a time, and counts what they did. */
+/** Runs every task, a few at a time, and counts the results. */
 async function runAll(
   what: string,
   tasks: readonly (() => Promise<keyof Changes | undefined>)[],
@@ -198,7 +195,7 @@ async function runAll(
   return changes;
 }
 
-/** The object with everything that is desired in it. */
+/** The object with all desired fields. */
 function mergeObject<T extends KubernetesObject>(
   object: DeepReadonly<T>,
   desired: DeepReadonly<T>,
@@ -240,7 +237,7 @@ function mergedOwners(
   return [...byUid.values()];
 }
 
-/** The labels and owners of an object are what says whose it is. */
+/** The labels and owners of an object identify its owner. */
 function carriesMarks(object: DeepReadonly<KubernetesObject>, desired: DeepReadonly<KubernetesObject>): boolean {
   const { labels = {}, ownerReferences = [] } = desired.metadata;
   const hasMarks = Object.keys(labels).length > 0 || ownerReferences.length > 0;

@@ -24,22 +24,22 @@ function drain(queue: Queue<string>): string[] {
 
 describe("keys with priorities", () => {
   const cases: Record<string, { priorities: Record<string, number>; add: [string, Lane?][]; want: string[] }> = {
-    "the highest goes first": {
+    "the highest priority comes first": {
       priorities: { low: -5, high: 9 },
       add: [["low"], ["none"], ["high"]],
       want: ["high", "none", "low"],
     },
-    "equals go in the order in which they came": {
+    "equal priorities come in insertion order": {
       priorities: { a: 1, b: 1, c: 1 },
       add: [["c"], ["x"], ["a"], ["b"]],
       want: ["c", "a", "b", "x"],
     },
-    "a high one of the initial list goes before fresh ones that are lower": {
+    "a higher-priority key of the initial list comes before fresh ones with lower priority": {
       priorities: { high: 1 },
       add: [["new"], ["high", "resync"]],
       want: ["high", "new"],
     },
-    "among equals fresh changes go before the initial list": {
+    "among equal priorities fresh changes come before the initial list": {
       priorities: { a: 1, b: 1 },
       add: [["a", "resync"], ["b"]],
       want: ["b", "a"],
@@ -56,7 +56,7 @@ describe("keys with priorities", () => {
     });
   }
 
-  test("move when they are added again with another priority, and still come once", () => {
+  test("move when they are added again with another priority, and are returned once", () => {
     const { queue, priorities } = setUp({ a: 0, b: 0, c: 0 });
     for (const key of ["a", "b", "c"]) queue.add(key);
 
@@ -70,7 +70,7 @@ describe("keys with priorities", () => {
     expect(queue.isIdle()).toBe(true);
   });
 
-  test("have the priority of the moment when they come back after running", () => {
+  test("get their current priority when they return after running", () => {
     const { queue, priorities } = setUp({ a: 0 });
     queue.add("a");
     queue.take();
@@ -99,11 +99,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.constant({ do: "finish" as const }) },
 );
 
-test("whatever is added, moved and taken: nothing that waits is higher than what comes, no key is lost and none is out twice", () => {
+test("under any operations, the highest priority comes first, no key is lost and none is running twice", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
       const { queue, priorities } = setUp({});
-      /** What waits, by what the queue was told. */
+      /** The expected waiting keys, by the calls so far. */
       const waiting = new Map<string, { lane: Lane; priority: number }>();
       const running = new Map<string, Lane | undefined>();
       const wait = (key: string, lane: Lane): void =>
@@ -153,7 +153,7 @@ test("whatever is added, moved and taken: nothing that waits is higher than what
   );
 });
 
-test("keys of unchanging priorities come by priority, then in the order in which they were added", () => {
+test("keys with constant priorities come by priority, then in insertion order", () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(fc.tuple(fc.string({ minLength: 1, maxLength: 4 }), fc.integer({ min: -3, max: 3 })), {

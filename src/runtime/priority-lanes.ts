@@ -1,10 +1,10 @@
 /**
- * What is ready in a queue, in the order in which it is taken: the highest priority first, then fresh changes before
- * resyncs, then first come, first served.
+ * The ready keys of a queue, in processing order: the highest priority first, then fresh changes before resyncs, then
+ * first in, first out.
  *
- * An item that moves to another place leaves its old one behind, which is skipped when it comes up: an item says itself
- * where it waits. While all have the same priority, putting and taking cost a constant; otherwise the logarithm of the
- * priorities that wait.
+ * An item that moves leaves its old slot behind, which is skipped later: each item stores where it waits. While all
+ * have the same priority, adding and taking cost a constant; otherwise the logarithm of the number of waiting
+ * priorities.
  */
 import type { Lane } from "./controller.ts";
 import { Fifo } from "./fifo.ts";
@@ -21,14 +21,12 @@ interface Rank<T> {
 }
 
 export class PriorityLanes<T extends Placed> {
-  /** The highest priority last, where it is cheap to take away. */
+  /** The highest priority is last, where removal is cheap. */
   readonly #ranks: Rank<T>[] = [];
-  /** The one that was put into last: mostly it is the next as well. */
+  /** The rank of the last insertion: usually it is the next one as well. */
   #recent: Rank<T> | undefined;
 
-  /**
-   * The item waits in this lane from now on, or in the fresh one if it did so already. False when it is where it was.
-   */
+  /** Puts the item into this lane, or keeps it in the fresh one. False when its position is unchanged. */
   put(item: T, lane: Lane, priority: number): boolean {
     const next = item.lane === "fresh" ? "fresh" : lane;
     if (item.lane === next && item.priority === priority) return false;
@@ -38,29 +36,29 @@ export class PriorityLanes<T extends Placed> {
     return true;
   }
 
-  /** The next item, which then waits no more; undefined when there is none. */
+  /** Removes and returns the next item; undefined when there is none. */
   take(): T | undefined {
     const item = this.next();
     if (!item?.lane) return undefined;
-    // Looking for it has left its rank the last.
+    // Finding it has made its rank the last.
     this.#ranks.at(-1)?.lanes[item.lane].shift();
     item.lane = undefined;
     return item;
   }
 
-  /** The item that `take` would give. */
+  /** The item that `take` would return. */
   next(): T | undefined {
     for (let rank = this.#ranks.at(-1); rank; rank = this.#ranks.at(-1)) {
       const item = first(rank, "fresh") ?? first(rank, "resync");
       if (item) return item;
-      // The last one is kept: a queue that runs empty again and again should not make it anew each time.
+      // The last rank is kept: a queue that becomes empty often should not recreate it each time.
       if (this.#ranks.length === 1) return undefined;
       if (this.#ranks.pop() === this.#recent) this.#recent = undefined;
     }
     return undefined;
   }
 
-  /** The item that is next in each lane of each priority: the one that waits for longest is among them. */
+  /** The next item in each lane of each priority: the longest waiting one is among them. */
   *heads(): Iterable<T> {
     for (const rank of this.#ranks) {
       for (const lane of ["fresh", "resync"] as const) {
@@ -95,7 +93,7 @@ export class PriorityLanes<T extends Placed> {
   }
 }
 
-/** The first item of a lane that still waits there; places that were left are dropped. */
+/** The first item of a lane that still waits there; stale slots are dropped. */
 function first<T extends Placed>({ priority, lanes }: Rank<T>, lane: Lane): T | undefined {
   const fifo = lanes[lane];
   for (let item = fifo.peek(); item; item = fifo.peek()) {

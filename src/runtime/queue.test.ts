@@ -22,14 +22,17 @@ function drain(queue: Queue<string>): string[] {
 
 describe("order", () => {
   const cases: Record<string, { add: [string, Lane?][]; want: string[] }> = {
-    "keys come out in the order in which they went in": { add: [["a"], ["b"], ["c"]], want: ["a", "b", "c"] },
-    "a key waits once, however often it is added": { add: [["a"], ["b"], ["a"], ["a"]], want: ["a", "b"] },
-    "fresh changes go before a resync": {
+    "keys are returned in insertion order": { add: [["a"], ["b"], ["c"]], want: ["a", "b", "c"] },
+    "a key waits once, regardless of how often it is added": { add: [["a"], ["b"], ["a"], ["a"]], want: ["a", "b"] },
+    "fresh changes come before a resync": {
       add: [["old", "resync"], ["older", "resync"], ["new"]],
       want: ["new", "old", "older"],
     },
-    "a key of the resync that changes moves up": { add: [["a", "resync"], ["b", "resync"], ["b"]], want: ["b", "a"] },
-    "a fresh key is not put back by a resync": { add: [["a"], ["b", "resync"], ["a", "resync"]], want: ["a", "b"] },
+    "a key of the resync that changes moves to the fresh lane": {
+      add: [["a", "resync"], ["b", "resync"], ["b"]],
+      want: ["b", "a"],
+    },
+    "a fresh key is not demoted by a resync": { add: [["a"], ["b", "resync"], ["a", "resync"]], want: ["a", "b"] },
   };
   for (const [behaviour, { add, want }] of Object.entries(cases)) {
     // oxlint-disable-next-line vitest/valid-title -- The name of the case is the title.
@@ -45,7 +48,7 @@ describe("order", () => {
   }
 });
 
-test("a key that is added while it runs comes back after it finishes, and not before", () => {
+test("a key that is added while it runs returns only after it finishes", () => {
   const { queue } = setUp();
   queue.add("a");
   queue.take();
@@ -58,7 +61,7 @@ test("a key that is added while it runs comes back after it finishes, and not be
   expect(drain(queue)).toEqual(["a"]);
 });
 
-test("a running key keeps the queue from being idle, a delayed one does not", () => {
+test("a running key prevents the queue from being idle, a delayed one does not", () => {
   const { queue } = setUp();
   queue.add("a");
   queue.addAfter("b", 1000);
@@ -72,7 +75,7 @@ test("a running key keeps the queue from being idle, a delayed one does not", ()
 });
 
 describe("delays", () => {
-  test("of two delays the earlier counts", () => {
+  test("of two delays the earlier one wins", () => {
     const { clock, queue } = setUp();
     queue.addAfter("a", 1000);
     queue.addAfter("a", 300);
@@ -97,7 +100,7 @@ describe("delays", () => {
     expect(drain(queue)).toEqual(keys);
   });
 
-  test("a delay that is no number keeps no other key from its time, and comes when a failure would come at the latest", () => {
+  test("a NaN delay does not block other keys, and is treated as the longest retry delay", () => {
     const { clock, queue } = setUp();
     queue.addAfter("a", 1000);
     queue.addAfter("b", Number.NaN);
@@ -109,7 +112,7 @@ describe("delays", () => {
     expect(drain(queue)).toEqual(["b"]);
   });
 
-  test("taking a key cancels its delay, because that run decides anew", () => {
+  test("taking a key cancels its delay, because that run decides again", () => {
     const { clock, queue } = setUp();
     queue.addAfter("a", 1000);
     queue.add("a");
@@ -121,7 +124,7 @@ describe("delays", () => {
     expect(clock.nextDue()).toBeUndefined();
   });
 
-  test("a delay longer than a timer can be is kept", () => {
+  test("a delay longer than Node's timer limit is kept", () => {
     const { clock, queue } = setUp();
     const days = 86_400_000;
     queue.addAfter("a", 40 * days);
@@ -133,7 +136,7 @@ describe("delays", () => {
     expect(drain(queue)).toEqual(["a"]);
   });
 
-  test("closing stops the timer and refuses more", () => {
+  test("closing stops the timer and rejects further keys", () => {
     const { clock, queue } = setUp();
     queue.addAfter("a", 1000);
 
@@ -146,7 +149,7 @@ describe("delays", () => {
   });
 });
 
-describe("back-off", () => {
+describe("backoff", () => {
   const failOnce = (queue: Queue<string>): void => {
     const key = queue.take();
     expect(key).toBe("a");
@@ -170,7 +173,7 @@ describe("back-off", () => {
     expect(delays.slice(-3)).toEqual([LAST_RETRY_MS, LAST_RETRY_MS, LAST_RETRY_MS]);
   });
 
-  test("starts over after a success", () => {
+  test("resets after a success", () => {
     const { clock, queue } = setUp();
     queue.add("a");
     for (let failures = 0; failures < 5; failures++) {
@@ -188,7 +191,7 @@ describe("back-off", () => {
   });
 });
 
-test("a hundred thousand keys cost no more each than a few do", () => {
+test("the cost per key does not grow with a hundred thousand keys", () => {
   const { queue } = setUp();
   const keys = Array.from({ length: 100_000 }, (_, index) => `key-${index}`);
 
@@ -202,7 +205,7 @@ test("a hundred thousand keys cost no more each than a few do", () => {
   expect(elapsedMs).toBeLessThan(5000);
 });
 
-test("a heap gives what is due in order, whatever was added, moved and removed", () => {
+test("a heap returns items by due time after any additions, moves and removals", () => {
   fc.assert(
     fc.property(fc.array(fc.record({ dueMs: fc.nat(50), remove: fc.boolean() }), { maxLength: 60 }), (specs) => {
       const heap = new DueHeap<{ dueMs: number; place: number }>();

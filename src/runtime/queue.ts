@@ -1,61 +1,63 @@
 /**
- * The work queue of one controller: which key is next.
+ * The work queue of one controller.
  *
- * A key waits in it once, however often it is added, and is never out twice at the same time: added while it is being
- * worked on, it comes back afterwards. Fresh changes go before the initial list, so that a large list does not delay
- * what a person just did; where keys have priorities, the higher one goes before both. Failures come back with a delay
- * that doubles per key. Every operation is O(1), with a delay O(log n); memory grows with the distinct keys that wait,
- * run or have failed, and with nothing else.
+ * A key waits in it once, regardless of how often it is added, and is never processed twice at the same time: added
+ * while it is running, it returns afterwards. Fresh changes come before the initial list, so that a large list does not
+ * delay a user's change; where keys have priorities, the higher one comes before both. Failures return with a delay
+ * that doubles per key. Every operation is O(1), with a delay O(log n); memory grows only with the distinct keys that
+ * wait, run or have failed.
  */
 import type { Clock, Timer } from "../base/index.ts";
 import type { Lane } from "./controller.ts";
 import { DueHeap, type Due } from "./due-heap.ts";
 import { PriorityLanes, type Placed } from "./priority-lanes.ts";
 
-/** The first retry comes almost at once, because most failures are a conflict with a write that is already visible. */
+/** The first retry is almost immediate, because most failures are a conflict with a write that is already visible. */
 export const FIRST_RETRY_MS = 5;
-/** A key that keeps failing is looked at once a minute: often enough to recover unattended, too rare to hurt anyone. */
+/**
+ * A key that keeps failing is retried once a minute: often enough to recover unattended, rare enough to cause no load.
+ */
 export const LAST_RETRY_MS = 60_000;
 
 interface Item<K> extends Due, Placed {
   readonly id: string;
   key: K;
-  /** Since when it waits in a lane. */
+  /** Since when it has waited in a lane. */
   sinceMs: number;
   running: boolean;
-  /** It was added while running, in this lane. */
+  /** It was added while running, to this lane. */
   again: Lane | undefined;
   failures: number;
 }
 
 export interface Queue<K> {
   add(key: K, lane?: Lane): void;
-  /** Adds the key when the delay is over. Of two delays the earlier counts; taking the key cancels it. */
+  /** Adds the key after the delay. Of two delays the earlier one wins; taking the key cancels it. */
   addAfter(key: K, delayMs: number): void;
-  /** Adds a key that failed, with back-off. Returns how often it has failed in a row. */
+  /** Adds a failed key, with backoff. Returns its number of consecutive failures. */
   addFailed(key: K): number;
-  /** The key succeeded: its back-off starts over. Returns how often it had failed before. */
+  /** The key succeeded: its backoff is reset. Returns the number of failures before. */
   succeeded(key: K): number;
   /** The next key, which counts as running until `finish`; undefined when none is ready. */
   take(): K | undefined;
   finish(key: K): void;
-  /** The lane of the key that `take` would give. */
+  /** The lane of the key that `take` would return. */
   nextLane(): Lane | undefined;
-  /** Keys that are ready. */
+  /** Number of ready keys. */
   readonly length: number;
-  /** Keys that wait for the clock. */
+  /** Number of delayed keys. */
   readonly delayed: number;
-  /** Keys that failed the last time. */
+  /** Number of keys whose last run failed. */
   readonly failing: number;
   /** How often a key became ready, since the start. */
   readonly adds: number;
-  /** How often a key came back because it had failed, since the start. */
+  /** How often a key was retried after a failure, since the start. */
   readonly retries: number;
-  /** Since when the key waits that is ready for longest; undefined when none is. */
+  /** Since when the oldest ready key has waited; undefined when none is ready. */
   oldestMs(): number | undefined;
   /** Nothing is ready and nothing is running. Delayed keys do not count. */
   isIdle(): boolean;
-  /** Forgets everything and stops its timer. */
+  /** Drops all keys and stops its timer. */
   close(): void;
 }
 
@@ -63,12 +65,12 @@ export interface QueueOptions<K> {
   clock: Clock;
   idOf: (key: K) => string;
   /**
-   * Of two keys that are ready the one with the higher number goes first. Asked whenever a key becomes ready, so it
-   * must be cheap; all are equal unless given.
+   * Of two ready keys the one with the higher priority comes first. Called whenever a key becomes ready, so it must be
+   * cheap; by default all are equal.
    */
   priorityOf?: ((key: K) => number) | undefined;
   onReady: () => void;
-  /** Told how long a key waited from being ready to being taken. */
+  /** Called with the time a key waited from being ready to being taken. */
   onTake?: (waitedMs: number) => void;
 }
 
@@ -141,8 +143,7 @@ export function createQueue<K>({ clock, idOf, priorityOf = EQUAL, onReady, onTak
     timer = first && { atMs: first.dueMs, handle: clock.after(Math.max(0, first.dueMs - clock.now()), fire) };
   };
   const delay = (item: Item<K>, delayMs: number): void => {
-    // A delay that was worked out from a time which nobody can read is no number, and would stop every key that is
-    // behind it.
+    // A delay computed from an invalid time is NaN, and would block every key behind it.
     const dueMs = clock.now() + (Number.isNaN(delayMs) ? LAST_RETRY_MS : Math.max(0, delayMs));
     if (item.place >= 0 && item.dueMs <= dueMs) return;
     delayed.remove(item);
@@ -182,7 +183,7 @@ export function createQueue<K>({ clock, idOf, priorityOf = EQUAL, onReady, onTak
       ready--;
       running++;
       item.running = true;
-      // The coming run sees everything that the delay was for, and decides anew when to look again.
+      // The coming run covers the reason for the delay, and decides again when to requeue.
       delayed.remove(item);
       arm();
       return item.key;

@@ -1,11 +1,11 @@
-/** Which of two versions of an object is newer. */
+/** Compares versions of an object. */
 import type { KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 
 /**
- * True when `a` is a later version of the object that `b` is a version of. Versions are decimal numbers that may be
- * longer than a JavaScript number is exact, so they are compared as text: the longer is greater. Versions that are no
- * numbers, which only servers older than the guarantee give, are never newer.
+ * True when `a` is a later version of the same object as `b`. Versions are decimal numbers that may exceed JavaScript's
+ * exact integers, so they are compared as text: the longer is greater. Versions that are not numbers, which only
+ * servers older than the guarantee return, are never newer.
  */
 export function isNewer(a: DeepReadonly<KubernetesObject>, b: DeepReadonly<KubernetesObject>): boolean {
   return (
@@ -13,7 +13,7 @@ export function isNewer(a: DeepReadonly<KubernetesObject>, b: DeepReadonly<Kuber
   );
 }
 
-/** True when version `a` comes after version `b`. */
+/** True when version `a` is later than version `b`. */
 export function isLater(a: string, b: string): boolean {
   if (!DECIMAL.test(a) || !DECIMAL.test(b)) return false;
   return a.length === b.length ? a > b : a.length > b.length;

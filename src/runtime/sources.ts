@@ -1,8 +1,8 @@
-/** Where keys come from: shared informers, some of them chosen while the controller runs. */
+/** Key sources: shared informers, some of them chosen at run time. */
 import { formatApiVersion, type Kind, type KubernetesObject } from "../api/index.ts";
 import type { Informer, Informers, Lane, ObjectEvent, Source } from "./controller.ts";
 
-/** A source that feeds on one informer, which may belong to another scope than the manager's own. */
+/** A source based on one informer, which may have another scope than the manager's own. */
 export function informerSource<T extends KubernetesObject, K>(
   informer: Informer<T>,
   map: (event: ObjectEvent<T>) => Iterable<K>,
@@ -20,8 +20,8 @@ export function informerSource<T extends KubernetesObject, K>(
 }
 
 /**
- * A source to which kinds are added at any time, for controllers that watch what users name. A kind stays once it is
- * added.
+ * A source to which kinds can be added at any time, for controllers that watch user-defined kinds. An added kind is
+ * never removed.
  */
 export interface DynamicSource<K> extends Source<K> {
   add(kind: Kind): void;

@@ -4,12 +4,12 @@ import { defineKeyedController, done, standAside } from "./index.ts";
 import type { Elsewhere, Result, RunContext } from "./index.ts";
 
 const cases: Record<string, { elsewhere: Elsewhere; want: { ran: boolean; result: Result } }> = {
-  "works where nobody else does": { elsewhere: {}, want: { ran: true, result: done } },
-  "leaves a foreign cluster alone for good": {
+  "reconciles where no other controller does": { elsewhere: {}, want: { ran: true, result: done } },
+  "ignores a foreign cluster permanently": {
     elsewhere: { isForeign: (cluster) => cluster === "paris", isTaken: () => true },
     want: { ran: false, result: done },
   },
-  "keeps a key, and tries it again, where somebody else holds the work": {
+  "keeps a key and retries it while another controller does the work": {
     elsewhere: { isTaken: (cluster) => cluster === "paris" },
     want: { ran: false, result: { requeueAfterMs: 15_000 } },
   },

@@ -1,17 +1,17 @@
-/** A controller that leaves alone the clusters where somebody else does its work. */
+/** Wraps a controller so that it skips clusters where another controller does its work. */
 import { done, type Controller } from "./controller.ts";
 
-/** How soon it looks again whether the other one is still there; until then nothing is lost but time. */
+/** How soon it checks whether the other controller is still active; until then only time is lost. */
 const LOOK_AGAIN_MS = 15_000;
 
 export interface Elsewhere {
-  /** This controller has no business in the cluster, now or later. */
+  /** This controller never handles the cluster. */
   isForeign?(cluster: string): boolean;
-  /** Somebody else holds the work; the key is kept, and tried again until they let go. */
+  /** Another controller does the work; the key is kept, and retried until that controller stops. */
   isTaken?(cluster: string): boolean;
 }
 
-/** For controllers whose keys are a cluster or carry one. */
+/** For controllers whose keys are a cluster or contain one. */
 export function standAside<K extends string | { readonly cluster: string }>(
   controller: Controller<K>,
   { isForeign, isTaken }: Elsewhere,

@@ -29,7 +29,7 @@ async function setUp() {
   return { informers, plain, client: createWriteThroughClient(plain, [informers]), informer, events };
 }
 
-test("what was just written is in the lister before the watch brings it, and is told once", async () => {
+test("a write is in the lister before its watch event arrives, and is delivered once", async () => {
   const { client, informer, events } = await setUp();
 
   const created = await client.create(Widget, "hub", widget);
@@ -39,19 +39,19 @@ test("what was just written is in the lister before the watch brings it, and is 
   expect(events).toEqual([`present ${created.metadata.resourceVersion}`]);
 });
 
-test("an answer that the watch has overtaken does not bring a deleted object back", async () => {
+test("a response that the watch has overtaken does not resurrect a deleted object", async () => {
   const { informers, plain, informer } = await setUp();
   const created = await plain.create(Widget, "hub", widget);
   await plain.delete(Widget, key);
   for (let i = 0; i < 20; i++) await turn();
 
-  // The answer to the create arrives late.
+  // The response to the create arrives late.
   informers.note(Widget, "hub", created);
 
   expect(informer.get(key)).toBeUndefined();
 });
 
-test("a dry run is not taken for a write", async () => {
+test("a dry run is not treated as a write", async () => {
   const { client, informer } = await setUp();
   const dry = createWriteThroughClient(
     {

@@ -1,6 +1,6 @@
 /**
- * A client whose answers go straight into the informers: a controller that has just written an object finds it in its
- * listers, instead of deciding again on a view from before its own write.
+ * A client that passes its responses directly to the informers: a controller that has just written an object finds it
+ * in its listers, instead of deciding again on a view from before its own write.
  */
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";

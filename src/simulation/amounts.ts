@@ -1,21 +1,24 @@
 /**
- * How much pods ask for and nodes have, as plain numbers: choosing a node compares thousands of them. Every resource
- * counts in thousandths, so that cpu stays whole; of memory that is exact up to eight terabytes.
+ * Pod requests and node capacity as plain numbers: choosing a node compares thousands of them. Every resource is
+ * counted in thousandths so that cpu stays an integer; memory is exact up to eight terabytes.
  */
 import type { Pod, PodSpec } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 import { quantityMilliValue, tryParseQuantity } from "../machinery/index.ts";
 
-/** Thousandths by resource name (`cpu`, `memory`, `example.com/gpu`). What is not there is 0. */
+/** Thousandths by resource name (`cpu`, `memory`, `example.com/gpu`). A missing resource is 0. */
 export type Amounts = ReadonlyMap<string, number>;
 
 type Quantities = Readonly<Record<string, string | number>> | undefined;
 
-/** Templates repeat a handful of texts; what many different clients make up must not fill the memory. */
+/**
+ * Templates repeat a handful of quantities; the limit keeps arbitrary quantities from many clients from filling the
+ * memory.
+ */
 const MAX_KNOWN = 4096;
 const known = new Map<string | number, number>();
 
-/** What cannot be read asks for nothing; the API server has already refused such objects. */
+/** An unparsable quantity counts as 0; the API server has already rejected such objects. */
 export function milli(text: string | number | undefined): number {
   if (text === undefined) return 0;
   let value = known.get(text);
@@ -28,7 +31,7 @@ export function milli(text: string | number | undefined): number {
   return value;
 }
 
-/** As kubelets and schedulers tell people: cpu in thousandths, everything else whole. */
+/** The units that kubelets and schedulers report: cpu in thousandths, everything else in whole units. */
 export function inUnits(name: string, milliAmount: number): number {
   return name === "cpu" ? milliAmount : Math.round(milliAmount / 1000);
 }
@@ -50,8 +53,8 @@ function raise(target: Map<string, number>, amounts: Amounts): void {
 const requestsKnown = new Map<string, Amounts>();
 
 /**
- * What the scheduler counts. Replicas ask for the same, so they share the answer: a hundred thousand pods hold a
- * handful of them.
+ * The requests that the scheduler counts. Replicas have equal requests and share one map: a hundred thousand pods need
+ * only a handful of maps.
  */
 export function requestsOf({ spec }: DeepReadonly<Pick<Pod, "spec">>): Amounts {
   const { containers, initContainers, resources, overhead } = spec;
@@ -71,8 +74,8 @@ export function requestsOf({ spec }: DeepReadonly<Pick<Pod, "spec">>): Amounts {
 }
 
 /**
- * The containers that run side by side, or an init container together with the sidecars that were
- * started before it where that is more; then what the pod states as a whole; then its overhead.
+ * The sum over the containers that run side by side, or an init container plus the sidecars started before it if that
+ * is more; then the pod-level requests; then the overhead.
  */
 function countRequests(spec: DeepReadonly<PodSpec>): Amounts {
   const total = new Map<string, number>();

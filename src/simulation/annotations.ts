@@ -1,7 +1,7 @@
 /**
- * How users steer the simulation: annotations on pods (or in their templates), on nodes, and on the clusters of the
- * hub. docs/simulation.md lists them. The names under `sim/` are those of other simulated clusters, so that their
- * manifests work here.
+ * Annotations that control the simulation: on pods (or in their templates), on nodes, and on the hub's clusters.
+ * docs/simulation.md lists them. The names under `sim/` are those of other simulators, so that their manifests work
+ * here.
  */
 import type { DeepReadonly } from "../base/index.ts";
 import type { KubernetesObject } from "../api/index.ts";
@@ -15,15 +15,15 @@ export const START_SECONDS = `${PREFIX}start-seconds`;
 export const CPU_USAGE = `${PREFIX}cpu-usage`;
 export const MEMORY_USAGE = `${PREFIX}memory-usage`;
 
-/** All of them, in the order in which people are told. */
+/** All of them, in the order of the help text. */
 export const NAMES: readonly string[] = [FAULT, EXIT_CODE, RUN, START_SECONDS, CPU_USAGE, MEMORY_USAGE];
 
 const OTHER_NAMES: Readonly<Record<string, string>> = { [EXIT_CODE]: "sim/exit-code", [RUN]: "sim/run" };
 
-/** A day: longer than anybody waits, short enough for every clock. */
+/** One day: longer than any test waits, and short enough for every timer. */
 export const MAX_SECONDS = 86_400;
 
-/** What can be wrong with each of them. */
+/** The faults that each kind supports. */
 export const FAULTS = {
   Pod: ["crash-loop", "image-pull-error", "never-ready"],
   Node: ["lost"],
@@ -41,24 +41,24 @@ export function annotationOf({ metadata: { annotations } }: Annotated, name: str
   return annotations[name] ?? (other === undefined ? undefined : annotations[other]);
 }
 
-/** Our name for what others call differently; any other name is its own. */
+/** Flotilla's name for an annotation that other simulators name differently; any other name is returned unchanged. */
 export function ownNameOf(name: string): string {
   return name === OTHER_NAMES[RUN] ? RUN : name === OTHER_NAMES[EXIT_CODE] ? EXIT_CODE : name;
 }
 
-/** What is wrong with it on purpose. A word that the simulation does not know is no fault. */
+/** The injected fault. An unknown value is not a fault. */
 export function faultOf(object: Annotated): Fault | undefined {
   const text = annotationOf(object, FAULT);
   return text === undefined ? undefined : ALL_FAULTS.find((fault) => fault === text);
 }
 
-/** Whole seconds or fractions of them. */
+/** Whole or fractional seconds. */
 export const isSeconds = (text: string): boolean => /^\d{1,6}(\.\d{1,3})?$/.test(text) && Number(text) <= MAX_SECONDS;
 
-/** What processes can end with. */
+/** Exit codes that a process can have. */
 export const isExitCode = (text: string): boolean => /^\d{1,3}$/.test(text) && Number(text) <= 255;
 
-/** Anything else than seconds does not count; `problems.ts` tells people so. */
+/** Ignores values that are not seconds; `problems.ts` reports them. */
 export function secondsOf(object: Annotated, name: string): number | undefined {
   const text = annotationOf(object, name);
   return text !== undefined && isSeconds(text) ? Number(text) : undefined;

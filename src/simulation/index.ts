@@ -1,4 +1,4 @@
-/** Nodes, kubelets, scheduler and storage of simulated members: one set of controllers serves all of them. */
+/** Nodes, kubelets, scheduler and storage of the simulated members: one set of controllers serves all of them. */
 import type { ObjectSource, Pod } from "../api/index.ts";
 import type { Clock, DeepReadonly } from "../base/index.ts";
 import type { Client, ObjectKey } from "../client/index.ts";
@@ -60,33 +60,33 @@ export { standardStorageClass } from "./volumes/storage-class.ts";
 
 export interface SimulationDependencies {
   client: Client;
-  /** Of the member clusters, without the hub. */
+  /** The informers of the member clusters, without the hub. */
   informers: Informers;
   clock: Clock;
   times?: Partial<KubeletTimes & NodeTimes>;
-  /** Unset tells nobody. */
+  /** Unset emits no events. */
   events?: EventRecorders;
-  /** The server is not in this process, so it holds us to the rules for schedulers from outside. */
+  /** The API server is in another process, so it applies the rules for external schedulers. */
   isElsewhere?: boolean;
-  /** How OpenKruise tells containers apart; unset leaves out what its node daemon does. */
+  /** OpenKruise's container hashes; unset disables the simulation of its node daemon. */
   hashes?: ContainerHashes;
-  /** What parts of this process wrote, for the pods that stand for them; unset has none. */
+  /** Log lines of the parts of this process, for the pods that represent them; unset shows none. */
   componentLogs?: ComponentLogs;
 }
 
 export interface Simulation {
   controllers: Controller<ObjectKey>[];
-  /** What runs the containers, as far as logs and commands can tell. */
+  /** Serves logs and commands of the containers. */
   runtime: SimulatedRuntime;
-  /** What `metrics.k8s.io` serves; see `metricsKinds`. */
+  /** The sources of `metrics.k8s.io`; see `metricsKinds`. */
   metrics: { pods: ObjectSource; nodes: ObjectSource };
-  /** What a pod uses; undefined for one that does not run. */
+  /** The resource usage of a pod; undefined for one that is not running. */
   podUsage(cluster: string, pod: DeepReadonly<Pod>): PodUsage | undefined;
-  /** Creates the nodes that a member lacks. */
+  /** Creates the missing nodes of a member. */
   ensureNodes(cluster: string, count: number, options?: NodeOptions, signal?: AbortSignal): Promise<void>;
 }
 
-/** To be called once for a set of informers, because it adds indexes to them. */
+/** Call it once per set of informers, because it adds indexes to them. */
 export function createSimulation(deps: SimulationDependencies): Simulation {
   const { informers, hashes, times, events: recorders } = deps;
   const views = createClusterViews(informers);

@@ -1,6 +1,6 @@
 /**
- * What a container of a simulated pod has written: a few lines that follow from the pod's status, and what its command
- * echoes, so that they are the same whenever and wherever they are read. Nothing is stored for them. Pure.
+ * The log of a container of a simulated pod: a few lines derived from the pod's status, and the output of its command,
+ * so that every read returns the same lines. Nothing is stored. Pure.
  */
 import type { Container, ContainerStatus, Pod } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -30,8 +30,8 @@ function containerOf({ spec }: ReadPod, container: string): DeepReadonly<Contain
 }
 
 /**
- * What the container wrote so far, oldest first; `previous` is what it wrote before it was restarted. Throws what a
- * kubelet answers when there is nothing.
+ * The lines that the container has written so far, oldest first; `previous` selects the run before the last restart.
+ * Throws the kubelet's error when there is no log.
  */
 export function logLines(pod: ReadPod, container: string, nowMs: number, previous = false): LogLine[] {
   const { metadata } = pod;
@@ -49,7 +49,7 @@ export function logLines(pod: ReadPod, container: string, nowMs: number, previou
   }
   if (status?.state?.running || status?.state?.terminated)
     return linesOf(pod, status, status.state, nowMs, status.restartCount);
-  // Between two runs of a container that keeps ending, its last words are what there is.
+  // Between two runs of a container in a crash loop, the log of the last run is shown.
   if (status?.lastState?.terminated && status.state?.waiting?.reason === "CrashLoopBackOff")
     return linesOf(pod, status, status.lastState, nowMs, status.restartCount);
   throw badRequest(`${about} is waiting to start: ${waitingFor(status)}`);
@@ -60,7 +60,7 @@ function waitingFor(status: Status | undefined): string {
   return reason === "ImagePullBackOff" ? "trying and failing to pull image" : reason;
 }
 
-/** When the container writes its next line by itself; undefined when only a change of the pod brings one. */
+/** The time of the container's next line; undefined if only a change of the pod adds one. */
 export function nextLineMs(pod: ReadPod, container: string, nowMs: number): number | undefined {
   const startedAt = statusOf(pod, container)?.state?.running?.startedAt;
   return startedAt === undefined
@@ -90,14 +90,14 @@ function linesOf(
     },
     { timeMs: startMs, text: `image ${image}; the container is simulated, no process runs` },
   ];
-  // Whoever wonders why a fault has no effect looks here.
+  // The log explains why a fault annotation has no effect.
   for (const problem of simulationProblems(pod, "Pod")) lines.push({ timeMs: startMs, text: problem });
   const readyAt = status?.conditions?.find(
     (condition) => condition.type === "Ready" && condition.status === "True",
   )?.lastTransitionTime;
   if (running && ready && readyAt !== undefined)
     lines.push({ timeMs: Math.max(startMs, timeOf(readyAt)), text: "ready" });
-  // A container that was stopped early did not come to all of it.
+  // A container that was stopped early has not written all of its output.
   const untilMs = terminated ? timeOf(terminated.finishedAt) : nowMs;
   lines.push(...echoesOf(pod, name, startMs).filter(({ timeMs }) => timeMs <= untilMs));
   lines.sort((a, b) => a.timeMs - b.timeMs);

@@ -28,7 +28,7 @@ const told = (lines: readonly LogLine[]): string[] =>
   lines.map(({ timeMs, text }) => `${(timeMs - NOW) / 1000} ${text}`);
 
 describe("the log of a simulated container", () => {
-  test("tells when and where it started, what it runs, and that it is ready", () => {
+  test("shows when and where it started, what it runs, and that it is ready", () => {
     expect(told(logLines(running(makePod()), "main", NOW))).toEqual([
       "0 container main of pod shop/p starts on node node-000",
       "0 image web:1; the container is simulated, no process runs",
@@ -36,7 +36,7 @@ describe("the log of a simulated container", () => {
     ]);
   });
 
-  test("begins anew when the container is restarted, and the former one can be asked for", () => {
+  test("starts again when the container restarts, and keeps the previous log", () => {
     const updated = running({ ...running(makePod()), spec: makePod("web:2").spec }, NOW + 60_000);
 
     expect(told(logLines(updated, "main", NOW + 60_000))).toEqual([
@@ -47,7 +47,7 @@ describe("the log of a simulated container", () => {
     expect(told(logLines(updated, "main", NOW + 60_000, true)).at(-1)).toBe("60 stopped with exit code 0");
   });
 
-  test("of a container that keeps crashing is that of its last run", () => {
+  test("of a container in a crash loop is the log of its last run", () => {
     const crashing = {
       ...makePod(),
       metadata: { ...makePod().metadata, annotations: { "simulation.flotilla.dev/fault": "crash-loop" } },
@@ -56,7 +56,7 @@ describe("the log of a simulated container", () => {
     expect(told(logLines(running(crashing), "main", NOW)).at(-1)).toBe("0 stopped with exit code 1");
   });
 
-  test("has what the command echoes, once its time has come", () => {
+  test("contains the echoed text once it is due", () => {
     const echoing = makePod();
     echoing.spec.containers = [
       { name: "main", image: "web:1", command: ["sh", "-c", "echo hello; sleep 5; echo bye"] },
@@ -67,7 +67,7 @@ describe("the log of a simulated container", () => {
     expect(told(logLines(up, "main", NOW + 5_000)).slice(2)).toEqual(["0 ready", "0 hello", "5 bye"]);
   });
 
-  test("of a container that ended early lacks what it did not come to", () => {
+  test("of a container that ended early omits the remaining output", () => {
     const echoing = makePod();
     echoing.spec = {
       ...echoing.spec,
@@ -80,15 +80,15 @@ describe("the log of a simulated container", () => {
   });
 
   const refused: Record<string, { pod: DeepReadonly<Pod>; previous?: boolean; want: string }> = {
-    "has not begun while the container is not there": {
+    "is an error while the container has not started": {
       pod: makePod(),
       want: 'container "main" in pod "p" is waiting to start: ContainerCreating',
     },
-    "never begins when the image cannot be pulled": {
+    "is an error when the image cannot be pulled": {
       pod: running(makePod("web:broken")),
       want: 'container "main" in pod "p" is waiting to start: trying and failing to pull image',
     },
-    "has no former one before the first restart": {
+    "has no previous log before the first restart": {
       pod: running(makePod()),
       previous: true,
       want: 'previous terminated container "main" in pod "p" not found',
@@ -129,15 +129,15 @@ async function startMember() {
   return { client, clock, informers, runtime, report, target };
 }
 
-/** Every line that comes until the log ends. */
+/** All lines until the log ends. */
 async function rest(lines: AsyncIterable<LogLine>): Promise<string[]> {
   const texts: string[] = [];
   for await (const { text } of lines) texts.push(text);
   return texts;
 }
 
-describe("who follows a log", () => {
-  test("gets what is added to it, and its end when the pod goes", async () => {
+describe("a log follower", () => {
+  test("receives new lines, and the end of the log when the pod is deleted", async () => {
     const { client, informers, runtime, report, target } = await startMember();
     await report((pod) => settledStatus(pod, undefined, NOW));
     const unready = await report((pod) => stoppingStatus(pod, ["main"], NOW));
@@ -158,7 +158,7 @@ describe("who follows a log", () => {
     informers.close();
   });
 
-  test("is told how the container ended, and nothing twice", async () => {
+  test("receives the container's exit and no line twice", async () => {
     const { client, informers, runtime, report, target } = await startMember();
     const pod = await client.get(Pod, { cluster: "paris", namespace: "shop", name: "p" });
     await client.update(Pod, "paris", {
@@ -187,7 +187,7 @@ describe("who follows a log", () => {
     informers.close();
   });
 
-  test("sees the end when the container restarts", async () => {
+  test("receives the end of the log when the container restarts", async () => {
     const { client, informers, runtime, report, target } = await startMember();
     const up = await report((pod) => settledStatus(pod, undefined, NOW));
 
@@ -203,7 +203,7 @@ describe("who follows a log", () => {
     informers.close();
   });
 
-  test("gets what a command echoes when its time has come", async () => {
+  test("receives echoed text when it is due", async () => {
     const { client, clock, informers, runtime, report, target } = await startMember();
     const pod = await client.get(Pod, { cluster: "paris", namespace: "shop", name: "p" });
     await client.update(Pod, "paris", {
@@ -226,7 +226,7 @@ describe("who follows a log", () => {
     informers.close();
   });
 
-  test("may leave at any time", async () => {
+  test("may disconnect at any time", async () => {
     const { informers, runtime, report, target } = await startMember();
     const up = await report((pod) => settledStatus(pod, undefined, NOW));
     const leave = new AbortController();

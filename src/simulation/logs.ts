@@ -1,7 +1,7 @@
 /**
- * What stands behind `kubectl logs` and `kubectl exec` of simulated pods. Logs are worked out from the pod; who follows
- * one gets what a change of the pod, or time, adds to it, until the container ends. No processes run: `exec/` answers
- * what it can without.
+ * `kubectl logs` and `kubectl exec` of simulated pods. Logs are computed from the pod; a follower receives the lines
+ * that a change of the pod, or time, adds until the container ends. No processes run: `exec/` answers what it can
+ * without them.
  *
  * Reads: Pod. Writes: nothing.
  */
@@ -22,11 +22,11 @@ export interface ContainerOfPod {
 
 export interface PodLog {
   readonly lines: readonly LogLine[];
-  /** What is added later. Ends with the container, or when the signal is aborted. */
+  /** Lines added later. Ends with the container, or when the signal is aborted. */
   follow(signal: AbortSignal): AsyncIterable<LogLine>;
 }
 
-/** Fits the API server's idea of a container runtime. */
+/** Implements the API server's container runtime interface. */
 export interface SimulatedRuntime {
   logs(container: ContainerOfPod, options: { previous: boolean }): PodLog;
   exec(
@@ -65,7 +65,7 @@ export function createSimulatedRuntime({ informers, clock }: { informers: Inform
 }
 
 async function* nothing(): AsyncGenerator<LogLine> {
-  // What a container wrote before it was restarted does not grow.
+  // The log of a previous run does not grow.
 }
 
 async function* followed(
@@ -79,12 +79,12 @@ async function* followed(
   if (hasEnded(first, first, container)) return;
   const untold = createUntold();
   untold(lines);
-  // Only the latest matters: it has everything that was written before.
+  // Only the latest state matters: its log includes all earlier lines.
   let latest: { pod: ReadPod; isGone: boolean } | undefined;
   let current = first;
   let wake = (): void => {};
   const stop = followers.add(keyOf(cluster, namespace, first.metadata.name), (pod, isGone) => {
-    // The informer may be a little behind the server that answered the request.
+    // The informer may lag behind the server that answered the request.
     if (versionOf(pod) < versionOf(first)) return;
     latest = { pod, isGone };
     wake();
@@ -105,7 +105,7 @@ async function* followed(
     stop();
   }
 
-  /** Waits for a change of the pod, or until the container writes something by itself. */
+  /** Waits for a change of the pod, or until the container's next line is due. */
   async function changeOr(dueMs: number | undefined): Promise<void> {
     const timer = dueMs === undefined ? undefined : clock.after(Math.max(0, dueMs - clock.now()), () => wake());
     await new Promise<void>((resolve) => {
@@ -116,8 +116,8 @@ async function* followed(
 }
 
 /**
- * Which of these lines were not there the last time. A container that ended is no longer ready, so counting lines would
- * not do.
+ * Returns the lines that were not there the last time. A container that ended is no longer ready, so counting lines is
+ * not enough.
  */
 function createUntold(): (lines: readonly LogLine[]) => LogLine[] {
   const told = new Map<string, number>();
@@ -134,10 +134,10 @@ function createUntold(): (lines: readonly LogLine[]) => LogLine[] {
   };
 }
 
-/** Simulated members live in this process, whose versions are numbers. */
+/** Simulated members run in this process, whose resourceVersions are numbers. */
 const versionOf = ({ metadata }: ReadPod): number => Number(metadata.resourceVersion ?? 0);
 
-/** The pod was replaced by one of its name, or its container restarted: this log has no more to say. */
+/** The pod was replaced by one with the same name, or its container restarted: this log has ended. */
 function isAnother(pod: ReadPod, first: ReadPod, container: string): boolean {
   return (
     pod.metadata.uid !== first.metadata.uid ||
@@ -155,13 +155,13 @@ function hasEnded(pod: ReadPod, first: ReadPod, container: string): boolean {
 }
 
 interface Followers {
-  /** Told of every change, the present state included. */
+  /** Notified about every change, and about the current state. */
   add(key: string, follower: Follower): () => void;
 }
 
 const keyOf = (cluster: string, namespace: string, name: string): string => `${cluster}/${namespace}/${name}`;
 
-/** One subscription for all who follow a log, and none while nobody does: pods are many and change often. */
+/** One subscription for all log followers, and none without followers: pods are many and change often. */
 function createFollowers(informers: Informers): Followers {
   const byPod = new Map<string, Set<Follower>>();
   let unsubscribe: (() => void) | undefined;

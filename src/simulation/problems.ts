@@ -1,6 +1,6 @@
 /**
- * Annotations that were meant for the simulation and mean nothing to it: a typing error would otherwise look like a
- * fault that has no effect. Each is told once, as an event, and stands in the log of the containers. Pure.
+ * Invalid simulation annotations: a misspelled one would otherwise look like a fault without effect. Each is reported
+ * once as an event, and in the log of the containers. Pure.
  */
 import type { KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -30,7 +30,7 @@ interface Rule {
   readonly allowed: string;
 }
 
-/** More would not help to recognise it. */
+/** Enough to recognize the value. */
 const MAX_SHOWN = 64;
 
 const faultRule = (kind: Steered): Rule => {
@@ -40,16 +40,16 @@ const faultRule = (kind: Steered): Rule => {
     allowed: `allowed ${allowed.length === 1 ? "is" : "are"} ${allowed.join(", ")}`,
   };
 };
-const SECONDS = `allowed are seconds from 0 to ${MAX_SECONDS} with up to three decimals`;
+const SECONDS = `use seconds from 0 to ${MAX_SECONDS} with up to three decimals`;
 const QUANTITY: Rule = {
   isRight: (value) => tryParseQuantity(value) !== undefined,
-  allowed: "allowed are quantities such as 250m or 64Mi",
+  allowed: "use a quantity such as 250m or 64Mi",
 };
 
 const RULES: Readonly<Record<Steered, ReadonlyMap<string, Rule>>> = {
   Pod: new Map<string, Rule>([
     [FAULT, faultRule("Pod")],
-    [EXIT_CODE, { isRight: isExitCode, allowed: "allowed are whole numbers from 0 to 255" }],
+    [EXIT_CODE, { isRight: isExitCode, allowed: "use a whole number from 0 to 255" }],
     [RUN, { isRight: (value) => value === "forever" || isSeconds(value), allowed: `${SECONDS}, or forever` }],
     [START_SECONDS, { isRight: isSeconds, allowed: SECONDS }],
     [CPU_USAGE, QUANTITY],
@@ -62,8 +62,8 @@ const RULES: Readonly<Record<Steered, ReadonlyMap<string, Rule>>> = {
 const NONE: readonly string[] = [];
 
 /**
- * One sentence for each. Asked for every change of every pod, so one without such annotations costs a look at their
- * names.
+ * One sentence per problem. Called for every change of every pod, so a pod without such annotations costs only a scan
+ * of the names.
  */
 export function simulationProblems({ metadata: { annotations } }: Annotated, kind: Steered): readonly string[] {
   let problems: string[] | undefined;
@@ -76,14 +76,14 @@ export function simulationProblems({ metadata: { annotations } }: Annotated, kin
     const allowed =
       rule?.allowed ??
       (kind !== "Pod"
-        ? `${kind.toLowerCase()}s have only fault`
-        : `annotations of the simulation are ${NAMES.map((known) => known.slice(PREFIX.length)).join(", ")}`);
+        ? `${kind.toLowerCase()}s support only fault`
+        : `supported annotations are ${NAMES.map((known) => known.slice(PREFIX.length)).join(", ")}`);
     (problems ??= []).push(`annotation ${name}: ${JSON.stringify(value.slice(0, MAX_SHOWN))} is ignored: ${allowed}`);
   }
   return problems ?? NONE;
 }
 
-/** What a change of an object is worth telling about them: only what was not there before. */
+/** The events for new problems of a changed object. */
 export function planProblemEvents(object: Annotated, old: Annotated | undefined, kind: Steered): RecordedEvent[] {
   const problems = simulationProblems(object, kind);
   if (problems.length === 0) return [];

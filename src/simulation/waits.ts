@@ -1,11 +1,11 @@
 /**
- * How long things take in the simulation: the first time a wait is asked for starts it, and asking again says how much
- * is left. A wait for another reason starts anew. Kept in memory only, so a restart makes things take a moment longer.
+ * Simulated durations: the first request for a wait starts it, and later requests return the remaining time. A wait
+ * with another reason starts again. Kept in memory only, so a restart delays things a little.
  */
 import type { Clock } from "../base/index.ts";
 
 export interface Waits {
-  /** Milliseconds left; 0 when it is over. */
+  /** Milliseconds left; 0 when the wait is over. */
   leftMs(id: string, reason: string, totalMs: number): number;
   over(id: string): void;
 }

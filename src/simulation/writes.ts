@@ -1,4 +1,4 @@
-/** Writes that several parts of the simulation make. */
+/** Writes that several controllers of the simulation share. */
 import { Pod } from "../api/index.ts";
 import { formatTime } from "../base/index.ts";
 import type { Clock, DeepReadonly } from "../base/index.ts";
@@ -6,7 +6,10 @@ import type { Client } from "../client/index.ts";
 import { withCondition } from "../machinery/index.ts";
 import { keyOf, unlessChanged } from "../runtime/index.ts";
 
-/** Marks a pod with why it has to go, then deletes it. False when somebody else changed it meanwhile. */
+/**
+ * Sets the DisruptionTarget condition on a pod, then deletes it. Returns false if another client changed it in the
+ * meantime.
+ */
 export async function disrupt(
   { client, clock }: { client: Client; clock: Clock },
   cluster: string,

@@ -1,21 +1,20 @@
 /**
- * The newest changes of an engine in memory, and those who follow them. Engines append what has become durable; every
- * follower reads at its own pace. A follower that falls behind the bound reads `older` changes, from disk where there
- * are any.
+ * The newest changes of an engine in memory, and their followers. Engines append durable changes; every follower reads
+ * at its own pace. A follower that falls behind the limit reads `older` changes, from disk where available.
  */
 import { CompactedError } from "./errors.ts";
 import type { Change } from "./engine.ts";
 
-/** Small enough that handling a batch does not hold up the event loop. */
+/** Small enough that handling a batch does not block the event loop. */
 const BATCH_LIMIT = 1024;
 
 export interface ChangeLogOptions {
-  /** The revision from which on changes are appended here. */
+  /** The revision after which changes are appended here. */
   start: number;
   limit: number;
   /**
-   * Changes after a revision that have left this log, oldest first and at least one. Throws `CompactedError` when they
-   * are gone.
+   * Changes after a revision that are no longer in this log, oldest first and at least one. Throws `CompactedError`
+   * when they were compacted.
    */
   older?: (after: number) => Promise<Change[]>;
 }
@@ -24,7 +23,7 @@ export class ChangeLog<Kept extends Change = Change> {
   readonly #limit: number;
   readonly #older: (after: number) => Promise<Change[]>;
   #changes: Kept[] = [];
-  /** Index of the oldest change that counts; those before it are dropped in bulk. */
+  /** Index of the oldest valid change; those before it are dropped in bulk. */
   #head = 0;
   #forgotten: number;
   #waiting: ((news: readonly Change[]) => void)[] = [];
@@ -36,7 +35,7 @@ export class ChangeLog<Kept extends Change = Change> {
     this.#older = older ?? ((after) => Promise.reject(new CompactedError(after, this.#forgotten + 1)));
   }
 
-  /** The changes must be newer than all that were appended before, in order. */
+  /** The changes must be newer than all previously appended ones, in order. */
   append(changes: readonly Kept[]): void {
     for (const change of changes) this.#changes.push(change);
     const surplus = this.#changes.length - this.#head - this.#limit;
@@ -44,19 +43,19 @@ export class ChangeLog<Kept extends Change = Change> {
     this.#wakeAll(changes);
   }
 
-  /** Forgets changes up to and including `revision`. */
+  /** Drops changes up to and including `revision`. */
   forget(revision: number): void {
     if (revision <= this.#forgotten) return;
     this.#drop(this.#indexAfter(revision) - this.#head);
     this.#forgotten = revision;
   }
 
-  /** What is kept of the changes up to and including `revision`, newest first. */
+  /** The retained changes up to and including `revision`, newest first. */
   backwards(revision: number): Kept[] {
     return this.#changes.slice(this.#head, this.#indexAfter(revision)).reverse();
   }
 
-  /** Ends every follower with this error, now and later, after what was appended. */
+  /** Ends every follower with this error, now and later, after the appended changes. */
   fail(error: Error): void {
     this.#failure ??= error;
     this.#wakeAll([]);
@@ -79,7 +78,7 @@ export class ChangeLog<Kept extends Change = Change> {
           continue;
         }
         if (this.#failure) throw this.#failure;
-        // Whoever is up to date is handed the news themselves, so a short log never loses a follower that keeps pace.
+        // Up-to-date followers receive the new changes directly, so a short log never loses a follower that keeps pace.
         const news = await new Promise<readonly Change[]>((resolve) => {
           wake = resolve;
           this.#waiting.push(resolve);
@@ -97,8 +96,7 @@ export class ChangeLog<Kept extends Change = Change> {
   }
 
   /**
-   * Index of the first change with a higher revision. Followers are nearly always at the end, so that is looked at
-   * first.
+   * Index of the first change with a higher revision. Followers are nearly always at the end, so that is checked first.
    */
   #indexAfter(revision: number): number {
     const newest = this.#changes.at(-1);
@@ -117,7 +115,7 @@ export class ChangeLog<Kept extends Change = Change> {
     if (count <= 0) return;
     this.#head += count;
     this.#forgotten = this.#changes[this.#head - 1]?.revision ?? this.#forgotten;
-    // Moving the rest costs what was dropped since the last time, so an append stays cheap on average.
+    // Moving the rest costs as much as was dropped since the last time, so an append stays cheap on average.
     if (this.#head * 2 >= this.#changes.length) {
       this.#changes = this.#changes.slice(this.#head);
       this.#head = 0;

@@ -28,7 +28,7 @@ async function untilQuiet(cache: Cache): Promise<void> {
   while (!cache.isQuiet());
 }
 
-/** What a watcher saw, in short: `+key@revision`, `~key@revision` for a change, `-key@revision` for a deletion. */
+/** A watcher's events in short form: `+key@revision`, `~key@revision` for a change, `-key@revision` for a deletion. */
 function describeEvents(events: readonly CacheEvent[]): string[] {
   return events.map(({ revision, entry, previous }) => {
     const sign = !entry ? "-" : previous ? "~" : "+";
@@ -36,7 +36,7 @@ function describeEvents(events: readonly CacheEvent[]): string[] {
   });
 }
 
-test("a cache starts with what the engine holds", async () => {
+test("a cache starts with the engine's entries", async () => {
   const engine = createMemoryEngine();
   await engine.commit({ key: WEB, expect: "absent", value: bytes("1") });
   await engine.commit({ key: API, expect: "absent", value: bytes("2") });
@@ -58,7 +58,7 @@ test("a write is visible when it resolves", async () => {
   expect(cache.revision).toBe(1);
 });
 
-test("what another holder of the engine writes becomes visible too", async () => {
+test("writes through another user of the engine become visible too", async () => {
   const { cache, engine } = await open();
 
   const outcome = await engine.commit({ key: WEB, expect: "absent", value: bytes("1") });
@@ -77,7 +77,7 @@ test("a failed expectation resolves with the current entry", async () => {
   expect(text(cache.get(WEB)?.value)).toBe("1");
 });
 
-test("a failed expectation on a deleted key shows the deletion", async () => {
+test("a failed expectation on a deleted key makes the deletion visible", async () => {
   const { cache, engine } = await open();
   await cache.write({ key: WEB, expect: "absent", value: bytes("1") });
 
@@ -89,7 +89,7 @@ test("a failed expectation on a deleted key shows the deletion", async () => {
   expect(cache.get(WEB)).toBeUndefined();
 });
 
-test("a writer's memo goes to the new entry and not to the next one", async () => {
+test("a writer's memo is attached to the new entry and not to the next one", async () => {
   const { cache } = await open();
   const parsed = { replicas: 1 };
 
@@ -101,7 +101,7 @@ test("a writer's memo goes to the new entry and not to the next one", async () =
   expect(cache.get(WEB)?.memo).toBeUndefined();
 });
 
-test("watchers are told in order, in batches, and never in the tick of the caller", async () => {
+test("watchers receive events in order, in batches, and never in the tick of the caller", async () => {
   const { cache } = await open();
   const batches: string[][] = [];
   cache.watch("/apps/deployments/hub/", 0, (events) => batches.push(describeEvents(events)));
@@ -120,7 +120,7 @@ test("watchers are told in order, in batches, and never in the tick of the calle
   expect(batches[0]).toEqual(["+web@1", "+api@2"]);
 });
 
-test("a watcher that starts in the past is told the past first and then the present, once each", async () => {
+test("a watcher that starts in the past receives past and then new events, once each", async () => {
   const { cache } = await open();
   await cache.write({ key: WEB, expect: "absent", value: bytes("1") });
   await cache.write({ key: API, expect: "absent", value: bytes("2") });
@@ -136,7 +136,7 @@ test("a watcher that starts in the past is told the past first and then the pres
   expect(seen).toEqual(["+api@2", "~web@3", "~api@4"]);
 });
 
-test("a watcher that joins while events wait to be told gets each once", async () => {
+test("a watcher that joins while events are pending receives each once", async () => {
   const { cache, engine } = await open();
   const early: string[] = [];
   const late: string[] = [];
@@ -151,7 +151,7 @@ test("a watcher that joins while events wait to be told gets each once", async (
   expect(late).toEqual(["+web@1"]);
 });
 
-test("a watcher of a later revision is not told what comes before it", async () => {
+test("a watcher of a later revision does not receive earlier events", async () => {
   const { cache } = await open();
   const seen: string[] = [];
   cache.watch("/apps/", 1, (events) => seen.push(...describeEvents(events)));
@@ -164,10 +164,10 @@ test("a watcher of a later revision is not told what comes before it", async () 
 });
 
 const prefixes: Record<string, { prefix: string; want: string[] }> = {
-  "a watch on a kind sees all clusters": { prefix: "/apps/deployments/", want: ["+web@1", "+far@2", "+other@3"] },
-  "a watch on a cluster sees its namespaces": { prefix: "/apps/deployments/hub/", want: ["+web@1", "+other@3"] },
-  "a watch on a namespace sees that namespace": { prefix: "/apps/deployments/hub/default/", want: ["+web@1"] },
-  "a watch on everything sees everything": { prefix: "/", want: ["+web@1", "+far@2", "+other@3", "+node@4"] },
+  "a watch on a kind covers all clusters": { prefix: "/apps/deployments/", want: ["+web@1", "+far@2", "+other@3"] },
+  "a watch on a cluster covers its namespaces": { prefix: "/apps/deployments/hub/", want: ["+web@1", "+other@3"] },
+  "a watch on a namespace covers only that namespace": { prefix: "/apps/deployments/hub/default/", want: ["+web@1"] },
+  "a watch on everything covers everything": { prefix: "/", want: ["+web@1", "+far@2", "+other@3", "+node@4"] },
 };
 test.each(Object.entries(prefixes))("%s", async (_behaviour, { prefix, want }) => {
   const { cache } = await open();
@@ -202,7 +202,7 @@ test("watchers of one prefix share one event object", async () => {
   expect(seen[0]).toBe(seen[1]);
 });
 
-test("a watcher that throws is reported and does not keep the others from their events", async () => {
+test("a watcher that throws is reported and does not block the others", async () => {
   const onError = vi.fn<(error: unknown) => void>();
   const { cache } = await open({ onError });
   const seen: string[] = [];
@@ -218,7 +218,7 @@ test("a watcher that throws is reported and does not keep the others from their 
   expect(onError).toHaveBeenCalledExactlyOnceWith(new Error("broken watcher"));
 });
 
-test("a watcher that ended is not told any more, even of events that were waiting", async () => {
+test("a watcher that ended receives no more events, including pending ones", async () => {
   const { cache } = await open();
   const second = vi.fn<(events: readonly CacheEvent[]) => void>();
   let endSecond = (): void => {};
@@ -230,7 +230,7 @@ test("a watcher that ended is not told any more, even of events that were waitin
   expect(second).not.toHaveBeenCalled();
 });
 
-test("watchers are told of a write before its writer is answered", async () => {
+test("watchers receive a write before its writer gets the response", async () => {
   const { cache } = await open();
   const listener = vi.fn<(events: readonly CacheEvent[]) => void>();
   cache.watch("/apps/", 0, listener);
@@ -250,7 +250,7 @@ test("a watch from before the history throws CompactedError", async () => {
   expect(() => cache.watch("/apps/", 3, () => {})).not.toThrow();
 });
 
-test("the history is bounded by the bytes it keeps alive", async () => {
+test("the history is limited by the bytes it retains", async () => {
   const { cache } = await open({ historyBytes: 10_000 });
 
   for (let i = 0; i < 20; i++) await cache.write({ key: WEB, expect: "any", value: new Uint8Array(2000) });
@@ -268,15 +268,15 @@ test("waiting for a revision ends with the signal", async () => {
   await expect(waiting).rejects.toThrow("gave up");
 });
 
-test("a closed cache rejects those who wait", async () => {
+test("a closed cache rejects pending waits", async () => {
   const { cache } = await open();
 
   const [waiting] = await Promise.allSettled([cache.whenAt(1, AbortSignal.timeout(5000)), cache.close()]);
 
-  expect(waiting).toEqual({ status: "rejected", reason: new StoreError("the store's cache is closed") });
+  expect(waiting).toEqual({ status: "rejected", reason: new StoreError("the store cache is closed") });
 });
 
-test("a cache whose engine goes away says so and rejects those who wait", async () => {
+test("a cache whose engine fails reports it and rejects pending waits", async () => {
   const onError = vi.fn<(error: unknown) => void>();
   const { cache, engine } = await open({ onError });
 
@@ -289,7 +289,7 @@ test("a cache whose engine goes away says so and rejects those who wait", async 
   await expect(cache.write({ key: WEB, expect: "any", value: bytes("1") })).rejects.toThrow(StoreError);
 });
 
-test("a cache that loads while others write misses nothing and repeats nothing", async () => {
+test("a cache that loads during writes misses nothing and repeats nothing", async () => {
   const engine = createMemoryEngine();
   for (let i = 0; i < 50; i++)
     await engine.commit({ key: `/core/pods/hub/default/p${i}`, expect: "any", value: bytes("old") });

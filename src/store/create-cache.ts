@@ -1,8 +1,9 @@
 /**
- * Builds the cache of `cache.ts` from an engine: loads what is there, then follows the engine's changes for good.
+ * Builds the cache of `cache.ts` from an engine: loads the entries, then follows the engine's changes.
  *
- * Reads:  `scan` once, `changes` ever after, `past` when somebody goes on from before it began.
- * Writes: what `write` is handed; the index, the history and the watchers change only when the change comes back.
+ * Reads: `scan` once, `changes` continuously, `past` when a watcher resumes from before the cache was opened.
+ * Writes: the arguments of `write`; the index, the history and the watchers are updated only when the change arrives
+ * from the engine.
  */
 import { messageOf } from "../base/index.ts";
 import type { Cache, CachedEntry, CacheEvent } from "./cache.ts";
@@ -18,9 +19,12 @@ import { Watchers, type Listener } from "./watchers.ts";
 export interface CacheOptions {
   /** How many events are kept for watchers that start in the past. */
   historyLimit?: number;
-  /** How many bytes of replaced values these events may keep alive. */
+  /** How many bytes of replaced values these events may retain. */
   historyBytes?: number;
-  /** Is told what a watcher threw, and once when the engine can no longer be followed. By default a process warning. */
+  /**
+   * Called with errors that watchers throw, and once when the engine can no longer be followed. Defaults to a process
+   * warning.
+   */
   onError?: (error: unknown) => void;
 }
 
@@ -30,8 +34,8 @@ export async function createCache(engine: Engine, options: CacheOptions = {}): P
   for await (const batch of engine.scan("")) {
     for (const { key, revision, value } of batch) index.set({ key, revision, value, memo: undefined });
   }
-  // Writes of other processes during the scan may be in it or not. They come again as changes, which `apply` tolerates;
-  // the cache is handed out when it has seen them all.
+  // The scan may or may not include concurrent writes of other processes. They arrive again as changes, which `apply`
+  // tolerates; the cache is returned when it has applied them all.
   const loaded = await engine.revision();
   const cache = new FollowingCache(engine, index, start, loaded, options);
   await cache.whenAt(loaded, new AbortController().signal);
@@ -45,17 +49,17 @@ class FollowingCache implements Cache {
   readonly #watchers: Watchers;
   readonly #locks = new KeyLocks();
   readonly #waits = new RevisionWaits();
-  /** What writers computed already, by the revision of their write, until the change arrives. */
+  /** Memos from writers, by the revision of their write, until the change arrives. */
   readonly #memos = new Map<number, unknown>();
   readonly #stop = new AbortController();
   readonly #following: Promise<void>;
   readonly #onError: (error: unknown) => void;
-  /** Up to here changes may already be part of what was scanned. */
+  /** Changes up to this revision may already be part of the scan. */
   readonly #loaded: number;
   readonly #historyBounds: { limit: number; maxBytes: number };
   /**
-   * The history begins where this cache began, and can be extended backwards as long as the engine has more and there
-   * is room.
+   * The history starts where this cache was opened, and can be extended backwards as long as the engine has more and
+   * there is room.
    */
   #canRecall = true;
   #recalling: Promise<void> | undefined;
@@ -101,8 +105,7 @@ class FollowingCache implements Cache {
     try {
       const outcome = await this.#engine.commit(write);
       if (outcome.ok && memo !== undefined && write.value !== null) this.#remember(write.key, outcome.revision, memo);
-      // A key that turned out to be absent was deleted at a revision that the engine does not name, so all of its
-      // changes are awaited.
+      // An absent key was deleted at a revision that the engine does not report, so all changes are awaited.
       const revision = outcome.ok ? outcome.revision : (outcome.current?.revision ?? (await this.#engine.revision()));
       if (revision > this.#revision) await this.#becomesVisible(revision);
       return outcome;
@@ -140,7 +143,7 @@ class FollowingCache implements Cache {
   }
 
   async close(): Promise<void> {
-    this.#failure ??= new StoreError("the store's cache is closed");
+    this.#failure ??= new StoreError("the store cache is closed");
     this.#waits.fail(this.#failure);
     this.#stop.abort(this.#failure);
     await this.#following;
@@ -151,7 +154,7 @@ class FollowingCache implements Cache {
   }
 
   async #recallTo(after: number): Promise<void> {
-    // After a restart everybody asks. One reads; whoever wants more than that goes on from there.
+    // After a restart many watchers request the past. One reads; those that need more continue from there.
     while (this.#isMissing(after)) {
       this.#recalling ??= this.#extendHistory(after).finally(() => (this.#recalling = undefined));
       await this.#recalling;
@@ -162,8 +165,7 @@ class FollowingCache implements Cache {
     const history = this.#history;
     const start = history.compacted;
     const past = await readPast(this.#engine, { after, upTo: start, ...this.#historyBounds });
-    // So much may have happened meanwhile that the history lost its beginning, and then there is nothing to join the
-    // past to.
+    // The history may have dropped its beginning in the meantime, and then there is nothing to join the past to.
     if (history.compacted === start)
       history.prepend(eventsOf(past, history.after("/", start), (key) => this.#index.get(key)));
     this.#canRecall = history.compacted <= after;
@@ -173,7 +175,7 @@ class FollowingCache implements Cache {
     return this.#failure ? Promise.reject(this.#failure) : this.#waits.until(revision);
   }
 
-  /** The change may have arrived before the writer's own answer, and then the entry is there already. */
+  /** The change may have arrived before the response to its writer, and then the entry already exists. */
   #remember(key: string, revision: number, memo: unknown): void {
     if (revision > this.#revision) {
       this.#memos.set(revision, memo);
@@ -206,7 +208,7 @@ class FollowingCache implements Cache {
     if (previous && previous.revision >= revision) return;
     if (value === null && !previous) return;
 
-    // The key of the previous entry is the same text, so the new one need not be kept.
+    // The key of the previous entry is an equal string, so the new one need not be retained.
     const entry = value === null ? undefined : { key: previous?.key ?? key, revision, value, memo };
     if (entry) this.#index.set(entry);
     else this.#index.delete(key);

@@ -7,14 +7,14 @@ export class StoreError extends FlotillaError {
   }
 }
 
-/** The disk did not take a write, which was undone; a later one may succeed. */
+/** The disk rejected a write, which was rolled back; a later one may succeed. */
 export class StoreWriteError extends StoreError {}
 
-/** The changes that were asked for are older than what the store still knows. */
+/** The requested changes have been compacted. */
 export class CompactedError extends FlotillaError {
   readonly oldest: number;
   constructor(asked: number, oldest: number) {
-    super("Compacted", `changes after revision ${asked} are gone; the oldest known is ${oldest}`);
+    super("Compacted", `changes after revision ${asked} were compacted; the oldest available is ${oldest}`);
     this.oldest = oldest;
   }
 }

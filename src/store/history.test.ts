@@ -19,7 +19,7 @@ test("a prefix above a resource finds the events of all resources below it, in o
   expect(events.map(keyOf)).toEqual(["/core/pods/hub/a", "/core/nodes/hub/b"]);
 });
 
-test("events that were dropped are gone from their resource too", () => {
+test("dropped events are removed from their resource too", () => {
   const history = new History({ start: 0, limit: 3, maxBytes: 100_000 });
   for (let revision = 1; revision <= 10; revision++)
     history.append({ revision, entry: entry(`/core/${revision % 2 ? "pods" : "nodes"}/hub/a`, revision) });
@@ -30,7 +30,7 @@ test("events that were dropped are gone from their resource too", () => {
   expect(events.map(({ revision }) => revision)).toEqual([8, 10]);
 });
 
-test("an earlier part comes before what is there, for every resource", () => {
+test("prepended events come before existing ones, for every resource", () => {
   const history = new History({ start: 3, limit: 100, maxBytes: 100_000 });
   history.append({ revision: 4, entry: entry("/core/pods/hub/a", 4) });
   history.append({ revision: 5, entry: entry("/core/nodes/hub/a", 5) });
@@ -52,7 +52,7 @@ test("an earlier part comes before what is there, for every resource", () => {
   expect(revisionsOf("/apps/deployments/", 0)).toEqual([2, 6]);
 });
 
-test("of an earlier part only the newest stay when there is no room for more", () => {
+test("only the newest prepended events are kept when there is no room for more", () => {
   const history = new History({ start: 3, limit: 3, maxBytes: 100_000 });
   history.append({ revision: 4, entry: entry("/core/pods/hub/a", 4) });
 
@@ -62,7 +62,7 @@ test("of an earlier part only the newest stay when there is no room for more", (
   expect(history.after("/core/pods/", 1).map(({ revision }) => revision)).toEqual([2, 3, 4]);
 });
 
-test("replaced entries lose what was computed from them once their event is old", () => {
+test("replaced entries lose their memo once their event is old", () => {
   const history = new History({ start: 0, limit: 10_000, maxBytes: 100_000_000 });
   const replaced = entry("/core/pods/hub/a", 1);
   const current = entry("/core/pods/hub/a", 2);

@@ -1,15 +1,15 @@
 /**
  * Recent events of the cache, for watchers that start a little in the past.
  *
- * Bounded by number and by bytes, the oldest go first. Events of one resource are linked, so a watcher that starts
- * reads the past of its resource and not of everything.
+ * Limited by number and by bytes, the oldest are dropped first. Events of one resource are linked, so a new watcher
+ * reads only the past of its resource.
  */
 import type { CacheEvent } from "./cache.ts";
 import { CompactedError } from "./errors.ts";
 
 /**
- * What was computed from a replaced entry is several times larger than its bytes, and wanted only by those who are just
- * being told. Older events keep the bytes alone.
+ * The memo of a replaced entry is several times larger than its bytes, and only needed during delivery. Older events
+ * keep only the bytes.
  */
 const MEMO_LIMIT = 2048;
 
@@ -48,7 +48,7 @@ export class History {
     this.#maxBytes = maxBytes;
   }
 
-  /** The newest revision whose event is gone. */
+  /** The newest revision whose event was dropped. */
   get compacted(): number {
     return this.#compacted;
   }
@@ -69,8 +69,8 @@ export class History {
   }
 
   /**
-   * Puts events before all others, as many as there is room for. They are in order, end where the history began, and
-   * nothing is missing in between.
+   * Inserts events before all others, as many as there is room for. They are in order and end where the history starts,
+   * without gaps.
    */
   prepend(events: readonly CacheEvent[]): void {
     const links: Link[] = events.map((event) => ({ event, topic: this.#topicOf(keyOf(event)), next: undefined }));
@@ -88,7 +88,7 @@ export class History {
     this.#trim();
   }
 
-  /** Events below `prefix` after a revision, in order. Throws `CompactedError` when some of them are gone. */
+  /** Events under `prefix` after a revision, in order. Throws `CompactedError` when some of them were dropped. */
   after(prefix: string, revision: number): CacheEvent[] {
     if (revision < this.#compacted) throw new CompactedError(revision, this.#compacted + 1);
     const newest = this.#links.at(-1);
@@ -124,7 +124,7 @@ export class History {
     if (!topic.oldest) this.#topics.delete(topic.name);
     this.#bytes -= sizeOf(event);
     this.#compacted = event.revision;
-    // Moving the rest costs what was dropped since the last time, so an append stays cheap on average.
+    // Moving the rest costs as much as was dropped since the last time, so an append stays cheap on average.
     if (this.#head * 2 >= this.#links.length) {
       this.#links = this.#links.slice(this.#head);
       this.#head = 0;
@@ -140,12 +140,12 @@ export function keyOf({ entry, previous }: CacheEvent): string {
   return (entry ?? previous)?.key ?? "";
 }
 
-/** An event keeps alive what it replaced; its new value belongs to the index, or to the next event of the key. */
+/** An event retains the value it replaced; its new value belongs to the index, or to the key's next event. */
 export function sizeOf({ previous }: Pick<CacheEvent, "previous">): number {
   return 200 + (previous?.value.byteLength ?? 0);
 }
 
-/** `/<group>/<resource>/` of a key or of a prefix that reaches so far. */
+/** `/<group>/<resource>/` of a key or of a prefix that is at least that long. */
 function topicName(key: string): string | undefined {
   const end = key.indexOf("/", key.indexOf("/", 1) + 1);
   return key.startsWith("/") && end > 1 ? key.slice(0, end + 1) : undefined;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { KeyLocks } from "./key-locks.ts";
 
-test("work on one key runs one after the other in the order of asking", async () => {
+test("work on one key is serialized in call order", async () => {
   const locks = new KeyLocks();
   const trace: string[] = [];
   const work = (name: string) => async () => {
@@ -27,7 +27,7 @@ test("work on different keys does not wait", async () => {
   await held;
 });
 
-test("work that fails lets the next one in and leaves nothing behind", async () => {
+test("failed work releases the key and leaves nothing behind", async () => {
   const locks = new KeyLocks();
 
   const failing = locks.run("a", () => Promise.reject(new Error("no")));

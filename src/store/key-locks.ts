@@ -1,14 +1,14 @@
-/** One piece of work at a time per key, first come first served. A key that nobody works on leaves nothing behind. */
+/** Serializes work per key, first come, first served. An unused key leaves nothing behind. */
 export class KeyLocks {
-  /** Those who wait for the key; the holder itself is not among them. */
+  /** Waiters for the key; the holder itself is not among them. */
   readonly #waiting = new Map<string, (() => void)[]>();
 
-  /** How many keys are held. */
+  /** Number of held keys. */
   get size(): number {
     return this.#waiting.size;
   }
 
-  /** Asking for the key again from within `work` waits for ever. */
+  /** Requesting the same key from within `work` deadlocks. */
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const queue = this.#waiting.get(key);
     if (queue) await new Promise<void>((resolve) => queue.push(resolve));

@@ -1,6 +1,6 @@
 /**
- * The engine for throw-away hubs and for tests: a Map, and the same habits as the durable engines. Commits are decided
- * in groups in a later tick, so code that is right here is right there.
+ * The in-memory engine for disposable hubs and for tests: a Map with the behaviour of the durable engines. Commits are
+ * decided in groups in a later tick, so code that works here works there.
  */
 import { setImmediate } from "node:timers";
 import { ChangeLog } from "./change-log.ts";
@@ -8,11 +8,13 @@ import type { Change, Engine, Entry, Outcome, PastChange, Write } from "./engine
 import { StoreError } from "./errors.ts";
 import { checkWrite, isExpected } from "./write-rules.ts";
 
-/** Bounds how long one tick takes, and how far a follower can fall behind before it has its turn. */
+/** Limits the duration of one tick, and how far a follower can fall behind before its turn. */
 const GROUP_LIMIT = 1024;
 const BATCH_LIMIT = 512;
 
-/** What it replaced is kept with a change: nearly always the value of an earlier one, which the log holds anyway. */
+/**
+ * The replaced value is kept with a change: nearly always the value of an earlier change, which the log retains anyway.
+ */
 type KeptChange = Change & PastChange;
 
 interface PendingCommit {
@@ -94,7 +96,7 @@ export function createMemoryEngine({ historyLimit = 10_000 }: MemoryEngineOption
       log.forget(Math.min(upTo, revision));
     },
     snapshot: () =>
-      Promise.reject(new StoreError("the memory store cannot be written to a file; use the SQLite store to keep data")),
+      Promise.reject(new StoreError("the memory store cannot write a snapshot; use the SQLite store to keep data")),
     async close() {
       isClosed = true;
       if (isScheduled) await new Promise<void>((resolve) => whenIdle.push(resolve));

@@ -1,4 +1,4 @@
-/** What a cache tells of the time before it began. */
+/** A cache's history from before it was opened. */
 import { setImmediate as nextTick } from "node:timers/promises";
 import * as fc from "fast-check";
 import { afterEach, expect, test, vi } from "vitest";
@@ -23,14 +23,14 @@ async function open(
 }
 afterEach(() => Promise.all(opened.splice(0).map((cache) => cache.close())));
 
-/** An event with all that it holds, to compare what two caches tell of it. */
+/** An event with all its contents, to compare those of two caches. */
 function inFull(events: readonly CacheEvent[]): unknown[] {
   const short = (entry: CacheEvent["entry"]): unknown =>
     entry && [entry.key, entry.revision, Buffer.from(entry.value).toString()];
   return events.map(({ revision, entry, previous }) => ({ revision, entry: short(entry), previous: short(previous) }));
 }
 
-test("a watcher goes on from before the cache began, with what each change replaced", async () => {
+test("a watcher resumes from before the cache was opened, with the value that each change replaced", async () => {
   const first = await open();
   await first.cache.write({ key: WEB, expect: "absent", value: bytes("1") });
   await first.cache.write({ key: API, expect: "absent", value: bytes("2") });
@@ -53,7 +53,7 @@ test("a watcher goes on from before the cache began, with what each change repla
   ]);
 });
 
-test("nothing is recalled for those who start where the cache began", async () => {
+test("nothing is recalled for watchers that start where the cache was opened", async () => {
   const engine = createMemoryEngine();
   await engine.commit({ key: WEB, expect: "absent", value: bytes("1") });
   const past = vi.spyOn(engine, "past");
@@ -65,7 +65,7 @@ test("nothing is recalled for those who start where the cache began", async () =
   expect(past).not.toHaveBeenCalled();
 });
 
-test("the past is read as far as it is asked for, and once, however many ask", async () => {
+test("the past is read only as far as requested, and once for concurrent requests", async () => {
   const engine = createMemoryEngine();
   for (let n = 0; n < 2000; n++) void engine.commit({ key: WEB, expect: "any", value: bytes("1") });
   await engine.commit({ key: API, expect: "any", value: bytes("1") });
@@ -82,7 +82,7 @@ test("the past is read as far as it is asked for, and once, however many ask", a
   expect(cache.eventsAfter("/", 0)).toHaveLength(2001);
 });
 
-test("a failure to read the past is told to who asked, and the next one tries again", async () => {
+test("a failure to read the past is returned to the requester, and the next request retries", async () => {
   const engine = createMemoryEngine();
   await engine.commit({ key: WEB, expect: "any", value: bytes("1") });
   const { cache } = await open({}, engine);
@@ -97,7 +97,7 @@ test("a failure to read the past is told to who asked, and the next one tries ag
   expect(cache.eventsAfter("/", 0)).toHaveLength(1);
 });
 
-test("what the engine has compacted, and what has no room, is not recalled", async () => {
+test("changes that the engine has compacted, and those without room, are not recalled", async () => {
   const engine = createMemoryEngine();
   for (let n = 0; n < 6; n++) await engine.commit({ key: WEB, expect: "any", value: new Uint8Array(1000) });
   await engine.compact(2);
@@ -113,7 +113,7 @@ test("what the engine has compacted, and what has no room, is not recalled", asy
   expect(() => compacted.cache.watch("/apps/", 1, () => {})).toThrow(CompactedError);
 });
 
-test("the past is not joined to a history that has lost its beginning", async () => {
+test("the past is not joined to a history that has dropped its beginning", async () => {
   const engine = createMemoryEngine();
   for (let n = 0; n < 3; n++) await engine.commit({ key: WEB, expect: "any", value: bytes("1") });
   const { cache } = await open({ historyLimit: 2 }, engine);
@@ -129,7 +129,7 @@ test("the past is not joined to a history that has lost its beginning", async ()
   expect(cache.eventsAfter("/", 6).map(({ revision }) => revision)).toEqual([7, 8]);
 });
 
-test("a cache that began later recalls the very events of one that saw them happen", async () => {
+test("a cache that was opened later recalls exactly the events of one that received them live", async () => {
   const write = fc.record({
     key: fc.constantFrom("/a/b/x/1", "/a/b/x/2", "/a/b/y/1", "/a/c/x/1"),
     remove: fc.boolean(),
@@ -151,7 +151,7 @@ test("a cache that began later recalls the very events of one that saw them happ
         await play(before);
         const { cache } = await open({}, witness.engine);
 
-        // The past is asked for while more is written.
+        // The past is requested during further writes.
         const playing = play(after);
         await cache.recall(asked);
         await playing;

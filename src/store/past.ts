@@ -1,7 +1,8 @@
 /**
- * Events from before a cache began, made from what the engine remembers. The engine tells backwards what each change
- * replaced; what a change made is what the next change of its key replaced, or is there still. So the past is joined to
- * the present: to the events that the cache has seen since, and to its current entries.
+ * Reconstructs events from before a cache was opened, from the engine's past changes. The engine returns backwards the
+ * value that each change replaced; a change's new value is the one that its key's next change replaced, or is still
+ * current. So the past is joined to the present: to the events that the cache has received since, and to its current
+ * entries.
  */
 import { invariant } from "../base/index.ts";
 import type { CachedEntry, CacheEvent } from "./cache.ts";
@@ -9,15 +10,15 @@ import type { Engine, PastChange } from "./engine.ts";
 import { keyOf, sizeOf } from "./history.ts";
 
 export interface PastRange {
-  /** Changes after this revision are wanted; more may come, because they are read in pages. */
+  /** Changes after this revision are requested; more may be returned, because they are read in pages. */
   after: number;
   upTo: number;
-  /** What a history holds. */
+  /** The limits of a history. */
   limit: number;
   maxBytes: number;
 }
 
-/** The changes of a range, newest first, until they would not fit into a history. */
+/** The changes of a range, newest first, up to the limits of a history. */
 export async function readPast(engine: Engine, { after, upTo, limit, maxBytes }: PastRange): Promise<PastChange[]> {
   const past: PastChange[] = [];
   let bytes = 0;
@@ -33,15 +34,15 @@ export async function readPast(engine: Engine, { after, upTo, limit, maxBytes }:
 }
 
 /**
- * The events of these changes, in order. `since` are all events after the newest of them, in order; `current` finds
- * what is there after those.
+ * The events of these changes, in order. `since` contains all events after the newest of them, in order; `current`
+ * returns the entries after those.
  */
 export function eventsOf(
   past: readonly PastChange[],
   since: readonly CacheEvent[],
   current: (key: string) => CachedEntry | undefined,
 ): CacheEvent[] {
-  /** What was at a key before the oldest event that is known by now. */
+  /** The value of a key before its oldest known event. */
   const before = new Map<string, CachedEntry | undefined>();
   for (const event of since) {
     const key = keyOf(event);
@@ -51,9 +52,9 @@ export function eventsOf(
     const entry = before.has(key) ? before.get(key) : current(key);
     invariant(
       entry === undefined || entry.revision === revision,
-      `the entry of ${key} after revision ${revision} is what that change made`,
+      `the entry of ${key} after revision ${revision} must be the result of that change`,
     );
-    // The text of the key is shared with what came after.
+    // The key string is shared with the later entry.
     const previous: CachedEntry | undefined = replaced && {
       key: entry?.key ?? key,
       revision: replaced.revision,

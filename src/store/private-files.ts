@@ -1,4 +1,4 @@
-/** Files that only their owner may read: secrets are stored in them as they are. */
+/** Files that only their owner may read: secrets are stored in them unencrypted. */
 import { closeSync, fsyncSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 
@@ -16,12 +16,12 @@ export function createPrivately(path: string): void {
   syncDirectoryOf(path);
 }
 
-/** Gets a file's bytes onto the disk. */
+/** Syncs a file's contents to disk. */
 export function syncFile(path: string): void {
   syncAndClose(openSync(path, "r+"));
 }
 
-/** Gets the name of a file onto the disk. Windows does so by itself and cannot open directories. */
+/** Syncs a file's directory entry to disk. Windows does so itself and cannot open directories. */
 export function syncDirectoryOf(path: string): void {
   if (process.platform !== "win32") syncAndClose(openSync(dirname(path), "r"));
 }

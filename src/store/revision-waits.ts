@@ -1,4 +1,4 @@
-/** Promises for revisions that are not visible yet, kept in order of revision. */
+/** Promises for revisions that are not visible yet, ordered by revision. */
 interface Wait {
   revision: number;
   resolve(): void;
@@ -20,7 +20,7 @@ export class RevisionWaits {
     return new Promise((resolve, reject) => {
       const wait: Wait = { revision, resolve, reject };
       if (signal) this.#endOn(signal, wait);
-      // Writers ask for revisions about in the order in which they were given out, so the place is near the end.
+      // Writers wait for revisions roughly in the order in which they were assigned, so the position is near the end.
       let at = this.#waits.length;
       while (at > 0 && (this.#waits[at - 1] as Wait).revision > revision) at--;
       this.#waits.splice(at, 0, wait);
@@ -37,7 +37,7 @@ export class RevisionWaits {
     for (const { reject } of this.#waits.splice(0)) reject(error);
   }
 
-  /** The listener goes with the wait: signals live as long as a server, waits for milliseconds. */
+  /** The listener is removed with the wait: signals last as long as the server, waits for milliseconds. */
   #endOn(signal: AbortSignal, wait: Wait): void {
     const { resolve, reject } = wait;
     const stop = (): void => {

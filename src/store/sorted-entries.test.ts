@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { SortedEntries } from "./sorted-entries.ts";
 
-/** Few distinct keys, so that sequences replace and delete what is there; all levels of a real key. */
+/** Few distinct keys, so that sequences replace and delete existing entries; all levels of a real key. */
 const keys = fc
   .tuple(fc.constantFrom("pods", "pods2", "nodes"), fc.constantFrom("a", "b", "hub"), fc.nat(400))
   .map(([resource, cluster, n]) => `/core/${resource}/${cluster}/n${n}`);
@@ -23,7 +23,7 @@ function model(present: ReadonlyMap<string, number>): string[] {
   return [...present.keys()].sort((a, b) => (a < b ? -1 : 1));
 }
 
-test("any sequence of changes gives what a plain sorted array gives", () => {
+test("any sequence of changes gives the same result as a plain sorted array", () => {
   const change = fc.record({ key: keys, remove: fc.boolean() });
   const query = fc.record({
     prefix: prefixes,
@@ -63,7 +63,7 @@ test("any sequence of changes gives what a plain sorted array gives", () => {
   );
 });
 
-test("growing to thousands and shrinking to nothing keeps the order", () => {
+test("growing to thousands and shrinking to empty keeps the order", () => {
   const sorted = new SortedEntries<{ key: string }>();
   const scattered = Array.from(
     { length: 5000 },

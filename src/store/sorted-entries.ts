@@ -2,11 +2,14 @@
  * Entries in key order with cheap insert, delete and prefix ranges: an array of sorted chunks.
  *
  * A search is two binary searches, a change moves at most one chunk's worth of pointers, and a million entries need a
- * few thousand chunks, so splitting one is cheap too. Beside the pointer in its chunk an entry costs nothing, and no
+ * few thousand chunks, so splitting one is cheap too. An entry costs nothing besides the pointer in its chunk, and no
  * structure ever has to be rebuilt at once, as a large Map must be when it grows.
  */
 const MAX_CHUNK = 256;
-/** A chunk below this joins its neighbour when both fit into half a chunk, so that deleting a lot leaves few chunks. */
+/**
+ * A chunk below this size is merged with its neighbour when both fit into half a chunk, so that mass deletion leaves
+ * few chunks.
+ */
 const MIN_CHUNK = 32;
 
 export interface Keyed {
@@ -32,7 +35,7 @@ export class SortedEntries<E extends Keyed> {
     return found?.key === key ? found : undefined;
   }
 
-  /** Adds the entry, or puts it in the place of the one with its key. */
+  /** Adds the entry, or replaces the one with its key. */
   set(entry: E): void {
     const { chunk: at, index } = this.#seek(entry.key);
     const chunk = this.#chunks[at];
@@ -46,7 +49,7 @@ export class SortedEntries<E extends Keyed> {
       if (chunk.length > MAX_CHUNK) this.#chunks.splice(at + 1, 0, chunk.splice(MAX_CHUNK >>> 1));
       return;
     }
-    // Beyond the last key. Filling the last chunk to the brim keeps a load in key order compact.
+    // Beyond the last key. Filling the last chunk completely keeps a load in key order compact.
     const last = this.#chunks.at(-1);
     if (last && last.length < MAX_CHUNK) last.push(entry);
     else this.#chunks.push([entry]);
@@ -62,7 +65,7 @@ export class SortedEntries<E extends Keyed> {
     else if (chunk.length < MIN_CHUNK && !this.#join(at)) this.#join(at - 1);
   }
 
-  /** Entries below `prefix` in key order; only those after the key `after`, at most `limit`. */
+  /** Entries under `prefix` in key order; only those after the key `after`, at most `limit`. */
   list(
     prefix: string,
     { after, limit = Infinity }: { after?: string | undefined; limit?: number | undefined } = {},
@@ -81,7 +84,7 @@ export class SortedEntries<E extends Keyed> {
     return found;
   }
 
-  /** How many entries are below `prefix`. */
+  /** Number of entries under `prefix`. */
   count(prefix: string): number {
     let total = 0;
     let { chunk: at, index } = this.#seek(prefix);
@@ -94,7 +97,7 @@ export class SortedEntries<E extends Keyed> {
     return total;
   }
 
-  /** Where the first key that is not less than `key` is, or would be. */
+  /** The position of the first key that is not less than `key`. */
   #seek(key: string): Position {
     const chunk = firstIndex(this.#chunks, 0, (candidate) => (candidate.at(-1) as E).key >= key);
     const entries = this.#chunks[chunk];
@@ -112,7 +115,7 @@ export class SortedEntries<E extends Keyed> {
 }
 
 /**
- * Where the entries below `prefix` end in a chunk. One look at the last key settles it for all but the last chunk of a
+ * Where the entries under `prefix` end in a chunk. Checking the last key is enough for all but the last chunk of a
  * range.
  */
 function endOf(prefix: string, chunk: readonly Keyed[], from: number): number {
@@ -120,7 +123,7 @@ function endOf(prefix: string, chunk: readonly Keyed[], from: number): number {
   return firstIndex(chunk, from, ({ key }) => !key.startsWith(prefix));
 }
 
-/** The first index from `from` on for which `holds`, which must hold for all that follow. */
+/** The first index from `from` on for which `holds`, which must hold for all following items. */
 function firstIndex<T>(items: readonly T[], from: number, holds: (item: T) => boolean): number {
   let low = from;
   let high = items.length;

@@ -1,4 +1,4 @@
-/** What `kill -9` in the middle of writing leaves behind: every acknowledged write, and no lock. */
+/** The state after `kill -9` during writes: every acknowledged write, and no lock. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -19,7 +19,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** Keys that the writer printed; `until` is asked after each whether to kill it. */
+/** Keys that the writer printed; `until` decides after each whether to kill it. */
 async function keysOfKilledWriter(path: string, until: (count: number) => Promise<boolean>): Promise<string[]> {
   const writer = fileURLToPath(new URL("./testdata/sqlite-writer.ts", import.meta.url));
   child = spawn(process.execPath, [writer, path], { stdio: ["ignore", "pipe", "inherit"] });
@@ -31,11 +31,11 @@ async function keysOfKilledWriter(path: string, until: (count: number) => Promis
     if (await until(acknowledged.length)) child.kill("SIGKILL");
   }
   await exited;
-  // The last line may have been cut by the kill.
+  // The kill may have cut the last line.
   return acknowledged.slice(0, -1);
 }
 
-test("a store whose process is killed in the middle of writing holds every acknowledged write", async () => {
+test("a store whose process is killed during writes holds every acknowledged write", async () => {
   const path = join(directory, "store.db");
 
   const acknowledged = await keysOfKilledWriter(path, async (count) => count >= 1500);
@@ -50,7 +50,7 @@ test("a store whose process is killed in the middle of writing holds every ackno
   expect(revision).toBe(found.size);
 });
 
-test("a second process cannot open the store until the first is gone, however it went", async () => {
+test("a second process cannot open the store until the first has exited or was killed", async () => {
   const path = join(directory, "store.db");
   const refusals: unknown[] = [];
 

@@ -1,9 +1,9 @@
 /**
- * The tables of the SQLite store, and what is done with them. Synchronous: it lives in the worker thread.
+ * The tables of the SQLite store and their operations. Synchronous: it runs in the worker thread.
  *
- * `changes` is an append-only log and holds every value once. `current` says which of its rows is a key's value, so a
- * write appends one row and touches one small one. A change names the row it replaced: when the log is compacted, that
- * row and the row of a deletion are swept away, a few with each commit, and what is left are the current values.
+ * `changes` is an append-only log and holds every value once. `current` maps a key to the row of its value, so a write
+ * appends one row and updates one small one. A change references the row it replaced: after compaction, that row and
+ * the rows of deletions are swept, a few with each commit, so that only current values remain.
  */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { messageOf, required } from "../base/index.ts";
@@ -13,15 +13,15 @@ import { createPrivately } from "./private-files.ts";
 import { CHANGED, REFUSED, UNCHANGED, type Committed } from "./sqlite-protocol.ts";
 import { isExpected } from "./write-rules.ts";
 
-/** "Flot", in the header of the file, so that a database of something else is not taken for ours. */
+/** "Flot", in the file header, so that another program's database is not mistaken for ours. */
 const APPLICATION_ID = 0x466c6f74;
 const SCHEMA_VERSION = 1;
-/** Besides what was just written, so that a backlog of compacted rows shrinks under load too. */
+/** In addition to the rows just written, so that a backlog of compacted rows shrinks under load too. */
 const SWEEP_EXTRA = 16;
-/** One idle sweep takes a few milliseconds, during which a commit waits. */
+/** One idle sweep takes a few milliseconds, during which commits wait. */
 const SWEEP_IDLE = 500;
 
-/** How long a commit waits for someone who looks into the file with another tool and holds its write lock. */
+/** How long a commit waits for another tool that has the file open and holds its write lock. */
 const BUSY_TIMEOUT_MS = 5000;
 
 const SCHEMA = `
@@ -48,13 +48,11 @@ const SETTINGS = `
 
 export interface SqliteDatabaseOptions {
   path: string;
-  /** How many changes survive for `changes`. */
+  /** How many changes are kept for `changes`. */
   historyLimit: number;
 }
 
-/**
- * Where the log stands: the newest revision, the newest that is compacted, the newest whose leftovers are swept away.
- */
+/** The state of the log: the newest revision, the newest compacted one, the newest swept one. */
 interface State {
   revision: number;
   compacted: number;
@@ -97,7 +95,7 @@ export class SqliteDatabase {
     return this.#state.swept < this.#state.compacted;
   }
 
-  /** Decides and writes all in one transaction. When it throws, nothing of it happened. */
+  /** Decides and writes all in one transaction. When it throws, the transaction is rolled back. */
   commit(writes: readonly Write[]): Omit<Committed, "spares"> {
     const verdicts = new Uint8Array(writes.length);
     const revisions = new Float64Array(writes.length);
@@ -126,7 +124,7 @@ export class SqliteDatabase {
   }
 
   /**
-   * Changes up to and including a revision, newest first, until they are compacted or the limits are passed; at least
+   * Changes up to and including a revision, newest first, until they are compacted or the limits are exceeded; at least
    * one, if there are any.
    */
   past(upTo: number, limits: { changes: number; bytes: number }): PastChange[] {
@@ -160,10 +158,10 @@ export class SqliteDatabase {
     this.#transaction((state) => this.#sweep(state, SWEEP_IDLE));
   }
 
-  /** Entries from the key `prefix` on as they are now, on a connection of its own. */
+  /** Current entries from the key `prefix` on, on a separate connection. */
   openScan(prefix: string): { rows: Iterator<Entry>; close(): void } {
     const reader = new DatabaseSync(this.#path, { readOnly: true });
-    // CROSS JOIN fixes the order of the loops: along the keys, and from each to its value.
+    // CROSS JOIN fixes the loop order: along the keys, and from each to its value.
     const statement = reader.prepare(
       "SELECT current.key, revision, value FROM current CROSS JOIN changes USING (revision) WHERE current.key >= ? ORDER BY current.key",
     );
@@ -191,7 +189,7 @@ export class SqliteDatabase {
     return this.#statements.get.get(key) as unknown as Entry | undefined;
   }
 
-  /** Removes what compacted changes left behind: the rows they replaced, and the rows of deletions. */
+  /** Removes leftovers of compacted changes: the rows they replaced, and the rows of deletions. */
   #sweep(state: State, limit: number): void {
     if (state.swept >= state.compacted) return;
     const rows = this.#statements.compactedRows.all(state.swept, state.compacted, limit);
@@ -202,7 +200,7 @@ export class SqliteDatabase {
     state.swept = rows.length < limit ? state.compacted : (rows.at(-1)?.["revision"] as number);
   }
 
-  /** The new state counts only when the transaction is on disk. */
+  /** The new state takes effect only when the transaction is on disk. */
   #transaction(work: (state: State) => void): void {
     const state = { ...this.#state };
     this.#database.exec("BEGIN IMMEDIATE");
@@ -214,7 +212,7 @@ export class SqliteDatabase {
       }
       this.#database.exec("COMMIT");
     } catch (error) {
-      // SQLite rolls back by itself after the errors that leave it no choice.
+      // SQLite itself rolls back after some errors.
       if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
       throw error;
     }
@@ -223,7 +221,7 @@ export class SqliteDatabase {
 
   #readState(): State {
     const row = this.#statements.state.get();
-    if (!row) throw new StoreError("its table of revisions is empty");
+    if (!row) throw new StoreError("its state table is empty");
     return {
       revision: row["revision"] as number,
       compacted: row["compacted"] as number,
@@ -258,9 +256,8 @@ function prepareStatements(database: DatabaseSync) {
 }
 
 /**
- * Holds the store for this process. The lock is one that the operating system keeps on an empty file beside the data,
- * so it goes with the process however that ends, and the data stays readable for the `sqlite3` tool while Flotilla
- * runs.
+ * Locks the store for this process. The operating system holds the lock on an empty file beside the data, so it is
+ * released when the process exits or is killed, and the `sqlite3` tool can read the data while Flotilla runs.
  */
 export function lockFor(path: string): DatabaseSync {
   const lockPath = `${path}.lock`;
@@ -296,16 +293,16 @@ function openDatabase(path: string): DatabaseSync {
 
 const pragma = (database: DatabaseSync, name: string): unknown => database.prepare(`PRAGMA ${name}`).get()?.[name];
 
-/** Throws when the file is not ours, or of a format that this version does not know. Reads only. */
+/** Throws when the file is not ours, or of an unknown format. Read-only. */
 export function checkFormat(database: DatabaseSync): void {
   if (pragma(database, "application_id") !== APPLICATION_ID)
-    throw new StoreError("it is a database of another program; choose another path");
+    throw new StoreError("it is the database of another program; choose another path");
   const version = pragma(database, "user_version") as number;
   if (version > SCHEMA_VERSION)
     throw new StoreError(`it was written by a newer Flotilla (format ${version}); use that version or a newer one`);
 }
 
-/** SQLite's primary result codes; the rest of the number says more than a person needs. */
+/** SQLite's primary result codes; the other bits are too detailed for users. */
 const BUSY = 5;
 const READ_ONLY = 8;
 const CORRUPT = 11;
@@ -319,8 +316,8 @@ function resultCode(error: unknown): number | undefined {
 }
 
 /**
- * A full disk or a foreign lock: the transaction is undone and a later one may succeed. After other failures nothing on
- * disk can be relied on.
+ * A full disk or a foreign lock: the transaction is rolled back and a later one may succeed. After other failures the
+ * state on disk cannot be relied on.
  */
 export function isTemporary(error: unknown): boolean {
   const code = resultCode(error);
@@ -330,10 +327,10 @@ export function isTemporary(error: unknown): boolean {
 export function explained(path: string, error: unknown): StoreError {
   const advice: Record<number, string> = {
     [BUSY]: "another process uses it; stop that process, or choose another data directory",
-    [READ_ONLY]: "this user may not write to it, or its file system is read-only; choose another data directory",
-    [FULL]: "the disk is full; free some space, and writes go on: what was acknowledged is safe",
+    [READ_ONLY]: "this user cannot write to it, or its file system is read-only; choose another data directory",
+    [FULL]: "the disk is full; free some space to resume writes (acknowledged writes are safe)",
     [CANNOT_OPEN]:
-      "it cannot be opened there; check that this user may write to the folder, or choose another data directory",
+      "it cannot be opened; check that this user can write to the directory, or choose another data directory",
     [CORRUPT]: "the file is damaged; restore a snapshot, or move the file away to start empty",
     [NOT_A_DATABASE]: "the file is damaged or not a Flotilla store; restore a snapshot, or choose another path",
   };

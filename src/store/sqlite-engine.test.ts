@@ -33,11 +33,11 @@ const rowsOf = (file: string): unknown => {
 };
 
 const unusable: Record<string, { prepare: () => Promise<void>; want: RegExp }> = {
-  "refuses a file that is no database": {
+  "rejects a file that is not a database": {
     prepare: () => writeFile(path, "these are not the bytes of a database, whatever the name says".repeat(20)),
     want: /damaged or not a Flotilla store/,
   },
-  "refuses a file that lost its end": {
+  "rejects a truncated file": {
     async prepare() {
       const engine = await openSqliteEngine({ path });
       await Promise.all(
@@ -48,7 +48,7 @@ const unusable: Record<string, { prepare: () => Promise<void>; want: RegExp }> =
     },
     want: /the file is damaged; restore a snapshot/,
   },
-  "refuses the database of another program": {
+  "rejects the database of another program": {
     async prepare() {
       const database = new DatabaseSync(path);
       database.exec("CREATE TABLE songs (title TEXT)");
@@ -56,7 +56,7 @@ const unusable: Record<string, { prepare: () => Promise<void>; want: RegExp }> =
     },
     want: /a database of another program/,
   },
-  "refuses the store of a newer Flotilla": {
+  "rejects the store of a newer Flotilla": {
     async prepare() {
       await (await openSqliteEngine({ path })).close();
       const database = new DatabaseSync(path);
@@ -65,13 +65,13 @@ const unusable: Record<string, { prepare: () => Promise<void>; want: RegExp }> =
     },
     want: /newer Flotilla \(format 99\)/,
   },
-  "refuses a directory that does not exist": {
+  "rejects a directory that does not exist": {
     async prepare() {
       path = join(directory, "missing", "store.db");
     },
     want: /no such file or directory/,
   },
-  "refuses a store that this process has open": {
+  "rejects a store that this process already has open": {
     async prepare() {
       await open({ path });
     },
@@ -87,7 +87,7 @@ test.each(Object.entries(unusable))("%s", async (_behaviour, { prepare, want }) 
   await expect(opening).rejects.toBeInstanceOf(StoreError);
 });
 
-test("a refused second open leaves the first in charge", async () => {
+test("a rejected second open does not affect the first", async () => {
   const engine = await open({ path });
 
   await expect(openSqliteEngine({ path })).rejects.toThrow(StoreError);
@@ -130,16 +130,16 @@ test.skipIf(process.platform === "win32")("only the owner can read the files of 
   expect(modes).toEqual([0o600, 0o600, 0o600, 0o600]);
 });
 
-test("a snapshot does not replace a file", async () => {
+test("a snapshot does not overwrite a file", async () => {
   const engine = await open({ path });
 
   await expect(engine.snapshot(path)).rejects.toMatchObject({
     message: expect.stringContaining("writing a snapshot of") as string,
-    cause: expect.objectContaining({ message: "the file exists; choose another name" }) as Error,
+    cause: expect.objectContaining({ message: "the file already exists; choose another name" }) as Error,
   });
 });
 
-test("the log on disk stays bounded while a key is rewritten", async () => {
+test("the log on disk stays limited while a key is rewritten", async () => {
   const engine = await open({ path, historyLimit: 10 });
 
   for (let round = 0; round < 5; round++) {
@@ -154,7 +154,7 @@ test("the log on disk stays bounded while a key is rewritten", async () => {
   expect(rowsOf(path)).toBeLessThanOrEqual(14);
 });
 
-test("a follower that falls behind what is kept in memory reads on from disk", async () => {
+test("a follower that falls behind the in-memory changes continues from disk", async () => {
   const engine = await open({ path });
   const total = 6000;
   const follower = engine.changes(0, new AbortController().signal)[Symbol.asyncIterator]();
@@ -172,7 +172,7 @@ test("a follower that falls behind what is kept in memory reads on from disk", a
   expect(seen.map(({ revision }) => revision)).toEqual(Array.from({ length: total }, (_, n) => n + 1));
 });
 
-test("a value larger than a message goes through", async () => {
+test("a value larger than a message is stored", async () => {
   const engine = await open({ path });
   const large = bytes(3 * 1024 * 1024);
 
@@ -184,7 +184,7 @@ test("a value larger than a message goes through", async () => {
   expect(large.byteLength).toBe(3 * 1024 * 1024);
 });
 
-test("writes are refused when too many wait for the disk, and accepted again later", async () => {
+test("writes are rejected when too many wait for the disk, and accepted again later", async () => {
   const engine = await open({ path, maxWaitingBytes: 10_000 });
 
   const outcomes = await Promise.allSettled(

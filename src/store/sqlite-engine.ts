@@ -1,8 +1,8 @@
 /**
- * The engine for hubs that keep their data: SQLite in a worker thread.
+ * The durable engine: SQLite in a worker thread.
  *
- * The event loop collects writes for a tick, hands them over in one message, and settles them in order when the worker
- * says that they are on disk. It keeps the newest changes itself, so following them costs no message; older ones are
+ * The event loop batches writes for a tick, sends them in one message, and settles them in order when the worker
+ * reports that they are on disk. It keeps the newest changes itself, so following them costs no message; older ones are
  * read from disk.
  */
 import { setImmediate } from "node:timers";
@@ -28,22 +28,22 @@ import { checkWrite } from "./write-rules.ts";
 /** Copying a message of this size takes well under a millisecond. */
 const MESSAGE_WRITES = 1024;
 const MESSAGE_BYTES = 1024 * 1024;
-/** A message ends with the write that passes the limit, so a little more than that fits nearly all. */
+/** A message ends with the write that exceeds the limit, so a little more than that fits nearly all. */
 const SPARE_BYTES = MESSAGE_BYTES + 64 * 1024;
-/** One is being filled and one is with the worker; more pile up only in bursts. */
+/** One is being filled and one is at the worker; more accumulate only in bursts. */
 const MAX_SPARES = 4;
 /** Changes that the event loop keeps for followers. */
 const RECENT_LIMIT = 4096;
 const CHANGES_PAGE = 256;
 
 export interface SqliteEngineOptions {
-  /** The file; created when it is missing, in a directory that exists. Beside it are `-wal`, `-shm` and `.lock`. */
+  /** The file; created when it is missing, in an existing directory. Beside it are `-wal`, `-shm` and `.lock`. */
   path: string;
   /** How many changes are kept on disk for `changes`. */
   historyLimit?: number;
   /**
-   * What may wait for the disk. More means that writers outrun it, and then writes are refused: memory must not pay for
-   * that.
+   * The limit of bytes that wait for the disk. Beyond it writers outrun the disk and writes are rejected, which limits
+   * memory.
    */
   maxWaitingBytes?: number;
 }
@@ -55,7 +55,7 @@ export async function openSqliteEngine(options: SqliteEngineOptions): Promise<En
   return connectSqliteEngine(worker, { path, maxWaitingBytes });
 }
 
-/** The engine over a worker that was just started. Apart from `openSqliteEngine`, for tests that end the worker. */
+/** The engine with a newly started worker. Separate from `openSqliteEngine`, for tests that end the worker. */
 export async function connectSqliteEngine(
   worker: Worker,
   options: { path: string; maxWaitingBytes: number },
@@ -64,10 +64,10 @@ export async function connectSqliteEngine(
   const first = await new Promise<FromWorker>((resolve, reject) => {
     worker.once("message", resolve);
     worker.once("error", (error) => reject(new StoreError(`cannot use the store ${path}`, { cause: error })));
-    worker.once("exit", () => reject(new StoreError(`cannot use the store ${path}: its thread ended`)));
+    worker.once("exit", () => reject(new StoreError(`cannot use the store ${path}: its thread exited`)));
   });
   if (first.type === "unusable") throw new StoreError(first.message);
-  if (first.type !== "ready") throw new StoreError(`cannot use the store ${path}: its thread answered ${first.type}`);
+  if (first.type !== "ready") throw new StoreError(`cannot use the store ${path}: its thread replied ${first.type}`);
   return new SqliteEngine(worker, options, first.revision);
 }
 
@@ -78,7 +78,7 @@ interface PendingCommit {
 }
 
 interface PendingQuery {
-  /** Of a query for changes. */
+  /** Set for a query for changes. */
   after: number | undefined;
   resolve(answer: Answer): void;
   reject(error: Error): void;
@@ -90,9 +90,9 @@ class SqliteEngine implements Engine {
   readonly #maxWaitingBytes: number;
   readonly #log: ChangeLog;
   readonly #queries = new Map<number, PendingQuery>();
-  /** Not handed over yet. */
+  /** Not sent yet. */
   #queue: PendingCommit[] = [];
-  /** Handed over, in the order in which the worker will decide them. */
+  /** Sent, in the order in which the worker will decide them. */
   readonly #sent: PendingCommit[] = [];
   readonly #spares: ArrayBuffer[] = [];
   #waitingBytes = 0;
@@ -118,7 +118,7 @@ class SqliteEngine implements Engine {
         new StoreError(
           this.#closing
             ? `the store ${path} is closed`
-            : `the thread of the store ${path} ended; restart to recover what is on disk`,
+            : `the thread of the store ${path} exited; restart to recover what is on disk`,
         ),
       );
       this.#exited.resolve();
@@ -130,18 +130,20 @@ class SqliteEngine implements Engine {
       this.#checkOpen();
       checkWrite(write);
       if (this.#waitingBytes > this.#maxWaitingBytes)
-        throw new StoreError(`writing ${write.key}: too many writes wait for the disk; try again later`);
+        throw new StoreError(`cannot write ${write.key}: too many writes are waiting for the disk; try again later`);
       this.#waitingBytes += sizeOf(write);
       this.#queue.push({ write, resolve, reject });
       this.#schedule();
     });
   }
 
-  /** The snapshot is taken when the worker gets the message; everything that was acknowledged by now is in it. */
+  /**
+   * The snapshot is taken when the worker receives the message; it includes every write acknowledged before this call.
+   */
   scan(prefix: string): AsyncIterable<Entry[]> {
     this.#checkOpen();
     const first = this.#ask({ type: "scan", prefix });
-    // Whoever iterates gets the error; whoever does not is not interested in it.
+    // An iterating caller gets the error; without iteration it is irrelevant.
     void Promise.allSettled([first]);
     return this.#entries(first);
   }
@@ -204,13 +206,13 @@ class SqliteEngine implements Engine {
       this.#send();
       if (this.#queue.length > 0) this.#schedule();
     };
-    // An idle worker begins at once, so that it commits while this thread works on the next requests; a busy one gets
-    // what a tick gathers.
+    // An idle worker starts immediately, so that it commits while this thread handles the next requests; a busy one
+    // gets the writes of a whole tick.
     if (this.#sent.length === 0) queueMicrotask(send);
     else setImmediate(send);
   }
 
-  /** Hands over one message of writes. */
+  /** Sends one message of writes. */
   #send(): void {
     let count = 0;
     for (let bytes = 0; count < this.#queue.length && count < MESSAGE_WRITES && bytes < MESSAGE_BYTES; count++) {
@@ -293,7 +295,7 @@ class SqliteEngine implements Engine {
     try {
       for (let answer = await first; answer && "page" in answer;) {
         scan = answer.isLast ? undefined : answer.scan;
-        // The worker reads the next page while this one is used.
+        // The worker reads the next page while this one is processed.
         const next = answer.isLast ? undefined : this.#ask({ type: "scan-next", scan: answer.scan });
         if (next) void Promise.allSettled([next]);
         if (answer.page.keys.length > 0) yield unpackEntries(answer.page);
@@ -305,7 +307,7 @@ class SqliteEngine implements Engine {
     }
   }
 
-  /** Whether a write that was handed over happened is not known any more. */
+  /** The result of sent writes is unknown. */
   #fail(error: StoreError): void {
     this.#failure ??= error;
     for (const { reject } of [
@@ -319,7 +321,7 @@ class SqliteEngine implements Engine {
   }
 }
 
-/** The object and the key cost memory too, also for a deletion. */
+/** The object and the key take memory too, also for a deletion. */
 function sizeOf({ key, value }: Write): number {
   return 200 + key.length + (value?.byteLength ?? 0);
 }

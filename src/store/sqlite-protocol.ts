@@ -1,15 +1,15 @@
 /**
- * What the event loop and the SQLite worker say to each other. Writes travel in batches with all their bytes in one
- * buffer, which is transferred; answers carry bytes only where the event loop does not have them already.
+ * The messages between the event loop and the SQLite worker. Writes are sent in batches with all their bytes in one
+ * buffer, which is transferred; responses carry bytes only where the event loop does not already have them.
  */
 import type { Change, Entry, PastChange, Write } from "./engine.ts";
 
-/** What a commit expects, as a number: a revision is at least 1. */
+/** The expectation of a commit, as a number: a revision is at least 1. */
 const EXPECT_ABSENT = 0;
 const EXPECT_ANY = -1;
 const DELETION = -1;
 
-/** Writes in the order in which they are to be decided. */
+/** Writes in decision order. */
 export interface WriteBatch {
   type: "commit";
   keys: string[];
@@ -28,42 +28,41 @@ export type Query =
   | { type: "compact"; revision: number }
   | { type: "close" };
 
-/** Everything but commits is a question with one answer. */
+/** Everything but commits is a query with one response. */
 export type ToWorker = WriteBatch | { type: "query"; id: number; query: Query };
 
 export type Verdict = typeof REFUSED | typeof CHANGED | typeof UNCHANGED;
-/** The expectation did not hold. */
+/** The expectation failed. */
 export const REFUSED = 0;
 export const CHANGED = 1;
-/** A deletion of what was absent: fine, and takes no revision. */
+/** Deletion of an absent key: succeeds, and takes no revision. */
 export const UNCHANGED = 2;
 
 export interface Committed {
   type: "committed";
   verdicts: Uint8Array;
-  /** The revision each write got, or the current one where it got none. */
+  /** The revision of each write, or the current one where it got none. */
   revisions: Float64Array;
-  /** By index of the write: what was there when the expectation failed. */
+  /** By index of the write: the current entry when the expectation failed. */
   current: Map<number, Entry>;
   /**
-   * Buffers that the writes came in, given back to be used again: fresh ones for every message would keep the garbage
-   * collector busy.
+   * Buffers of received writes, returned for reuse: new ones for every message would keep the garbage collector busy.
    */
   spares: ArrayBuffer[];
 }
 
 export type FromWorker =
   | { type: "ready"; revision: number }
-  /** The store could not be opened; the worker ends. */
+  /** The store could not be opened; the worker exits. */
   | { type: "unusable"; message: string }
   | Committed
-  /** These writes, the next `count` in line, did not happen. */
+  /** These writes, the next `count` in order, were rolled back. */
   | { type: "rolled-back"; count: number; message: string }
   | { type: "answer"; id: number; answer: Answer }
-  /** `oldest` is set when the changes that were asked for are compacted. */
+  /** `oldest` is set when the requested changes are compacted. */
   | { type: "refusal"; id: number; message: string; oldest?: number };
 
-/** Entries with all their bytes in one buffer: handing over a buffer for each would take longer than reading them. */
+/** Entries with all their bytes in one buffer: transferring a buffer for each would take longer than reading them. */
 export interface EntryPage {
   keys: string[];
   revisions: Float64Array;
@@ -77,7 +76,7 @@ export type Answer =
   | { scan: number; page: EntryPage; isLast: boolean }
   | null;
 
-/** Packs into the spare buffer where it is large enough. */
+/** Packs into the spare buffer if it is large enough. */
 export function packWrites(writes: readonly Write[], spare?: ArrayBuffer): WriteBatch {
   const keys: string[] = [];
   const expects = new Float64Array(writes.length);
@@ -123,7 +122,7 @@ export function packEntries(entries: readonly Entry[]): EntryPage {
   };
 }
 
-/** Every value gets bytes of its own: one that is kept for long must not keep those of its page. */
+/** Every value gets its own bytes: a long-lived value must not retain its whole page. */
 export function unpackEntries({ keys, revisions, lengths, bytes }: EntryPage): Entry[] {
   let offset = 0;
   return keys.map((key, index) => {

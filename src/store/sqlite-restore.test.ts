@@ -24,7 +24,7 @@ async function makeSnapshot(): Promise<number> {
   await engine.commit({ key: "/b/", expect: "absent", value: bytes("2") });
   await writeSnapshot(at("old.db"), at("copy"));
   addFiles(at("copy"), [{ path: "pki/ca.crt", content: bytes("certificate") }]);
-  // What happens after the snapshot is lost by restoring it.
+  // Restoring the snapshot loses everything after it.
   await engine.commit({ key: "/c/", expect: "absent", value: bytes("3") });
   const revision = await engine.revision();
   await engine.close();
@@ -39,13 +39,13 @@ async function keysOf(path: string): Promise<string[]> {
   return keys;
 }
 
-test("a snapshot holds the objects and the files, and says so", async () => {
+test("a snapshot holds the objects and the files, and reports their number", async () => {
   await makeSnapshot();
 
   expect(inspectSnapshot(at("copy"))).toEqual({ revision: 2, objects: 2, files: 1 });
 });
 
-test("a restored store has what the snapshot had", async () => {
+test("a restored store has the contents of the snapshot", async () => {
   await makeSnapshot();
 
   restoreSnapshot(at("copy"), at("new.db"), 0);
@@ -56,7 +56,7 @@ test("a restored store has what the snapshot had", async () => {
   expect(await keysOf(at("new.db"))).toEqual(["/a/", "/b/"]);
 });
 
-test("revisions of the lost future are never given again, and are expired", async () => {
+test("revisions of the lost future are never reused, and are expired", async () => {
   const lost = await makeSnapshot();
   restoreSnapshot(at("copy"), at("new.db"), 0);
   const engine = await openSqliteEngine({ path: at("new.db") });
@@ -70,7 +70,7 @@ test("revisions of the lost future are never given again, and are expired", asyn
   await engine.close();
 });
 
-test("two restores of one snapshot never give the same revision", async () => {
+test("two restores of one snapshot never assign the same revision", async () => {
   await makeSnapshot();
   const revisions: number[] = [];
   for (const [name, nowMs] of [
@@ -87,14 +87,14 @@ test("two restores of one snapshot never give the same revision", async () => {
   expect((revisions[1] ?? 0) - (revisions[0] ?? 0)).toBe(60_000_000);
 });
 
-test("restoring replaces nothing", async () => {
+test("restoring overwrites nothing", async () => {
   await makeSnapshot();
 
   expect(() => restoreSnapshot(at("copy"), at("old.db"), 0)).toThrow("exists; move it away");
   expect(await keysOf(at("old.db"))).toEqual(["/a/", "/b/", "/c/"]);
 });
 
-test("a damaged snapshot is refused and named", async () => {
+test("a damaged snapshot is rejected by name", async () => {
   await makeSnapshot();
   const content = readFileSync(at("copy"));
   content.fill(0x5a, 8192, content.length);
@@ -106,7 +106,7 @@ test("a damaged snapshot is refused and named", async () => {
   expect(() => inspectSnapshot(at("missing"))).toThrow("there is no snapshot");
 });
 
-test("a snapshot of a newer Flotilla is refused", async () => {
+test("a snapshot of a newer Flotilla is rejected", async () => {
   await makeSnapshot();
   using database = new DatabaseSync(at("copy"));
   database.exec("PRAGMA user_version = 99");

@@ -1,6 +1,6 @@
 /**
- * Snapshots as files: a copy of the store with, beside its tables, the few files that belong to it (certificates,
- * keys). One file is a whole backup, and restoring it gives a store that clients of the old one cannot mistake for it.
+ * Snapshot files: a copy of the store with, in an extra table, the few files that belong to it (certificates, keys).
+ * One file is a complete backup, and restoring it creates a store that clients of the old one cannot mistake for it.
  */
 import { copyFileSync, existsSync, linkSync, rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
@@ -11,7 +11,7 @@ import { checkFormat, explained, lockFor } from "./sqlite-database.ts";
 import { snapshotFailure } from "./sqlite-snapshot.ts";
 
 export interface SnapshotFile {
-  /** Relative to the data directory, with `/`. */
+  /** Relative to the data directory, with `/` as separator. */
   path: string;
   content: Uint8Array;
 }
@@ -23,13 +23,14 @@ export interface SnapshotInfo {
 }
 
 /**
- * Where a restored store goes on counting. Whoever watched the lost future holds revisions that this store would reach
- * again with other content; by starting beyond them it answers those clients with "expired", and they list again. The
- * clock gives each restore of the same snapshot a start of its own: no store writes a million times a second for long.
+ * The first revision of a restored store. Clients that watched the lost future have revisions that this store would
+ * reach again with other content; by starting beyond them it answers those clients with "expired", and they list again.
+ * The clock gives each restore of the same snapshot a different start: no store sustains a million writes per second
+ * for long.
  */
 const fenced = (revision: number, nowMs: number): number => Math.max(revision + 1_000_000_000, nowMs * 1000);
 
-/** Puts files into a snapshot that was just written. */
+/** Adds files to a newly written snapshot. */
 export function addFiles(snapshot: string, files: readonly SnapshotFile[]): void {
   using database = openSnapshot(snapshot, false);
   try {
@@ -43,7 +44,7 @@ export function addFiles(snapshot: string, files: readonly SnapshotFile[]): void
   }
 }
 
-/** Reads every page of a snapshot. Throws `StoreError` when it is damaged, of a newer format or something else. */
+/** Reads every page of a snapshot. Throws `StoreError` when it is damaged, of a newer format or not a snapshot. */
 export function inspectSnapshot(snapshot: string): SnapshotInfo {
   using database = openSnapshot(snapshot, true);
   try {
@@ -61,7 +62,7 @@ export function inspectSnapshot(snapshot: string): SnapshotInfo {
   }
 }
 
-/** The files that were put into a snapshot. */
+/** The files in a snapshot. */
 export function readFiles(snapshot: string): SnapshotFile[] {
   using database = openSnapshot(snapshot, true);
   const hasFiles = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'files'").get() !== undefined;
@@ -69,12 +70,12 @@ export function readFiles(snapshot: string): SnapshotFile[] {
 }
 
 /**
- * Makes the store `target`, which must not exist, from a snapshot. It appears under its name only when it is complete
+ * Creates the store `target`, which must not exist, from a snapshot. It appears under its name only when it is complete
  * and on disk.
  */
 export function restoreSnapshot(snapshot: string, target: string, nowMs: number): void {
   if (existsSync(target))
-    throw new StoreError(`the store ${target} exists; move it away, or restore into another data directory`);
+    throw new StoreError(`the store ${target} already exists; move it away, or restore into another data directory`);
   using lock = lockFor(target);
   void lock;
   const partial = `${target}.partial`;
@@ -84,7 +85,7 @@ export function restoreSnapshot(snapshot: string, target: string, nowMs: number)
     copyFileSync(snapshot, partial);
     fence(partial, nowMs);
     syncFile(partial);
-    // Unlike a rename, a link fails when the name has been taken meanwhile.
+    // Unlike a rename, a link fails when the name has been created concurrently.
     linkSync(partial, target);
     syncDirectoryOf(target);
   } catch (error) {
@@ -103,7 +104,7 @@ function fence(path: string, nowMs: number): void {
 }
 
 function openSnapshot(path: string, readOnly: boolean): DatabaseSync {
-  if (!existsSync(path)) throw new StoreError(`there is no snapshot ${path}`);
+  if (!existsSync(path)) throw new StoreError(`snapshot ${path} not found`);
   let database: DatabaseSync | undefined;
   try {
     database = new DatabaseSync(path, { readOnly });

@@ -1,4 +1,4 @@
-/** Makes one copy of a SQLite store and ends. */
+/** Makes one copy of a SQLite store and exits. */
 import { existsSync, linkSync, rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { workerData } from "node:worker_threads";
@@ -8,7 +8,7 @@ import { createPrivately, syncDirectoryOf, syncFile } from "./private-files.ts";
 const { source, target } = workerData as { source: string; target: string };
 const partial = `${target}.partial`;
 
-if (existsSync(target)) throw new StoreError("the file exists; choose another name");
+if (existsSync(target)) throw new StoreError("the file already exists; choose another name");
 rmSync(partial, { force: true });
 createPrivately(partial);
 try {
@@ -18,9 +18,9 @@ try {
   } finally {
     database.close();
   }
-  // SQLite leaves it to the caller to get the copy onto the disk.
+  // SQLite leaves syncing the copy to disk to the caller.
   syncFile(partial);
-  // Unlike a rename, a link fails when the name has been taken meanwhile.
+  // Unlike a rename, a link fails when the name has been created concurrently.
   linkSync(partial, target);
   syncDirectoryOf(target);
 } finally {

@@ -1,6 +1,6 @@
 /**
- * A consistent copy of a SQLite store while it is in use. It is made in a thread of its own, so commits go on
- * meanwhile, and appears under its name only when it is complete and on disk.
+ * Makes a consistent copy of a SQLite store while it is in use. A separate thread writes it, so commits continue, and
+ * it appears under its name only when it is complete and on disk.
  */
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
@@ -9,7 +9,7 @@ import { StoreError } from "./errors.ts";
 
 const FULL = /disk is full|ENOSPC/;
 
-/** Copies the store at `source` to the new file `target`. Refuses to replace a file. */
+/** Copies the store at `source` to the new file `target`. Fails if the file exists. */
 export async function writeSnapshot(source: string, target: string): Promise<void> {
   const worker = new Worker(moduleBeside(import.meta.url, "./sqlite-snapshot-worker"), {
     workerData: { source, target },
@@ -21,9 +21,9 @@ export async function writeSnapshot(source: string, target: string): Promise<voi
   }
 }
 
-/** What SQLite and the system say of a full disk names no place and nothing to do. */
+/** SQLite's and the system's errors about a full disk name no path and no remedy. */
 export function snapshotFailure(doing: string, error: unknown): StoreError {
   return FULL.test(messageOf(error))
-    ? new StoreError(`${doing}: there is no room on that disk; free some, or write it elsewhere`)
+    ? new StoreError(`${doing}: no space left on that disk; free some space, or write it elsewhere`)
     : new StoreError(doing, { cause: error });
 }

@@ -1,8 +1,8 @@
 /**
- * The thread that SQLite runs in, so that the event loop never waits for a disk.
+ * The thread of SQLite, so that the event loop never waits for a disk.
  *
- * Group commit: all batches of writes that arrived while the last transaction ran go into the next one, up to a bound.
- * After a failure that leaves the state of the disk unknown the thread ends, and with it every promise of the engine.
+ * Group commit: all batches that arrived during the last transaction are part of the next one, up to a limit. After a
+ * failure that leaves the state on disk unknown the thread exits, which rejects every pending promise of the engine.
  */
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { messageOf, required } from "../base/index.ts";
@@ -24,7 +24,7 @@ const GROUP_BYTES = 16 * 1024 * 1024;
 /** A page of a scan or of the past. */
 const PAGE_ENTRIES = 512;
 const PAGE_BYTES = 256 * 1024;
-/** Of a scan, which is asked for ahead: the fewer, the less time goes into messages. */
+/** For a scan, which is requested ahead: fewer pages mean less time spent on messages. */
 const SCAN_BYTES = 1024 * 1024;
 
 const port = required(parentPort, "the port to the event loop");
@@ -50,9 +50,7 @@ function takeMessage(): ToWorker | undefined {
   return receiveMessageOnPort(port)?.message as ToWorker | undefined;
 }
 
-/**
- * Commits this batch together with those that wait behind it. Returns the first message that is not part of the group.
- */
+/** Commits this batch together with those queued behind it. Returns the first message that is not part of the group. */
 function commitGroup(database: SqliteDatabase, first: WriteBatch): ToWorker | undefined {
   const writes: Write[] = unpackWrites(first);
   const spares = [first.bytes.buffer];
@@ -146,7 +144,7 @@ function buffersOf(items: Iterable<{ value: Uint8Array | null }>): ArrayBufferLi
   return buffers;
 }
 
-/** Rows of compacted changes are removed when nothing else is to be done. */
+/** Removes rows of compacted changes when there is nothing else to do. */
 function sweepWhenIdle(database: SqliteDatabase): void {
   if (isSweeping || !database.needsSweep) return;
   isSweeping = true;
@@ -156,7 +154,7 @@ function sweepWhenIdle(database: SqliteDatabase): void {
   });
 }
 
-/** False when it cannot be done now: then the rows stay until a later commit sweeps them. */
+/** False when it is not possible now: then the rows stay until a later commit sweeps them. */
 function sweepOnce(database: SqliteDatabase): boolean {
   try {
     database.sweep();

@@ -1,8 +1,7 @@
 /**
- * Who is told about which events. Watchers are filed by prefix, so an event costs a look-up per level of its key plus
- * one push per prefix that is watched; telling the watchers of a prefix hands the same batch to all of them, once the
- * batch of changes is in the cache and before anybody is answered whose write it holds: who reads a watch after its own
- * write finds it there.
+ * Delivers events to watchers. Watchers are grouped by prefix, so an event costs a lookup per level of its key plus one
+ * push per watched prefix. All watchers of a prefix get the same batch, once the changes are in the cache and before
+ * their writers get a response: a client that reads a watch after its own write finds the write there.
  */
 import { StoreError } from "./errors.ts";
 import type { CacheEvent } from "./cache.ts";
@@ -12,14 +11,14 @@ export type Listener = (events: readonly CacheEvent[]) => void;
 
 interface Watcher {
   listener: Listener;
-  /** Events of the past that it has not been told yet. */
+  /** Past events that are not delivered yet. */
   replay: readonly CacheEvent[];
-  /** It knows, or does not want, events up to this revision. */
+  /** Events up to this revision are known to the watcher, or not requested. */
   seen: number;
   isOpen: boolean;
 }
 
-/** The watchers of one prefix. The array is replaced, never changed, so that telling can go over it undisturbed. */
+/** The watchers of one prefix. The array is replaced, never modified, so that delivery can iterate over it. */
 interface Bucket {
   prefix: string;
   watchers: readonly Watcher[];
@@ -29,7 +28,7 @@ interface Bucket {
 
 export class Watchers {
   readonly #buckets = new Map<string, Bucket>();
-  /** How many prefixes are watched at each depth, so that levels that nobody watches cost nothing. */
+  /** Number of watched prefixes at each depth, so that levels without watchers cost nothing. */
   readonly #depths: number[] = [];
   readonly #onError: (error: unknown) => void;
   #dirty: Bucket[] = [];
@@ -39,15 +38,17 @@ export class Watchers {
     this.#onError = onError;
   }
 
-  /** True when every watcher was told everything. */
+  /** True when every event was delivered to every watcher. */
   get isQuiet(): boolean {
     return this.#dirty.length === 0;
   }
 
-  /** Tells `replay` when the caller is done, then events newer than `seen`. Returns what ends it. */
+  /**
+   * Delivers `replay` when the caller is done, then events newer than `seen`. Returns a function that ends the watch.
+   */
   add(prefix: string, replay: readonly CacheEvent[], seen: number, listener: Listener): () => void {
     if (!prefix.endsWith("/"))
-      throw new StoreError(`cannot watch ${JSON.stringify(prefix)}: a watched prefix ends with "/"`);
+      throw new StoreError(`cannot watch ${JSON.stringify(prefix)}: a watched prefix must end with "/"`);
     const watcher: Watcher = { listener, replay, seen, isOpen: true };
     let bucket = this.#buckets.get(prefix);
     if (!bucket) {
@@ -121,7 +122,7 @@ export class Watchers {
     try {
       watcher.listener(events);
     } catch (error) {
-      // One broken watcher must not keep the others from their events.
+      // A failing watcher must not block the others.
       this.#onError(error);
     }
   }

@@ -1,4 +1,4 @@
-/** What the controllers of this folder need. One set of them serves all logical clusters. */
+/** Dependencies of the controllers in this folder. One set of them serves all logical clusters. */
 import type { Clock, Log } from "../base/index.ts";
 import type { Client } from "../client/index.ts";
 import type { Informers } from "../runtime/index.ts";
@@ -6,23 +6,23 @@ import type { SignRequest } from "./certificates/signing-controller.ts";
 
 export interface SystemDependencies {
   client: Client;
-  /** Of all clusters. */
+  /** The informers of all clusters. */
   informers: Informers;
   clock: Clock;
   log: Log;
-  /** A cluster that is always there. */
+  /** A cluster that always exists. */
   home: string;
-  /** PEM; without it no namespace gets one. */
+  /** PEM; if empty, no namespace gets the ConfigMap. */
   rootCertificate: string;
-  /** The cluster has a kube-controller-manager of its own, which does the same work. */
+  /** The cluster has its own kube-controller-manager, which does the same work. */
   isManagedElsewhere?(cluster: string): boolean;
-  /** A token for an account that lives as long as a Secret. */
+  /** Issues a service account token that is valid as long as a Secret exists. */
   issueSecretToken(
     cluster: string,
     namespace: string,
     account: { name: string; uid: string },
     secret: string,
   ): Promise<string>;
-  /** Signs requests for client certificates; unset leaves them to others. */
+  /** Signs requests for client certificates; unset leaves them to other signers. */
   signRequest?: SignRequest;
 }

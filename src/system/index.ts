@@ -1,4 +1,4 @@
-/** Controllers that every cluster has, whoever runs its workloads. */
+/** Controllers that every cluster has, wherever its workloads run. */
 import { standAside, type Controller } from "../runtime/index.ts";
 import { createBootstrapController } from "./bootstrap/controller.ts";
 import { createApprovalController } from "./certificates/approval-controller.ts";
@@ -24,13 +24,13 @@ export function createSystemControllers(deps: SystemDependencies): Controller<an
   return [
     standAside(createServiceAccountController(deps), elsewhere),
     ...(deps.rootCertificate === "" ? [] : [standAside(createRootCertificateController(deps), elsewhere)]),
-    // Stays: only this server has the key that tokens are signed with.
+    // Always runs: only this server has the key that signs tokens.
     createTokenController(deps),
     standAside(createClusterRoleController(deps), elsewhere),
     standAside(createQuotaController(deps), elsewhere),
     standAside(createBootstrapController(deps), elsewhere),
     createApprovalController(deps),
-    // Stays, too: the server believes no certificates but its own authority's.
+    // Always runs, too: the server trusts only certificates of its own CA.
     ...(deps.signRequest ? [createSigningController({ ...deps, signRequest: deps.signRequest })] : []),
     standAside(createCleanupController(deps), elsewhere),
   ];

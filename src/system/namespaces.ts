@@ -1,4 +1,4 @@
-/** What the controllers that furnish every namespace have in common. */
+/** Helpers for the controllers that create objects in every namespace. */
 import type { Kind, KubernetesObject, Namespace } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 import type { Client } from "../client/index.ts";
@@ -8,7 +8,7 @@ export function isTerminating({ metadata, status }: DeepReadonly<Namespace>): bo
   return metadata.deletionTimestamp !== undefined || status?.phase === "Terminating";
 }
 
-/** Creates an object unless somebody was faster, or its namespace is going away or gone. */
+/** Creates an object unless it already exists, or its namespace is terminating or deleted. */
 export async function furnish<T extends KubernetesObject>(
   client: Client,
   kind: Kind<T>,

@@ -1,4 +1,4 @@
-/** The controllers that every cluster has, on two clusters and a clock that stands still. */
+/** The controllers that every cluster has, with two clusters and a fake clock. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   FLOTILLA_GROUP,
@@ -107,12 +107,12 @@ const addNamespace = async (name: string): Promise<void> => {
 const textOf = (secret: DeepReadonly<Secret> | undefined, key: string): string =>
   Buffer.from(secret?.data?.[key] ?? "", "base64").toString();
 
-test("clusters that nobody changed are left alone", () => {
+test("writes nothing to unchanged clusters", () => {
   expect(writes.total()).toBe(0);
 });
 
-describe("NS-3: a namespace", () => {
-  test("gets its account and the root certificate, in its own cluster only", async () => {
+describe("a namespace", () => {
+  test("gets its default service account and the root certificate, in its own cluster only", async () => {
     await addNamespace("shop");
 
     expect(await find(ServiceAccount, "default", "shop")).toBeDefined();
@@ -121,7 +121,7 @@ describe("NS-3: a namespace", () => {
     expect(writes.total()).toBe(2);
   });
 
-  test("gets them again when they are deleted, also those of the profile", async () => {
+  test("gets them again when they are deleted, including those of the profile", async () => {
     await addNamespace("shop");
     for (const namespace of ["shop", "default"]) {
       await client.delete(ServiceAccount, { cluster: "paris", namespace, name: "default" });
@@ -135,7 +135,7 @@ describe("NS-3: a namespace", () => {
     }
   });
 
-  test("gets a certificate that was changed put right, and keeps what others noted on it", async () => {
+  test("has a changed certificate corrected, and keeps annotations of other writers", async () => {
     await client.patch(
       ConfigMap,
       { cluster: "paris", namespace: "default", name: "kube-root-ca.crt" },
@@ -149,7 +149,7 @@ describe("NS-3: a namespace", () => {
     expect(configMap?.metadata.annotations).toMatchObject({ a: "b" });
   });
 
-  test("that is going away gets nothing", async () => {
+  test("gets nothing while it is terminating", async () => {
     await addNamespace("shop");
     await client.create(ConfigMap, "paris", {
       apiVersion: "v1",
@@ -164,7 +164,7 @@ describe("NS-3: a namespace", () => {
   });
 });
 
-describe("NS-4: a Secret for a token", () => {
+describe("a service account token Secret", () => {
   const ask = async (name: string, account: string): Promise<void> => {
     const metadata = { name, namespace: "default", annotations: { "kubernetes.io/service-account.name": account } };
     await client.create(Secret, "paris", {
@@ -176,7 +176,7 @@ describe("NS-4: a Secret for a token", () => {
     await settle();
   };
 
-  test("is filled", async () => {
+  test("is filled with a token", async () => {
     await ask("t", "default");
 
     const secret = await find(Secret, "t", "default");
@@ -187,13 +187,13 @@ describe("NS-4: a Secret for a token", () => {
     );
   });
 
-  test("for nobody is removed", async () => {
+  test("for a missing account is deleted", async () => {
     await ask("t", "nobody");
 
     expect(await find(Secret, "t", "default")).toBeUndefined();
   });
 
-  test("goes with its account", async () => {
+  test("is deleted with its account", async () => {
     await client.create(ServiceAccount, "paris", {
       apiVersion: "v1",
       kind: "ServiceAccount",
@@ -211,7 +211,7 @@ describe("NS-4: a Secret for a token", () => {
     ]);
   });
 
-  test("that is deleted is not listed by its account any more", async () => {
+  test("is removed from its account's secrets when it is deleted", async () => {
     await client.create(ServiceAccount, "paris", {
       apiVersion: "v1",
       kind: "ServiceAccount",
@@ -227,7 +227,7 @@ describe("NS-4: a Secret for a token", () => {
   });
 });
 
-describe("AZ-3: an aggregated role", () => {
+describe("an aggregated cluster role", () => {
   const role = (name: string, labels: Record<string, string>, resource: string): ClusterRole => ({
     apiVersion: "rbac.authorization.k8s.io/v1",
     kind: "ClusterRole",
@@ -237,7 +237,7 @@ describe("AZ-3: an aggregated role", () => {
   const resourcesOf = async (name: string, cluster = "paris"): Promise<string[]> =>
     ((await find(ClusterRole, name, undefined, cluster))?.rules ?? []).flatMap(({ resources = [] }) => resources);
 
-  test("follows the roles that it selects, and through them those that select it", async () => {
+  test("follows the roles that it selects, transitively", async () => {
     await client.create(
       ClusterRole,
       "paris",
@@ -253,7 +253,7 @@ describe("AZ-3: an aggregated role", () => {
     for (const name of ["view", "edit", "admin"]) expect(await resourcesOf(name)).not.toContain("widgets");
   });
 
-  test("of a user's own gathers by name, each rule once", async () => {
+  test("of a user aggregates rules by name, each rule once", async () => {
     const selector = { a: "b" };
     await client.create(ClusterRole, "paris", {
       ...role("all", {}, "nothing"),

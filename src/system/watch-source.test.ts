@@ -11,7 +11,7 @@ const event = (type: "ADDED" | "DELETED", name: string): WatchEvent<ConfigMap> =
 });
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
-/** A client whose watches give what they are handed, and then end or fail. */
+/** A client whose watches deliver the given events, and then end or fail. */
 function watching(...watches: (WatchEvent<ConfigMap>[] | Error)[]): { client: Client; opened: WatchOptions[] } {
   const opened: WatchOptions[] = [];
   const watch = async function* (_kind: unknown, options: WatchOptions): AsyncGenerator<WatchEvent<ConfigMap>[]> {
@@ -24,7 +24,7 @@ function watching(...watches: (WatchEvent<ConfigMap>[] | Error)[]): { client: Cl
   return { client: { watch } as unknown as Client, opened };
 }
 
-test("a watch that fails or ends is opened again, and what may have been missed is looked at", async () => {
+test("reopens a watch that fails or ends, and enqueues the keys that may have been missed", async () => {
   const clock = createFakeClock();
   const { client, opened } = watching([event("ADDED", "a"), event("DELETED", "b")], new Error("too old"));
   const keys: string[] = [];

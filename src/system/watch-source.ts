@@ -1,6 +1,6 @@
 /**
- * Follows a kind in all clusters without keeping its objects. An informer holds everything of its kind; of ConfigMaps,
- * Secrets and cluster roles there are many, and the controllers here care about few.
+ * Watches a kind in all clusters without caching its objects. An informer caches every object of its kind; there are
+ * many ConfigMaps, Secrets and cluster roles, and these controllers need few of them.
  */
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import { messageOf, sleep, type Clock, type DeepReadonly, type Log } from "../base/index.ts";
@@ -13,14 +13,14 @@ export interface WatchSourceOptions<T extends KubernetesObject, K> {
   log: Log;
   kind: Kind<T>;
   fieldSelector?: string;
-  /** The version to start after; unset starts with what is there. */
+  /** The resourceVersion to start after; unset starts with the existing objects. */
   startAfter?(signal: AbortSignal): Promise<string>;
   map(event: { cluster: string; object: DeepReadonly<T>; deleted: boolean }): Iterable<K>;
-  /** What to look at when changes may have been missed. */
+  /** The keys to enqueue when changes may have been missed. */
   afterGap(): Iterable<K>;
 }
 
-/** The watch is in this process, so it ends when the reader was too slow and hardly ever else. */
+/** The watch is in this process, so it normally ends only if the reader was too slow. */
 const RESTART_MS = 500;
 
 export function createWatchSource<T extends KubernetesObject, K>(options: WatchSourceOptions<T, K>): Source<K> {
@@ -41,8 +41,7 @@ export function createWatchSource<T extends KubernetesObject, K>(options: WatchS
       try {
         await follow(enqueue, signal);
       } catch (error) {
-        if (!signal.aborted)
-          log.warn("a watch ended and is started again", { kind: kind.kind, error: messageOf(error) });
+        if (!signal.aborted) log.warn("watch ended, restarting", { kind: kind.kind, error: messageOf(error) });
       }
       await sleep(clock, RESTART_MS, signal);
       for (const key of afterGap()) enqueue(key, "resync");
@@ -50,18 +49,17 @@ export function createWatchSource<T extends KubernetesObject, K>(options: WatchS
   };
   return {
     start(enqueue, signal) {
-      // The signal ends it, and nothing else should.
+      // Only the signal should end it.
       run(enqueue, signal).catch((error: unknown) => {
-        if (!signal.aborted)
-          log.error("a watch is not followed any more", { kind: kind.kind, error: messageOf(error) });
+        if (!signal.aborted) log.error("watch stopped permanently", { kind: kind.kind, error: messageOf(error) });
       });
     },
-    // What was written and not yet delivered is counted by the server.
+    // The server counts events that are written and not delivered yet.
     isQuiet: () => true,
   };
 }
 
-/** The keys of everything that an informer has seen; its lists do not tell clusters apart. */
+/** The keys of all objects of an informer; its lists do not separate clusters. */
 export function keysOf<T extends KubernetesObject>(informer: Informer<T>): ObjectKey[] {
   const keys: ObjectKey[] = [];
   const unsubscribe = informer.subscribe(({ cluster, object }) => void keys.push(keyOf(cluster, object)));

@@ -1,4 +1,4 @@
-/** Builders for tests: each shows only what matters to the case. */
+/** Test builders: each shows only what matters to the case. */
 import type {
   CloneSet,
   Cluster,

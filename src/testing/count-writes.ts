@@ -1,4 +1,4 @@
-/** A transport that counts the writes which pass through it. Budgets are counts first: tests assert them. */
+/** A transport that counts the writes that pass through it. Write budgets are counts, and tests assert them. */
 import type { Transport, WriteVerb } from "../client/index.ts";
 
 export interface WriteCount {
@@ -6,14 +6,14 @@ export interface WriteCount {
   /** `deployments.apps`, or `pods` in the core group. */
   resource: string;
   verb: WriteVerb;
-  /** Empty when the object itself was written. */
+  /** Empty for the object itself. */
   subresource: string;
   count: number;
 }
 
 export interface WriteCounter {
   transport: Transport;
-  /** What was attempted since the start or the last reset, failed writes included: they cost as much. */
+  /** Attempted writes since the start or the last reset. Failed writes are included: they cost as much. */
   counts(): WriteCount[];
   total(where?: Partial<Omit<WriteCount, "count">>): number;
   reset(): void;
@@ -53,7 +53,7 @@ export function countWrites(transport: Transport): WriteCounter {
       watch: (request, signal) => transport.watch(request, signal),
       raw(request, signal) {
         const method = request.method.toUpperCase();
-        // The path of a raw request is the caller's business, so it is counted under itself.
+        // The caller chooses the path of a raw request, so it is counted by its path.
         if (!READ_METHODS.has(method))
           add({
             cluster: request.cluster,

@@ -1,7 +1,7 @@
-/** What a test starts ends with it, also when it fails. */
+/** Stops a component when its test ends, also when it fails. */
 import { onTestFinished } from "vitest";
 
-/** To be called inside a test. */
+/** Call it inside a test. */
 export function endsWithTest<T extends { stop(): Promise<void> }>(started: T): T {
   onTestFinished(() => started.stop());
   return started;

@@ -1,9 +1,9 @@
 /**
- * A `Client` with a small API server inside, for tests of what sits on the client: optimistic concurrency, generation,
- * finalizers, watches over one or all logical clusters with streaming lists, resumption and compaction. It has no
- * schemas, defaults or admission; for those use the in-process API server. What it does not know it refuses.
+ * A `Client` with a small API server inside, for tests of components on top of the client: optimistic concurrency,
+ * generation, finalizers, watches over one or all logical clusters with streaming lists, resumption and compaction. It
+ * has no schemas, defaults or admission; for those use the in-process API server. Unsupported requests are rejected.
  *
- * Faults are made by hand: lost connections, forgotten history, kinds that are not served, failing requests.
+ * Tests inject faults: lost connections, compacted history, kinds that are not served, failing requests.
  */
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import {
@@ -39,7 +39,7 @@ import {
 
 type Verb = "get" | "list" | "watch" | "create" | "update" | "updateStatus" | "patch" | "delete";
 
-/** A write that the server carried out. */
+/** A write that was applied. */
 export interface FakeWrite {
   verb: Verb;
   kind: string;
@@ -50,21 +50,21 @@ export interface FakeWrite {
 export interface FakeClient extends Client {
   /** Every write that changed something, in order. */
   readonly writes: readonly FakeWrite[];
-  /** How many requests of a verb were made, refused ones included. */
+  /** The number of requests of a verb, including rejected ones. */
   count(verb: Verb): number;
-  /** Every watcher has everything, and no request is under way. */
+  /** Every watcher is up to date, and no request is in flight. */
   isQuiet(): boolean;
-  /** Ends all watches as a lost connection does; with `down` new requests fail too, until `up`. */
+  /** Ends all watches like a lost connection; with `down` new requests fail too, until `up`. */
   disconnect(options?: { down?: boolean }): void;
   up(): void;
   readonly isDown: boolean;
-  /** Watches can no longer resume from what they saw. */
+  /** Watches can no longer resume. */
   compact(): void;
   /** Whether requests for a kind are answered with 404. */
   setServed(kind: Kind, served: boolean): void;
-  /** The next requests of this verb fail, once for each error. */
+  /** The next requests of this verb fail, one per error. */
   failNext(verb: Verb, ...errors: Error[]): void;
-  /** Streaming lists are refused, as by a server without them. */
+  /** Rejects streaming lists, like a server without them. */
   refuseStreamingLists(error: Error): void;
 }
 
@@ -113,7 +113,7 @@ export function createFakeClient(options: { clock?: Clock } = {}): FakeClient {
     if (failure) throw failure;
     if (unserved.has(resourceOf(kind))) throw pathNotFound();
   };
-  /** A request: nothing happens in the caller's tick, and the answer takes another. */
+  /** A request: nothing happens in the caller's tick, and the response takes another one. */
   const request = async <R>(
     verb: Verb,
     kind: Kind,
@@ -142,7 +142,7 @@ export function createFakeClient(options: { clock?: Clock } = {}): FakeClient {
     history.push(change);
     for (const watcher of watchers) if (sees(watcher, change)) offer(watcher, change.event);
   };
-  /** Stores the next version, or removes the object when it is being deleted and nothing holds it. */
+  /** Stores the next version, or removes the object if it is being deleted and has no finalizers. */
   const commit = (
     verb: Verb,
     kind: Kind,
@@ -263,7 +263,7 @@ export function createFakeClient(options: { clock?: Clock } = {}): FakeClient {
     }
   }
 
-  // The kind carries the type, so that what its table holds is of that type.
+  // The kind determines the type of the objects in its table.
   const typed = <T>(object: DeepReadonly<KubernetesObject>): DeepReadonly<T> => object as unknown as DeepReadonly<T>;
   return {
     writes,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { reconcileUntilQuiet } from "./reconcile-until-quiet.ts";
 
-test("it names what is still busy when the turns are used up", async () => {
+test("the error names the components that are still busy when the turns are used up", async () => {
   const managers = [
     { isQuiet: () => true, busy: () => [] },
     { isQuiet: () => false, busy: () => ["dispatch: 2 queued, 1 running (hub/shop/web)"] },
@@ -14,7 +14,7 @@ test("it names what is still busy when the turns are used up", async () => {
   );
 });
 
-test("one quiet moment is not enough", async () => {
+test("a single quiet turn is not enough", async () => {
   let looks = 0;
   const restless = { isQuiet: () => ++looks % 5 !== 0 };
 
@@ -23,7 +23,7 @@ test("one quiet moment is not enough", async () => {
   await expect(waiting).rejects.toThrow("still busy");
 });
 
-test("it returns once everything has been quiet for a while", async () => {
+test("reconciling ends once everything has been quiet for several turns", async () => {
   let looks = 0;
   const settling = { isQuiet: () => ++looks > 50 };
 

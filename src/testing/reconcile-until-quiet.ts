@@ -1,15 +1,15 @@
 /**
- * Lets controllers work until nothing moves any more, without sleeping: it turns the event loop until every queue is
- * idle, every informer has listed and the server has told everyone, for several turns in a row.
+ * Runs controllers until nothing is pending, without sleeping: turns the event loop until every queue is idle, every
+ * informer has synced and the server has notified all watchers, for several turns in a row.
  *
- * What waits for the clock (a retry, `requeueAfterMs`) does not count as moving: advance the fake clock, then call it
- * again.
+ * Work that waits for the clock (a retry, `requeueAfterMs`) does not count as pending: advance the fake clock, then
+ * call it again.
  */
 import { FlotillaError } from "../base/index.ts";
 
 /** An event passes from the store through the watch and the informer to the queue in fewer turns than this. */
 const QUIET_TURNS = 10;
-/** A controller that is still busy after this many turns is taken to run in circles. */
+/** A controller that is still busy after this many turns is assumed to loop. */
 const MAX_TURNS = 20_000;
 
 interface CanBeQuiet {
@@ -20,7 +20,7 @@ export interface UntilQuietOptions {
   managers: readonly (CanBeQuiet & { busy(): string[] })[];
   /** The store or the API server. */
   server?: CanBeQuiet;
-  /** Whatever else works in the background: status writers, other informers. */
+  /** Other background work: status writers, other informers. */
   others?: readonly CanBeQuiet[];
   maxTurns?: number;
 }

@@ -1,7 +1,4 @@
-/**
- * Moves a fake clock on, timer by timer, and lets everything settle after each: what happens then happens at its own
- * time.
- */
+/** Advances a fake clock, timer by timer, and settles after each, so that every action runs at its own time. */
 import type { FakeClock } from "../base/index.ts";
 
 export async function runClock(clock: FakeClock, ms: number, settle: () => Promise<void>): Promise<void> {

@@ -10,7 +10,7 @@ const template: ReadonlyClaim = {
 };
 const owner = { apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet", name: "web", uid: "u", controller: true };
 
-test("a claim has the name, the labels and the owner that its kind gives it", () => {
+test("a claim has the name, labels and owner that the workload kind defines", () => {
   const claims = makeClaims([template], {
     namespace: "shop",
     nameOf: (name) => `${name}-web-1`,
@@ -24,7 +24,7 @@ test("a claim has the name, the labels and the owner that its kind gives it", ()
   });
 });
 
-test("a pod uses its claims, in place of volumes of the same name", () => {
+test("a pod mounts its claims in place of volumes of the same name", () => {
   const claims = makeClaims([template], { namespace: "shop", nameOf: (name) => `${name}-web-1`, labels: {} });
 
   const spec = withClaimVolumes(

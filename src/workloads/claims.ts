@@ -1,9 +1,8 @@
 /**
- * Volume claims that a workload makes for each of its pods from `volumeClaimTemplates`.
+ * Volume claims that a workload creates for each of its pods from `volumeClaimTemplates`.
  *
- * A kind says how its claims are called and labelled and who owns them; `makeClaims` makes them and `withClaimVolumes`
- * lets the pod use them. A claim that exists already under its name is used again, so whoever creates skips those.
- * Pure.
+ * A workload kind defines the names, labels and owner of its claims; `makeClaims` builds them and `withClaimVolumes`
+ * mounts them in the pod. An existing claim of the same name is reused, so the caller must skip creating it. Pure.
  */
 import type { PersistentVolumeClaim, PodSpec, Volume } from "../api/index.ts";
 import type { OwnerReference } from "../api/index.ts";
@@ -13,15 +12,15 @@ export type ReadonlyClaim = DeepReadonly<PersistentVolumeClaim>;
 
 export interface ClaimRules {
   namespace: string | undefined;
-  /** The name of the claim of one pod, from the name of the template. */
+  /** The name of a pod's claim, from the name of the template. */
   nameOf(template: string): string;
-  /** In addition to what the template has. */
+  /** Added to the labels of the template. */
   labels: Readonly<Record<string, string>>;
   /** Unset: the claim outlives the workload. */
   owner?: DeepReadonly<OwnerReference> | undefined;
 }
 
-/** A claim for each template, by the name of the template. */
+/** One claim per template, by template name. */
 export function makeClaims(
   templates: readonly ReadonlyClaim[] | undefined,
   { namespace, nameOf, labels, owner }: ClaimRules,
@@ -46,7 +45,7 @@ export function makeClaims(
   return claims;
 }
 
-/** The spec of a pod that uses these claims. A volume of the same name gives way. */
+/** A pod spec that mounts these claims. A volume of the same name is replaced. */
 export function withClaimVolumes<S extends DeepReadonly<Partial<PodSpec>>>(
   spec: S,
   claims: ReadonlyMap<string, ReadonlyClaim>,

@@ -1,37 +1,33 @@
 /**
- * When a schedule in cron's five fields comes next, in any time zone.
+ * Computes the next time of a cron schedule with five fields, in any time zone.
  *
- * The steps are those of the library that Kubernetes and OpenKruise use, so that the odd cases agree as well: an hour
- * that a change to summer time leaves out is skipped to the next day that has it, one that comes twice counts twice for
- * schedules of minutes, and a day that no month of the next five years has never comes. Without a zone times are read
- * in UTC.
+ * The algorithm is that of the library in Kubernetes and OpenKruise, so that the corner cases agree as well: an hour
+ * that daylight saving time removes is skipped to the next day that has it, a repeated hour counts twice for schedules
+ * of minutes, and a day that no month of the next five years has never comes. Without a zone, times are in UTC.
  */
 import { readSchedule, zoneProblem } from "../api/index.ts";
 import type { CronField, CronSchedule } from "../api/index.ts";
 import { formatTime } from "../base/index.ts";
 
-/** Days such as 29 February come again within this many years; what does not is taken to never come. */
+/** Dates such as 29 February recur within this many years; others are assumed never to occur. */
 const MAX_YEARS = 5;
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
 export interface Schedule {
-  /** The first time after `afterMs`, or undefined when there is none. */
+  /** The first time after `afterMs`, or undefined if there is none. */
   next(afterMs: number): number | undefined;
 }
 
-/**
- * The schedule as it is followed: one that names a zone itself keeps it, and a zone that nobody knows is as good as
- * none.
- */
+/** The effective schedule: one that names a zone itself keeps it, and an unknown zone is ignored. */
 export function zonedSchedule(schedule: string, timeZone: string | undefined): string {
   return timeZone === undefined || schedule.includes("TZ") || zoneProblem(timeZone) !== undefined
     ? schedule
     : `TZ=${timeZone} ${schedule}`;
 }
 
-/** The schedule, or what is wrong with it. */
+/** The parsed schedule, or an error message. */
 export function parseSchedule(text: string): Schedule | string {
   const read = readSchedule(text);
   if (typeof read === "string") return read;
@@ -40,7 +36,7 @@ export function parseSchedule(text: string): Schedule | string {
   return { next: (afterMs) => nextTime(read.fields, zone, afterMs) };
 }
 
-/** RFC 3339 with the offset that holds in this zone at that time. */
+/** RFC 3339 with the offset of this zone at that time. */
 export function formatInZone(ms: number, timeZone: string | undefined): string {
   const local = zoneOf(timeZone).local(ms);
   const offsetMinutes = Math.round((local.getTime() - ms) / MINUTE_MS);
@@ -52,12 +48,12 @@ export function formatInZone(ms: number, timeZone: string | undefined): string {
 type Fields = Extract<CronSchedule, { fields: unknown }>["fields"];
 
 /**
- * Each field that does not fit is moved on until it does; when it wraps around, the larger fields are looked at again.
+ * Each field that does not match is advanced until it does; when it wraps around, the larger fields are checked again.
  */
 function nextTime({ month, day, weekday, hour, minute }: Fields, zone: Zone, afterMs: number): number | undefined {
-  // Schedules come on the full minute.
+  // Schedules run on the full minute.
   let time = afterMs - (afterMs % MINUTE_MS) + MINUTE_MS;
-  /** Once something was moved on, everything smaller starts from its beginning. */
+  /** Once a field was advanced, all smaller fields start from their minimum. */
   let moved = false;
   const lastYear = zone.local(time).getUTCFullYear() + MAX_YEARS;
 
@@ -75,7 +71,7 @@ function nextTime({ month, day, weekday, hour, minute }: Fields, zone: Zone, aft
       if (!moved) time = zone.instant(zone.local(time), { hour: 0 });
       moved = true;
       time = zone.later(time, { days: 1 });
-      // Where summer time begins or ends at midnight, a day later is not midnight.
+      // If daylight saving time begins or ends at midnight, one day later is not midnight.
       const hours = zone.local(time).getUTCHours();
       if (hours !== 0) time += (hours > 12 ? 24 - hours : -hours) * HOUR_MS;
       if (zone.local(time).getUTCDate() === 1) continue search;
@@ -99,29 +95,29 @@ function nextTime({ month, day, weekday, hour, minute }: Fields, zone: Zone, aft
   }
 }
 
-/** With a star in one of the two, the other decides; otherwise either of them will do. */
+/** With a star in one of the two, the other decides; otherwise one match is enough. */
 function isDay(day: CronField, weekday: CronField, local: Date): boolean {
   const fitsDay = day.values.has(local.getUTCDate());
   const fitsWeekday = weekday.values.has(local.getUTCDay());
   return day.any || weekday.any ? fitsDay && fitsWeekday : fitsDay || fitsWeekday;
 }
 
-/** Wall clocks are `Date`s whose UTC fields hold what the clock shows. */
+/** Wall clocks are `Date`s whose UTC fields contain the local time. */
 interface Zone {
   local(ms: number): Date;
-  /** The time at which the wall clock shows this date with the given day and hour, and no minutes. */
+  /** The time at which the wall clock shows this date with the given day and hour, and zero minutes. */
   instant(local: Date, at: { day?: number; hour?: number }): number;
-  /** The same wall clock some days or months later. */
+  /** The same wall clock time some days or months later. */
   later(ms: number, by: { days?: number; months?: number }): number;
 }
 
 const zones = new Map<string, Zone>();
 
 function zoneOf(name = "UTC"): Zone {
-  // Where the process runs has no meaning for a cluster, so its local time is UTC.
+  // The location of the process has no meaning for a cluster, so its local time is UTC.
   const known = name === "" || name === "Local" ? "UTC" : name;
   let zone = zones.get(known);
-  // Bounded by the number of time zones: unknown names do not come here.
+  // Bounded by the number of time zones: unknown names are rejected before.
   if (!zone) zones.set(known, (zone = createZone(known)));
   return zone;
 }
@@ -129,7 +125,7 @@ function zoneOf(name = "UTC"): Zone {
 function createZone(name: string): Zone {
   const offsetMs = name === "UTC" ? () => 0 : offsetsOf(name);
   const local = (ms: number): Date => new Date(ms + offsetMs(ms));
-  // The offset is asked for as if the wall clock were UTC, and again at the time which that gives: the second is right
+  // The offset is computed as if the wall clock were UTC, and again at the resulting time: the second result is correct
   // except in a gap.
   const instantOf = (wallMs: number): number => wallMs - offsetMs(wallMs - offsetMs(wallMs));
   return {
@@ -164,8 +160,7 @@ function offsetsOf(name: string): (ms: number) => number {
     second: "numeric",
   });
   /**
-   * Changes of the clock happen on a quarter of an hour, so an offset holds for the rest of it; a search asks for few
-   * of them.
+   * Clock changes happen on a quarter of an hour, so an offset is valid for the rest of it; a search needs few of them.
    */
   let known = { quarter: Number.NaN, offset: 0 };
   return (ms) => {

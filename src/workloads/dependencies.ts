@@ -1,13 +1,13 @@
-/** What every workload controller is given. */
+/** Dependencies of every workload controller. */
 import type { Pod } from "../api/index.ts";
 import type { Clock, DeepReadonly, Random } from "../base/index.ts";
 import type { Client } from "../client/index.ts";
 import type { EventRecorders, Informers } from "../runtime/index.ts";
 import type { FeatureGates } from "./kruise/feature-gates.ts";
 
-/** What a metrics server would tell. */
+/** The data of a metrics server. */
 export interface ResourceUsage {
-  /** Thousandths of a core and bytes, in all and by container; undefined for a pod that does not run. */
+  /** Thousandths of a core and bytes, in total and per container; undefined for a pod that is not running. */
   podUsage(cluster: string, pod: DeepReadonly<Pod>): PodUsage | undefined;
 }
 
@@ -19,19 +19,19 @@ export interface PodUsage {
 
 export interface WorkloadDependencies {
   client: Client;
-  /** Of the member clusters; the hub holds templates, which must not run there. */
+  /** The informers of the member clusters; the hub holds templates, which must not run there. */
   informers: Informers;
   clock: Clock;
   random: Random;
-  /** Unset tells nobody. */
+  /** Unset emits no events. */
   events?: EventRecorders;
-  /** Of OpenKruise; unset means its defaults. */
+  /** OpenKruise's feature gates; unset means its defaults. */
   gates?: FeatureGates;
-  /** What pods use, for whoever scales by it; unset knows nothing. */
+  /** Pod usage for autoscalers; unset means unknown. */
   usage?: ResourceUsage;
-  /** How long a status is held back, so that pods that change together cost one write. */
+  /** How long a status update is delayed, so that pods that change together cost one write. */
   statusDelayMs?: number;
 }
 
-/** Long enough for the pods of a batch to become ready together, short enough that nobody waits for it. */
+/** Long enough for the pods of a batch to become ready together, and too short to be noticed. */
 export const STATUS_DELAY_MS = 100;

@@ -42,7 +42,7 @@ function start() {
   };
 }
 
-test("an owner waits until the informer shows what it wrote", () => {
+test("an owner waits until the informer shows its write", () => {
   const { expectations, show } = start();
 
   expectations.wrote(owner, makePod("7"));
@@ -54,7 +54,7 @@ test("an owner waits until the informer shows what it wrote", () => {
   expect([before > 0, stillOld > 0, expectations.waitMs(owner)]).toEqual([true, true, 0]);
 });
 
-test("an informer that was faster than the answer leaves nothing to wait for", () => {
+test("an informer that is faster than the response leaves nothing to wait for", () => {
   const { expectations, show } = start();
   show(makePod("10"));
 
@@ -63,7 +63,7 @@ test("an informer that was faster than the answer leaves nothing to wait for", (
   expect(expectations.waitMs(owner)).toBe(0);
 });
 
-test("a deletion is seen when it begins", () => {
+test("a deletion counts as seen when deletionTimestamp is set", () => {
   const { expectations, show } = start();
   show(makePod("7"));
 
@@ -74,7 +74,7 @@ test("a deletion is seen when it begins", () => {
   expect([before > 0, expectations.waitMs(owner)]).toEqual([true, 0]);
 });
 
-test("a deletion of what is already gone needs no waiting", () => {
+test("deleting an object that no longer exists needs no wait", () => {
   const { expectations } = start();
 
   expectations.deleted(owner, makePod("7"));
@@ -82,7 +82,7 @@ test("a deletion of what is already gone needs no waiting", () => {
   expect(expectations.waitMs(owner)).toBe(0);
 });
 
-test("waiting ends after five minutes, should the change never come", () => {
+test("waiting ends after five minutes if the change never arrives", () => {
   const { expectations, clock } = start();
 
   expectations.wrote(owner, makePod("7"));

@@ -1,35 +1,35 @@
 /**
- * What a controller wrote and its informer has not shown yet.
+ * Writes of a controller that its informer has not shown yet.
  *
- * A reconcile that ran on such an old view would create the same pods twice. It waits instead: the change that is still
- * on its way wakes the owner when it arrives.
+ * A reconcile on such a stale cache would create the same pods twice. It waits instead: the pending change triggers the
+ * owner when it arrives.
  */
 import type { KubernetesObject } from "../api/index.ts";
 import type { Clock, DeepReadonly } from "../base/index.ts";
 import type { Informer, ObjectEvent } from "../runtime/index.ts";
 
 /**
- * An object can be created and removed before its owner learns of either. Then nothing arrives, and waiting must end;
- * as long as upstream waits.
+ * An object can be created and removed before its owner is notified of the two changes. Then nothing arrives, and the
+ * wait must end; upstream uses the same timeout.
  */
 const GIVE_UP_MS = 5 * 60_000;
 
-/** An owner in its member cluster, and who it is: a successor of the same name starts afresh. */
+/** An owner in its member cluster, with its uid: a new owner of the same name starts with no expectations. */
 export interface Owner {
   cluster: string;
   uid: string;
 }
 
 export interface Expectations {
-  /** The object as the server answered a create or an update made for this owner. */
+  /** The object as the server returned it for a create or update by this owner. */
   wrote(owner: Owner, object: DeepReadonly<KubernetesObject>): void;
-  /** A delete of the object was accepted. */
+  /** The server accepted a delete of the object. */
   deleted(owner: Owner, object: DeepReadonly<KubernetesObject>): void;
-  /** Milliseconds to wait at most before the owner may be looked at again; 0 when everything was seen. */
+  /** Maximum milliseconds until the owner may be reconciled; 0 if everything was seen. */
   waitMs(owner: Owner): number;
 }
 
-/** The version that must be seen; `gone` waits for the end, or for a deletion that has begun. */
+/** The resourceVersion that must be seen; `gone` waits for the removal, or for a deletionTimestamp. */
 type Wanted = number | "gone";
 
 export function createExpectations<T extends KubernetesObject>(
@@ -48,9 +48,9 @@ export function createExpectations<T extends KubernetesObject>(
   const expect = (owner: Owner, { metadata }: DeepReadonly<KubernetesObject>, wanted: Wanted): void => {
     const { name, namespace, uid = "", deletionTimestamp, finalizers = [] } = metadata;
     const seen = informer.get({ cluster: owner.cluster, name, ...(namespace && { namespace }) });
-    // The informer may have been faster than the answer.
+    // The informer may have been faster than the response.
     const sameObject = seen?.metadata.uid === uid;
-    // A write that takes the last finalizer off an object on its way out is the end of it.
+    // A write that removes the last finalizer of a terminating object deletes the object.
     const isGone = wanted === "gone" || (deletionTimestamp !== undefined && finalizers.length === 0);
     if (sameObject ? satisfies(seen, wanted) : isGone) return;
     const waiting = owners.get(idOf(owner)) ?? { since: 0, wanted: new Map<string, Wanted>() };

@@ -1,4 +1,4 @@
-/** Controllers that make Kubernetes and OpenKruise workloads run on simulated members. */
+/** Controllers that run Kubernetes and OpenKruise workloads on simulated members. */
 import type { ObjectKey } from "../client/index.ts";
 import type { Controller } from "../runtime/index.ts";
 import type { WorkloadDependencies } from "./dependencies.ts";
@@ -12,14 +12,14 @@ export { containerHashes } from "./kruise/in-place/container-hashes.ts";
 export { createFeatureGates, parseFeatureGates, type FeatureGates } from "./kruise/feature-gates.ts";
 export type { WorkloadDependencies } from "./dependencies.ts";
 
-/** The controllers by the program that has them in a real cluster. */
+/** The controllers, grouped by the program that contains them in a real cluster. */
 export interface WorkloadControllers {
   kubernetes: Controller<ObjectKey>[];
   kruise: Controller<ObjectKey>[];
   argo: Controller<ObjectKey>[];
 }
 
-/** To be called once for a set of informers, because it adds indexes to them. */
+/** Call it once per set of informers, because it adds indexes to them. */
 export function createWorkloadControllerGroups(deps: WorkloadDependencies): WorkloadControllers {
   indexByController(deps.informers);
   return {

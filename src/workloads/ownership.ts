@@ -1,7 +1,7 @@
 /**
- * Who owns what, looked up by index: a reconcile reads the objects of its owner and never a whole cluster.
+ * Looks up owned objects by index: a reconcile reads the objects of its owner and never a whole cluster.
  *
- * UIDs are unique within a cluster; the index value carries the cluster too, because one informer holds all members.
+ * UIDs are unique within a cluster; the index value contains the cluster too, because one informer holds all members.
  */
 import {
   Job,
@@ -24,7 +24,7 @@ const ORPHAN_INDEX = "orphan";
 /** The kinds that workload controllers own. */
 export const OWNED_KINDS: readonly Kind[] = [ReplicaSet, ControllerRevision, Job, PersistentVolumeClaim, Pod];
 
-/** To be called once for the informers that the controllers share. */
+/** Call it once for the informers that the controllers share. */
 export function indexByController(informers: Informers): void {
   for (const kind of OWNED_KINDS) {
     informers.of(kind).addIndex(CONTROLLER_INDEX, (object, cluster) => {
@@ -39,10 +39,7 @@ export function indexByController(informers: Informers): void {
   }
 }
 
-/**
- * Objects of a namespace that no controller is responsible for, that are not on their way out, and that the selector
- * means.
- */
+/** Objects of a namespace that have no controller, are not terminating, and match the selector. */
 export function orphansOf<T extends KubernetesObject>(
   informer: Informer<T>,
   cluster: string,
@@ -54,7 +51,7 @@ export function orphansOf<T extends KubernetesObject>(
     .filter(({ metadata }) => !metadata.deletionTimestamp && matchesLabels(selector, metadata.labels));
 }
 
-/** The object in the hands of a controller. */
+/** The object with its controller reference. */
 export function adopted<O extends DeepReadonly<KubernetesObject>>(object: O, owner: DeepReadonly<KubernetesObject>): O {
   return {
     ...object,
@@ -65,7 +62,7 @@ export function adopted<O extends DeepReadonly<KubernetesObject>>(object: O, own
   };
 }
 
-/** The oldest first, so that the same objects always come in the same order. */
+/** Oldest first, so that the order is deterministic. */
 export function ownedBy<T extends KubernetesObject>(
   informer: Informer<T>,
   cluster: string,

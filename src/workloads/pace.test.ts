@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createFakeClock } from "../base/index.ts";
 import { createPace } from "./pace.ts";
 
-test("a small workload is looked at as often as it changes", () => {
+test("a small workload is reconciled on every change", () => {
   const pace = createPace(createFakeClock());
 
   pace.looked("web", 99);
@@ -10,7 +10,7 @@ test("a small workload is looked at as often as it changes", () => {
   expect(pace.leftMs("web")).toBe(0);
 });
 
-test("a large one waits in proportion to its pods, and then no longer", () => {
+test("a large workload is delayed in proportion to its pods, and no longer", () => {
   const clock = createFakeClock();
   const pace = createPace(clock);
 

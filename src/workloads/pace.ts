@@ -1,21 +1,21 @@
 /**
- * How often a workload is looked at. A look costs as much as the workload has pods, and every one of them changes
- * several times while it starts: a look for each change would cost the square of their number. So large workloads are
- * looked at less often, and small ones at once.
+ * Limits how often a workload is reconciled. The cost of a reconcile is proportional to the number of pods, and each
+ * pod changes several times while it starts: a reconcile per change would have quadratic cost. So large workloads are
+ * reconciled less often, and small ones at once.
  */
 import type { Clock } from "../base/index.ts";
 
 export interface Pace {
-  /** Milliseconds until the next look; 0 when it is time. */
+  /** Milliseconds until the next reconcile; 0 if it is due. */
   leftMs(id: string): number;
-  /** The workload was looked at, and has this many pods. */
+  /** The workload was reconciled, and has this many pods. */
   looked(id: string, pods: number): void;
   forget(id: string): void;
 }
 
 /**
- * A look at a pod takes about a microsecond, so looks take a tenth of the time at most. A hundred pods wait for
- * nothing.
+ * Evaluating a pod takes about a microsecond, so reconciles take at most a tenth of the time. A hundred pods do not
+ * wait.
  */
 const MS_PER_POD = 0.01;
 

@@ -1,4 +1,4 @@
-/** A workload finds its pods by its selector. One that does not match its own pods would make new ones for ever. */
+/** The selector of a workload. A workload whose selector does not match its own pods would create new ones forever. */
 import type { LabelSelector as LabelSelectorFacts, PodTemplateSpec } from "../api/index.ts";
 import { TerminalError } from "../base/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -14,15 +14,18 @@ interface Selecting {
   };
 }
 
-/** The selector, which matches the pods of the template. Throws `TerminalError`: only a change of the object helps. */
+/**
+ * Returns the selector if it matches the pods of the template. Throws `TerminalError`: only a change of the object
+ * helps.
+ */
 export function selectorOf({ kind, metadata, spec }: Selecting): LabelSelector {
   const what = `${kind} ${metadata.namespace ?? ""}/${metadata.name}`;
   const selector = readSelector(what, spec.selector);
   if (selector.requirements.length === 0)
-    throw new TerminalError(`running ${what}: its selector is empty and would take every pod; give it matchLabels`);
+    throw new TerminalError(`the selector of ${what} is empty and would select every pod; set matchLabels`);
   if (!matchesLabels(selector, spec.template?.metadata?.labels))
     throw new TerminalError(
-      `running ${what}: its selector does not match the labels of its pod template; make them agree`,
+      `the selector of ${what} does not match the labels of its pod template; change one of them`,
     );
   return selector;
 }
@@ -31,7 +34,7 @@ function readSelector(what: string, selector: Selecting["spec"]["selector"]): La
   try {
     return labelSelectorOf(selector);
   } catch (error) {
-    if (error instanceof ApiError) throw new TerminalError(`reading the selector of ${what}`, { cause: error });
+    if (error instanceof ApiError) throw new TerminalError(`invalid selector of ${what}`, { cause: error });
     throw error;
   }
 }

@@ -5,7 +5,7 @@ import { createStatusDelay } from "./status-delay.ts";
 function startDelay(delayMs = 100) {
   const clock = createFakeClock();
   const delay = createStatusDelay(clock, delayMs);
-  /** Asks at these times after the start, and gives the answers. */
+  /** Calls it at these times after the start, and returns the results. */
   const ask = (...timesMs: number[]): number[] => {
     const startMs = clock.now();
     return timesMs.map((timeMs) => {
@@ -16,24 +16,24 @@ function startDelay(delayMs = 100) {
   return { clock, delay, ask };
 }
 
-describe("a status that changes", () => {
-  test("is told when it has been quiet for the delay", () => {
+describe("a changing status", () => {
+  test("is written after it has been unchanged for the delay", () => {
     expect(startDelay().ask(0, 100)).toEqual([100, 0]);
   });
 
-  test("waits anew when more happens meanwhile", () => {
+  test("restarts the delay on further changes", () => {
     expect(startDelay().ask(0, 60, 120, 220)).toEqual([100, 100, 100, 0]);
   });
 
-  test("is told after five delays though it never stops changing", () => {
+  test("is written after five delays although it keeps changing", () => {
     expect(startDelay().ask(0, 80, 160, 240, 320, 400, 480, 500)).toEqual([100, 100, 100, 100, 100, 100, 20, 0]);
   });
 
-  test("is told at once without a delay", () => {
+  test("is written at once without a delay", () => {
     expect(startDelay(0).ask(0, 1)).toEqual([0, 0]);
   });
 
-  test("starts a new delay after it was told", () => {
+  test("starts a new delay after it was written", () => {
     const { delay, ask } = startDelay();
     ask(0, 100);
 
@@ -42,7 +42,7 @@ describe("a status that changes", () => {
     expect(ask(0, 100)).toEqual([100, 0]);
   });
 
-  test("does not hold back others", () => {
+  test("does not delay others", () => {
     const { delay, ask } = startDelay();
     ask(0);
 

@@ -1,25 +1,25 @@
 /**
- * Holds a status back until what it tells has stopped changing for a moment: the pods of a batch become ready within
- * milliseconds of each other, and a status write for each would only be overwritten by the next. What goes on for
- * longer is told in between.
+ * Delays a status update until its content has not changed for a moment: the pods of a batch become ready within
+ * milliseconds of each other, and a write for each would only be overwritten by the next. If changes continue for
+ * longer, the status is written in between.
  *
- * A controller asks in every reconcile, and comes back after the time that it is told. Coming back earlier means that
- * something happened meanwhile, which starts the moment anew.
+ * A controller calls it in every reconcile, and requeues after the returned time. An earlier call means that something
+ * changed in the meantime, which restarts the delay.
  */
 import type { Clock } from "../base/index.ts";
 
 export interface StatusDelay {
-  /** Milliseconds to wait before the status of this object may be written; 0 when it is time. */
+  /** Milliseconds to wait before the status of this object may be written; 0 if it is due. */
   waitMs(id: string): number;
-  /** The same for a delay that has begun, 0 otherwise; until then the status need not be worked out again. */
+  /** The same for a delay that has begun, 0 otherwise; until then the status need not be computed again. */
   leftMs(id: string): number;
-  /** The status is right; the next difference starts a new delay. */
+  /** The status is up to date; the next difference starts a new delay. */
   settled(id: string): void;
 }
 
 /**
- * People watch a rollout, and the next step of some waits for the status: after this many delays it is told in any
- * case.
+ * Users watch a rollout, and some rollouts need the status for their next step: after this many delays it is written in
+ * any case.
  */
 const MAX_DELAYS = 5;
 

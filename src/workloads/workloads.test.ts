@@ -1,6 +1,4 @@
-/**
- * Workloads on a simulated member: from the object that a user applies to pods that run, on a clock that stands still.
- */
+/** Workloads on a simulated member: from the applied object to running pods, with a fake clock. */
 import { afterEach, describe, expect, test } from "vitest";
 import {
   FLOTILLA_GROUP,
@@ -85,9 +83,9 @@ async function startMember(options: { nodes?: number } = {}) {
   const member = {
     client,
     clock,
-    /** What the controllers wrote, attempts that failed included. */
+    /** Writes of the controllers, including failed attempts. */
     writes: counter,
-    /** Lets everything happen that happens within this time. */
+    /** Advances the clock and runs everything that is due. */
     async pass(ms: number): Promise<void> {
       const until = clock.now() + ms;
       for (;;) {
@@ -101,7 +99,7 @@ async function startMember(options: { nodes?: number } = {}) {
     pods: (): DeepReadonly<Pod>[] =>
       podList.list({ cluster: CLUSTER }).toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1)),
     readyPods: (): DeepReadonly<Pod>[] => member.pods().filter(isReady),
-    /** Calls back whenever a pod changed, with all pods as they are then. */
+    /** Calls back on every pod change, with all current pods. */
     onPodChange: (look: (pods: DeepReadonly<Pod>[]) => void): void => void podList.subscribe(() => look(member.pods())),
     deployment: () => client.get(Deployment, { cluster: CLUSTER, namespace: "shop", name: "web" }),
     cloneSet: () => client.get(CloneSet, { cluster: CLUSTER, namespace: "shop", name: "web" }),
@@ -156,7 +154,7 @@ function makeCloneSet(
 }
 
 describe("Deployment", () => {
-  test("of three becomes ready, each pod on a node of its own", async () => {
+  test("of three becomes ready, with each pod on its own node", async () => {
     const member = await startMember();
 
     await member.client.create(Deployment, CLUSTER, makeDeployment(3));
@@ -179,7 +177,7 @@ describe("Deployment", () => {
     );
   });
 
-  test("costs three writes a pod, and six beside them whatever its size", async () => {
+  test("costs three writes per pod, and six more whatever its size", async () => {
     const member = await startMember();
 
     await member.client.create(Deployment, CLUSTER, makeDeployment(20));
@@ -205,7 +203,7 @@ describe("Deployment", () => {
     expect((await member.deployment()).status).toMatchObject({ replicas: 2, availableReplicas: 2 });
   });
 
-  test("rolls out a new image without ever falling below its budget or above its surge", async () => {
+  test("rolls out a new image within its budget and surge", async () => {
     const member = await startMember();
     await member.client.create(
       Deployment,
@@ -232,7 +230,7 @@ describe("Deployment", () => {
     expect(status).toMatchObject({ replicas: 4, updatedReplicas: 4, availableReplicas: 4 });
   });
 
-  test("stops rolling out an image that cannot be pulled, and keeps serving", async () => {
+  test("stops rolling out an image that cannot be pulled, and stays available", async () => {
     const member = await startMember();
     await member.client.create(Deployment, CLUSTER, makeDeployment(4, { progressDeadlineSeconds: 60 }));
     await member.pass(10_000);
@@ -261,7 +259,7 @@ describe("Deployment", () => {
     expect(member.readyPods().map(imageOf)).toEqual(["web:2", "web:2", "web:2"]);
   });
 
-  test("goes back to the ReplicaSet of a template that it had before", async () => {
+  test("reuses the ReplicaSet of a previous template", async () => {
     const member = await startMember();
     await member.client.create(Deployment, CLUSTER, makeDeployment(2));
     await member.pass(10_000);
@@ -279,7 +277,7 @@ describe("Deployment", () => {
     expect(new Set(sets)).toEqual(new Set(["web:1 x2 revision 3", "web:2 x0 revision 2"]));
   });
 
-  test("replaces a pod that somebody deletes", async () => {
+  test("replaces a deleted pod", async () => {
     const member = await startMember();
     await member.client.create(Deployment, CLUSTER, makeDeployment(3));
     await member.pass(10_000);
@@ -292,7 +290,7 @@ describe("Deployment", () => {
     expect(member.readyPods().map(({ metadata: { name } }) => name)).not.toContain(victim);
   });
 
-  test("does nothing while it is paused, and goes on afterwards", async () => {
+  test("does nothing while it is paused, and continues when it is resumed", async () => {
     const member = await startMember();
     await member.client.create(Deployment, CLUSTER, makeDeployment(2));
     await member.pass(10_000);
@@ -309,7 +307,7 @@ describe("Deployment", () => {
 });
 
 describe("Orphans", () => {
-  test("of a ReplicaSet are taken by the one that follows it", async () => {
+  test("of a ReplicaSet are adopted by its successor", async () => {
     const member = await startMember();
     await member.client.create(Deployment, CLUSTER, makeDeployment(3));
     await member.pass(10_000);
@@ -327,7 +325,7 @@ describe("Orphans", () => {
     expect(member.pods().map(({ metadata }) => metadata.ownerReferences?.length)).toEqual([1, 1, 1]);
   });
 
-  test("of a Deployment are taken by the one that follows it", async () => {
+  test("of a Deployment are adopted by its successor", async () => {
     const member = await startMember();
     await member.client.create(Deployment, CLUSTER, makeDeployment(3));
     await member.pass(10_000);
@@ -377,7 +375,7 @@ describe("CloneSet", () => {
     });
   });
 
-  test("never has more pods unavailable than allowed while it updates in place", async () => {
+  test("never has more pods unavailable than allowed during an in-place update", async () => {
     const member = await startMember();
     await member.client.create(
       CloneSet,
@@ -395,7 +393,7 @@ describe("CloneSet", () => {
     expect(member.readyPods().map(imageOf)).toEqual(["web:2", "web:2", "web:2", "web:2"]);
   });
 
-  test("stops halfway at a partition of 50%, and goes on when it is lifted", async () => {
+  test("stops at a partition of 50%, and continues when it is removed", async () => {
     const member = await startMember();
     await member.client.create(
       CloneSet,
@@ -443,7 +441,7 @@ describe("CloneSet", () => {
     expect(member.readyPods().filter(({ metadata: { uid } }) => before.has(uid))).toEqual([]);
   });
 
-  test("tells of an update that its budget holds back", async () => {
+  test("reports an update that a budget blocks", async () => {
     const member = await startMember();
     const slow = makeCloneSet(2, { maxUnavailable: 1 });
     await member.client.create(CloneSet, CLUSTER, { ...slow, spec: { ...slow.spec, minReadySeconds: 3_600 } });
@@ -457,7 +455,7 @@ describe("CloneSet", () => {
     expect(status?.updateRevision).not.toBe(status?.currentRevision);
   });
 
-  test("says why it stands still when InPlaceOnly is not possible", async () => {
+  test("reports why it is blocked when InPlaceOnly is not possible", async () => {
     const member = await startMember();
     const rolling = { maxUnavailable: 1, paused: true };
     await member.client.create(
@@ -467,7 +465,7 @@ describe("CloneSet", () => {
     );
     await member.pass(10_000);
 
-    // With InPlaceOnly such a template would be refused, so the policy comes after it.
+    // With InPlaceOnly such a template would be rejected, so the policy is set afterwards.
     await member.changeCloneSet((spec) => ({
       ...spec,
       template: {
@@ -488,7 +486,7 @@ describe("CloneSet", () => {
     expect(member.readyPods()).toHaveLength(2);
   });
 
-  test("deletes the pods that are named, and forgets the names", async () => {
+  test("deletes the pods in podsToDelete, and removes their names", async () => {
     const member = await startMember();
     await member.client.create(CloneSet, CLUSTER, makeCloneSet(3));
     await member.pass(10_000);
@@ -501,7 +499,7 @@ describe("CloneSet", () => {
     expect((await member.cloneSet()).spec.scaleStrategy).toEqual({});
   });
 
-  test("comes back to an old revision under its old name", async () => {
+  test("returns to an old revision under its old name", async () => {
     const member = await startMember();
     await member.client.create(
       CloneSet,
@@ -522,7 +520,7 @@ describe("CloneSet", () => {
     expect(items).toHaveLength(2);
   });
 
-  test("costs three writes a pod: create, placement, status", async () => {
+  test("costs three writes per pod: create, placement, status", async () => {
     const member = await startMember();
 
     await member.client.create(CloneSet, CLUSTER, makeCloneSet(20));

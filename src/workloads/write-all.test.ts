@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { WriteAllError, writeAll } from "./write-all.ts";
 
-test("every item is tried, and the failures are told together", async () => {
+test("attempts every item, and reports the failures together", async () => {
   const tried: number[] = [];
 
   const result = writeAll("pod creations", [1, 2, 3, 4], async (item) => {
@@ -15,7 +15,7 @@ test("every item is tried, and the failures are told together", async () => {
   expect(tried).toEqual([1, 2, 3, 4]);
 });
 
-test("at most sixty-four writes are under way at a time", async () => {
+test("runs at most sixty-four writes at a time", async () => {
   let running = 0;
   let most = 0;
 

@@ -1,4 +1,4 @@
-/** Many writes of one reconcile: some at a time, and every one is tried before the first failure is thrown. */
+/** Many writes of one reconcile: limited concurrency, and every one is attempted before the first failure is thrown. */
 import { FlotillaError, messageOf } from "../base/index.ts";
 
 /**
@@ -16,7 +16,7 @@ export class WriteAllError extends FlotillaError {
   }
 }
 
-/** `what` names the writes for people: "pod creations". */
+/** `what` names the writes in error messages: "pod creations". */
 export async function writeAll<T>(what: string, items: readonly T[], write: (item: T) => Promise<void>): Promise<void> {
   const errors: unknown[] = [];
   let next = 0;
@@ -35,7 +35,7 @@ export async function writeAll<T>(what: string, items: readonly T[], write: (ite
 }
 
 /**
- * The same in batches that double, and none after a batch with a failure: where the first pod cannot be created, a
+ * The same in batches that double, and none after a batch with a failure: if the first pod cannot be created, a
  * thousand cannot either.
  */
 export async function slowStart<T>(

@@ -1,6 +1,6 @@
 /**
- * What every admission promises, as tests: it is pure, it settles after one pass, and it accepts what it completed
- * itself. Run for each admission by `admission.test.ts`.
+ * The contract of every admission, as tests: it is pure, it is idempotent, and it accepts its own output. Run for each
+ * admission by `admission.test.ts`.
  */
 import { describe, expect, test } from "vitest";
 import type { AnyAdmission, Operation } from "../../src/api/index.ts";
@@ -18,32 +18,27 @@ export function describeAdmission({ mutate, validate, on, for: kind }: AnyAdmiss
       return mutate ? (mutate(review) as JsonObject) : object;
     };
 
-    // The review freezes what it hands out, so changing it would throw.
-    test.for(writes)("%s: keeps its hands off what it is given, and answers the same each time", (operation) => {
+    // The review freezes its objects, so changing them would throw.
+    test.for(writes)("%s: does not change its input, and returns the same result each time", (operation) => {
       expect(mutated(copy(minimal), operation)).toEqual(mutated(copy(minimal), operation));
     });
 
-    test.for(writes)("%s: changes nothing in what it has completed", (operation) => {
+    test.for(writes)("%s: is idempotent", (operation) => {
       const once = mutated(copy(minimal), operation);
 
       expect(mutated(once, operation)).toEqual(once);
     });
 
-    test.for(writes)(
-      "%s: answers for fields of the wrong type with a refusal or a result, never with a crash",
-      (operation) => {
-        const crashes = illTyped(minimal).filter(
-          ([, object]) => outcome(() => mutated(object, operation)) === "crashed",
-        );
+    test.for(writes)("%s: rejects or accepts fields of the wrong type, and never throws", (operation) => {
+      const crashes = illTyped(minimal).filter(([, object]) => outcome(() => mutated(object, operation)) === "crashed");
 
-        expect(crashes.map(([name]) => name)).toEqual([]);
-      },
-    );
+      expect(crashes.map(([name]) => name)).toEqual([]);
+    });
 
-    test.for(writes)("%s: accepts the least that the kind needs", (operation) => {
+    test.for(writes)("%s: accepts a minimal object", (operation) => {
       const object = complete(kind, minimal);
 
-      // The rules of Kubernetes' own kinds are code alone.
+      // The rules of built-in Kubernetes kinds exist only as code.
       const schema = kind.builtIn ? {} : (kind.versions[kind.storageVersion]?.schema ?? {});
       expect(compileSchema(schema).validate(object) ?? []).toEqual([]);
       expect(validate?.(reviewOf(object, operation, oldFor(operation))) ?? []).toEqual([]);
@@ -61,13 +56,14 @@ function outcome(work: () => unknown): "answered" | "refused" | "crashed" {
 }
 
 /**
- * The object with each field in turn, down to a few levels, replaced by a value of another type: manifests are hostile.
+ * The object with each field in turn, down to a few levels, replaced by a value of another type: manifests are not
+ * trusted.
  */
 function illTyped(object: JsonObject): [name: string, object: JsonObject][] {
   const cases: [string, JsonObject][] = [];
   const visit = (path: (string | number)[], value: Json): void => {
     if (path.length > 5 || (path.length === 1 && (path[0] === "apiVersion" || path[0] === "kind"))) return;
-    // Metadata is checked by the server before admission.
+    // The server checks metadata before admission.
     if (path.length > 0 && path[0] !== "metadata") {
       for (const other of [null, "text", 7, [], [null], {}])
         cases.push([`${path.join(".")} = ${JSON.stringify(other)}`, replaced(object, path, other)]);

@@ -1,7 +1,4 @@
-/**
- * Runs the client contract with both transports: a direct call, and HTTP/2 over TLS to a server that listens on this
- * machine.
- */
+/** Runs the client contract with both transports: direct calls, and HTTP/2 over TLS to a local server. */
 import { ConfigMap, Deployment, Namespace, builtInAdmissions } from "../../src/api/index.ts";
 import {
   createApiServer,

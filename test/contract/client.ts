@@ -1,6 +1,6 @@
 /**
- * What every client promises, whatever carries its requests: `client.test.ts` runs it for each transport, and it can
- * run against a real Kubernetes API server, since it asks for nothing that Kubernetes does not give.
+ * The contract of every client, independent of its transport: `client.test.ts` runs it for each transport, and it can
+ * run against a real Kubernetes API server, since it only uses features of Kubernetes.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -13,7 +13,7 @@ import { isAlreadyExists, isConflict, isExpired, isInvalid, isNotFound } from ".
 
 export interface OpenedClient {
   client: Client;
-  /** The cluster that the client is asked for; one that may be filled with test objects. */
+  /** The cluster to use; it may be filled with test objects. */
   cluster: string;
   cleanup(): Promise<void>;
 }
@@ -101,7 +101,7 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
       summary(events).filter((text) => text !== "BOOKMARK");
 
     describe("create, get, list", () => {
-      test("what is created can be read at once, and carries what the server adds", async () => {
+      test("a created object is readable at once, with the fields that the server sets", async () => {
         const created = await create("a", { key: "välue" });
 
         const read = await client.get(ConfigMap, keyOf("a"));
@@ -113,7 +113,7 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
         expect(Number(read.metadata.resourceVersion)).toBeGreaterThan(0);
       });
 
-      test("a list is in the order of names, says what its items are and how new it is", async () => {
+      test("a list is ordered by name, and has the kind of its items and a resourceVersion", async () => {
         for (const name of ["b", "a", "c"]) await create(name);
 
         const list = await client.list(ConfigMap, {
@@ -143,7 +143,7 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
         "several labels": { labelSelector: "app=web,tier!=back", want: ["a"] },
         "a set of values": { labelSelector: "app in (db,cache)", want: ["c"] },
         "an absent label": { labelSelector: "test,!app", want: ["d"] },
-        "a name": { fieldSelector: "metadata.name=b", want: ["b"] },
+        "a metadata.name field": { fieldSelector: "metadata.name=b", want: ["b"] },
       };
       for (const [selection, { want, ...selectors }] of Object.entries(selections)) {
         test(`a list is selected by ${selection}`, async () => {
@@ -158,7 +158,7 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
         });
       }
 
-      test("pages together are the list as it was at the first page", async () => {
+      test("pages together are the list at the time of the first page", async () => {
         for (const name of ["a", "b", "c", "d", "e"]) await create(name, {}, { test: "" });
         const options = { cluster, namespace, labelSelector: "test", limit: 2 };
 
@@ -177,7 +177,7 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
         expect([second.resourceVersion, third.resourceVersion]).toEqual([first.resourceVersion, first.resourceVersion]);
       });
 
-      test("generateName makes names", async () => {
+      test("generateName generates names", async () => {
         const made = await client.create(ConfigMap, cluster, {
           apiVersion: "v1",
           kind: "ConfigMap",
@@ -189,7 +189,7 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
     });
 
     describe("failures", () => {
-      test("what is not there is not found", async () => {
+      test("getting a missing object returns NotFound", async () => {
         const failure = await failureOf(client.get(ConfigMap, keyOf("nobody")));
 
         expect(isNotFound(failure)).toBe(true);
@@ -199,7 +199,7 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
         });
       });
 
-      test("updating, patching and deleting what is not there is not found either", async () => {
+      test("updating, patching and deleting a missing object returns NotFound", async () => {
         const failures = await Promise.all([
           failureOf(client.update(ConfigMap, cluster, makeMap("nobody"))),
           failureOf(client.patch(ConfigMap, keyOf("nobody"), {}, { type: "merge" })),
@@ -209,7 +209,7 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
         expect(failures.map((failure) => isNotFound(failure))).toEqual([true, true, true]);
       });
 
-      test("what is there cannot be created again", async () => {
+      test("creating an existing object returns AlreadyExists", async () => {
         await create("a");
 
         const failure = await failureOf(create("a"));
@@ -218,7 +218,7 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
         expect(failure).toMatchObject({ message: 'configmaps "a" already exists', status: { code: 409 } });
       });
 
-      test("an update of an old version is a conflict, and changes nothing", async () => {
+      test("a stale update is a conflict, and changes nothing", async () => {
         const old = await create("a", { n: "1" });
         await client.update(ConfigMap, cluster, { ...old, data: { n: "2" } });
 
@@ -228,7 +228,7 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
         expect((await client.get(ConfigMap, keyOf("a"))).data).toEqual({ n: "2" });
       });
 
-      test("an invalid object is refused with every field that is wrong", async () => {
+      test("an invalid object is rejected with every invalid field", async () => {
         const broken = copy(makeDeployment("a"));
         Object.assign(broken.spec ?? {}, { replicas: -1 });
 
@@ -245,12 +245,12 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
         });
       });
 
-      test("a name that could lead elsewhere is refused before it is sent", async () => {
+      test("a name that would change the request path is rejected before it is sent", async () => {
         for (const name of ["", ".."])
           await expect(client.delete(ConfigMap, keyOf(name))).rejects.toMatchObject({ status: { code: 400 } });
       });
 
-      test("an aborted request gives the signal's reason", async () => {
+      test("an aborted request rejects with the signal's reason", async () => {
         await expect(
           client.get(ConfigMap, keyOf("a"), { signal: AbortSignal.abort(new Error("not any more")) }),
         ).rejects.toThrow("not any more");
@@ -258,7 +258,7 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
     });
 
     describe("update and patch", () => {
-      test("an update replaces, and a second one without a change writes nothing", async () => {
+      test("an update replaces, and an unchanged update writes nothing", async () => {
         const created = await create("a", { n: "1" });
 
         const updated = await client.update(ConfigMap, cluster, { ...created, data: { n: "2" } });
@@ -270,7 +270,7 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
         expect(versionOf(again)).toBe(versionOf(updated));
       });
 
-      test("status and spec are written apart, and only the spec counts generations", async () => {
+      test("status and spec are written separately, and only the spec increments the generation", async () => {
         const created = await client.create(Deployment, cluster, makeDeployment("web", 1));
 
         const withStatus = await client.updateStatus(Deployment, cluster, {
@@ -290,7 +290,7 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
         expect([scaled.spec?.replicas, scaled.status?.replicas, scaled.metadata.generation]).toEqual([2, 1, 2]);
       });
 
-      test("a merge patch changes what it names, and null removes", async () => {
+      test("a merge patch changes the fields it names, and null removes", async () => {
         await create("a", { keep: "1", change: "1", drop: "1" });
 
         const patched = await client.patch(
@@ -303,7 +303,7 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
         expect(patched.data).toEqual({ keep: "1", change: "2" });
       });
 
-      test("a JSON patch does its operations, and fails when its test fails", async () => {
+      test("a JSON patch applies its operations, and fails if its test fails", async () => {
         await create("a", { n: "1" });
 
         const patched = await client.patch(ConfigMap, keyOf("a"), [{ op: "replace", path: "/data/n", value: "2" }], {
@@ -317,7 +317,7 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
         expect(failure).toMatchObject({ status: { code: 422 } });
       });
 
-      test("a strategic patch merges lists by their keys", async () => {
+      test("a strategic merge patch merges lists by their keys", async () => {
         await client.create(Deployment, cluster, makeDeployment("web"));
 
         const patched = await client.patch(
@@ -333,7 +333,7 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
         ]);
       });
 
-      test("a status patch changes the status alone", async () => {
+      test("a status patch only changes the status", async () => {
         await client.create(Deployment, cluster, makeDeployment("web", 1));
 
         const patched = await client.patch(
@@ -348,7 +348,7 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
     });
 
     describe("apply", () => {
-      test("creates, then changes, then removes what is no longer stated", async () => {
+      test("creates, then updates, then removes fields that are no longer applied", async () => {
         const first = await client.apply(ConfigMap, cluster, makeMap("a", { keep: "1", drop: "1" }));
 
         const second = await client.apply(ConfigMap, cluster, makeMap("a", { keep: "2" }));
@@ -358,7 +358,7 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
         expect(second.metadata.uid).toBe(first.metadata.uid);
       });
 
-      test("leaves alone what others own", async () => {
+      test("leaves fields of other managers alone", async () => {
         await client.apply(ConfigMap, cluster, makeMap("a", { mine: "1" }));
 
         const other = await client.apply(ConfigMap, cluster, makeMap("a", { theirs: "1" }), { fieldManager: "other" });
@@ -392,7 +392,7 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
         expect(forced.data).toEqual({ n: "2" });
       });
 
-      test("the same again writes nothing", async () => {
+      test("applying the same object again writes nothing", async () => {
         const first = await client.apply(ConfigMap, cluster, makeMap("a", { n: "1" }));
 
         const second = await client.apply(ConfigMap, cluster, makeMap("a", { n: "1" }));
@@ -402,7 +402,7 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
     });
 
     describe("delete", () => {
-      test("what is deleted is gone", async () => {
+      test("a deleted object is not found", async () => {
         await create("a");
 
         await client.delete(ConfigMap, keyOf("a"));
@@ -434,7 +434,7 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
         }),
       };
       for (const [what, preconditionsFor] of Object.entries(preconditions)) {
-        test(`a deletion that expects ${what} is a conflict`, async () => {
+        test(`a deletion with the precondition of ${what} is a conflict`, async () => {
           const created = await create("a");
 
           const failure = await failureOf(
@@ -446,7 +446,7 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
         });
       }
 
-      test("a collection is deleted as far as it is selected", async () => {
+      test("deletecollection only deletes selected objects", async () => {
         await create("a", {}, { app: "web" });
         await create("b", {}, { app: "web" });
         await create("c", {}, { app: "db" });
@@ -459,7 +459,7 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
     });
 
     describe("dry runs", () => {
-      test("answer as if, and change nothing", async () => {
+      test("return the result without changing anything", async () => {
         const existing = await create("a", { n: "1" });
 
         const created = await client.create(ConfigMap, cluster, makeMap("b"), { dryRun: true });
@@ -475,7 +475,7 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
     });
 
     describe("watch", () => {
-      test("after a version it tells every change since, in order, and no other", async () => {
+      test("a watch from a resourceVersion returns every later change, in order, and no other", async () => {
         const first = await create("a", { n: "1" });
         const second = await client.update(ConfigMap, cluster, { ...first, data: { n: "2" } });
         await create("b");
@@ -492,7 +492,7 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
         expect(modified).toEqual({ type: "MODIFIED", cluster, object: second });
       });
 
-      test("it resumes where another stopped, without loss or repetition", async () => {
+      test("a watch resumes where another one stopped, without loss or repetition", async () => {
         const start = await create("a");
         for (const name of ["b", "c", "d"]) await create(name);
         const before = await watchUntil(
@@ -512,7 +512,7 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
         expect(changes(after)).toEqual(["ADDED c", "ADDED d"]);
       });
 
-      test("a streaming list tells what is there, then that this is all, then changes", async () => {
+      test("a streaming list returns the existing objects, then a bookmark, then changes", async () => {
         await create("a", {}, { test: "" });
         await create("b", {}, { test: "" });
         let created = false;
@@ -528,7 +528,7 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
         expect(changes(events)).toEqual(["ADDED a", "ADDED b", "INITIAL-END", "ADDED c"]);
       });
 
-      test("the end of the initial events is a version to go on from", async () => {
+      test("a watch can resume from the bookmark after the initial events", async () => {
         await create("a", {}, { test: "" });
         const initial = await watchUntil(ConfigMap, { sendInitialEvents: true, labelSelector: "test" }, (seen) =>
           changes(seen).includes("INITIAL-END"),
@@ -545,7 +545,7 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
         expect(changes(events)).toEqual(["ADDED b"]);
       });
 
-      test("an object that comes to match is added, and one that stops matching is deleted", async () => {
+      test("an object that starts to match is ADDED, and one that stops matching is DELETED", async () => {
         const start = await create("a", {}, { app: "web" });
         await client.patch(ConfigMap, keyOf("a"), { metadata: { labels: { app: "db" } } }, { type: "merge" });
         await client.patch(ConfigMap, keyOf("a"), { metadata: { labels: { app: "web" } } }, { type: "merge" });
@@ -559,7 +559,7 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
         expect(changes(events)).toEqual(["DELETED a", "ADDED a"]);
       });
 
-      test("from the first version on it tells everything, or says that this is expired", async () => {
+      test("a watch from the first resourceVersion returns everything, or an expired error", async () => {
         await create("a", {}, { test: "" });
         let events: WatchEvent<ConfigMap>[] = [];
 
@@ -574,7 +574,7 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
         expect(isExpired(failure) || changes(events)[0] === "ADDED a").toBe(true);
       });
 
-      test("it ends quietly when its signal is aborted", async () => {
+      test("a watch ends without an error when its signal is aborted", async () => {
         const stop = new AbortController();
         await create("a", {}, { test: "" });
         const events: string[] = [];
@@ -594,8 +594,8 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
       });
     });
 
-    describe("what is handed over", () => {
-      test("changing what was read or sent changes nothing on the server", async () => {
+    describe("isolation", () => {
+      test("changing objects that were read or sent changes nothing on the server", async () => {
         const sent = makeMap("a", { n: "1" });
         await client.create(ConfigMap, cluster, sent);
         tryToSet(sent.data, "n", "changed after sending");
@@ -637,7 +637,7 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
     });
 
     describe("raw requests", () => {
-      test("discovery and version come as bytes", async () => {
+      test("discovery and version are returned as bytes", async () => {
         const response = await client.raw({ cluster, method: "GET", path: "/version" });
         const chunks = await Array.fromAsync(response.body);
 
@@ -649,7 +649,7 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
         });
       });
 
-      test("a failure is an answer and not an error", async () => {
+      test("a failure is a response and not an error", async () => {
         const response = await client.raw({ cluster, method: "GET", path: "/apis/nowhere.example/v1/things" });
         const chunks = await Array.fromAsync(response.body);
 
@@ -658,7 +658,7 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
       });
     });
 
-    test("many requests at the same time do not disturb each other", async () => {
+    test("concurrent requests do not affect each other", async () => {
       const names = Array.from({ length: 100 }, (_value, index) => `many-${String(index).padStart(3, "0")}`);
 
       const created = await Promise.all(names.map((name) => create(name, { name })));
@@ -673,8 +673,8 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
 }
 
 /**
- * A reader that forgets that what it has is shared: it fails on what is frozen, and reaches only its own copy
- * otherwise.
+ * A reader that forgets that its objects are shared: it fails on frozen objects, and otherwise only changes its own
+ * copy.
  */
 function tryToSet(target: DeepReadonly<Record<string, string>> | undefined, key: string, value: string): void {
   Reflect.set(target ?? {}, key, value);

@@ -1,4 +1,4 @@
-/** The controller contract on the fake client, and on the in-process API server that the fake stands in for. */
+/** The controller contract on the fake client, and on the in-process API server that the fake replaces. */
 import { builtInAdmissions, ConfigMap, dynamicKind, Namespace, Secret } from "../../src/api/index.ts";
 import { createApiServer } from "../../src/apiserver/index.ts";
 import { createFakeClock, createSeededRandom, silentLog } from "../../src/base/index.ts";

@@ -1,6 +1,6 @@
 /**
- * What `defineController` promises to whoever writes a controller, whatever server is behind the client. Time is a fake
- * clock, so that every wait is exact; nothing sleeps.
+ * The contract of `defineController` with controller authors, independent of the server behind the client. Time is a
+ * fake clock, so every wait is exact; nothing sleeps.
  */
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Kind, KubernetesObject } from "../../src/api/index.ts";
@@ -24,10 +24,10 @@ export interface ControllerHarness {
   client: Client;
   clock: FakeClock;
   server: { isQuiet(): boolean };
-  /** A logical cluster that exists, and a namespace in it. */
+  /** An existing logical cluster, and a namespace in it. */
   cluster: string;
   namespace: string;
-  /** Two namespaced kinds that the server has; objects of the first carry `data`, a map of strings. */
+  /** Two namespaced kinds that the server serves; objects of the first have `data`, a map of strings. */
   kind: Kind<Thing>;
   ownedKind: Kind<Thing>;
   close(): Promise<void>;
@@ -41,7 +41,7 @@ const FINALIZER = "contract.flotilla.dev/hold";
 
 export function controllerContract(server: string, open: () => Promise<ControllerHarness>): void {
   describe(`controllers on ${server}`, () => {
-    test("reconcile sees the current state, not the state that an event told of", async () => {
+    test("reconcile reads the current state, not the state of the event", async () => {
       const { run, create, update, settle } = await setUp();
       const seen: (string | undefined)[] = [];
       const first = await create("a", { color: "red" });
@@ -54,7 +54,7 @@ export function controllerContract(server: string, open: () => Promise<Controlle
       expect(seen).toEqual(["blue"]);
     });
 
-    test("a key is never reconciled twice at the same time, and changes meanwhile bring it back", async () => {
+    test("a key is never reconciled concurrently, and changes meanwhile requeue it", async () => {
       const { run, create, update, settle, turns } = await setUp();
       const gate = Promise.withResolvers<void>();
       const seen: (string | undefined)[] = [];
@@ -82,7 +82,7 @@ export function controllerContract(server: string, open: () => Promise<Controlle
       expect(seen).toEqual(["0", "3"]);
     });
 
-    test("different keys run side by side, as many as the controller allows", async () => {
+    test("different keys are reconciled in parallel, up to the controller's concurrency", async () => {
       const { run, create, settle, turns } = await setUp();
       const gate = Promise.withResolvers<void>();
       let running = 0;
@@ -104,7 +104,7 @@ export function controllerContract(server: string, open: () => Promise<Controlle
       expect(running).toBe(5);
     });
 
-    test("a reconcile that throws is tried again with back-off, until it succeeds", async () => {
+    test("a reconcile that throws is retried with backoff until it succeeds", async () => {
       const { run, create, settle, clock, manager } = await setUp();
       const atMs: number[] = [];
       const start = clock.now();
@@ -127,7 +127,7 @@ export function controllerContract(server: string, open: () => Promise<Controlle
       expect(manager.metrics().get("contract")).toMatchObject({ reconciles: 4, failures: 3, queueLength: 0 });
     });
 
-    test("a TerminalError waits for a change", async () => {
+    test("a key that failed with a TerminalError waits for a change", async () => {
       const { run, create, update, settle, clock } = await setUp();
       let reconciles = 0;
       run({
@@ -148,7 +148,7 @@ export function controllerContract(server: string, open: () => Promise<Controlle
       expect(reconciles).toBe(2);
     });
 
-    test("requeueAfterMs brings the key back when that time has passed, and not before", async () => {
+    test("requeueAfterMs requeues the key when that time has passed, and not before", async () => {
       const { run, create, settle, clock } = await setUp();
       let reconciles = 0;
       run({ reconcile: async () => (++reconciles === 1 ? { requeueAfterMs: 30_000 } : done) });
@@ -164,7 +164,7 @@ export function controllerContract(server: string, open: () => Promise<Controlle
       expect(reconciles).toBe(2);
     });
 
-    test("the finalizer is there before anything is made, and goes when finalize is done", async () => {
+    test("the finalizer is added before anything is created, and removed when finalize is done", async () => {
       const { run, create, read, remove, settle, clock } = await setUp();
       const calls: string[] = [];
       run({
@@ -186,7 +186,7 @@ export function controllerContract(server: string, open: () => Promise<Controlle
       expect(await read("a")).toBeUndefined();
     });
 
-    test("finalizers of others stay, and an object without ours is not reconciled any more", async () => {
+    test("finalizers of other controllers stay, and a deleted object without our finalizer is not reconciled", async () => {
       const { run, create, read, remove, settle } = await setUp();
       const calls: string[] = [];
       run({
@@ -204,7 +204,7 @@ export function controllerContract(server: string, open: () => Promise<Controlle
       expect((await read("a"))?.metadata.finalizers).toEqual(["contract.flotilla.dev/other"]);
     });
 
-    test("forget is called when the object is gone", async () => {
+    test("forget is called when the object is deleted", async () => {
       const { run, create, remove, settle } = await setUp();
       const forgotten: string[] = [];
       run({ reconcile: async () => done, forget: ({ name }) => void forgotten.push(name) });
@@ -217,7 +217,7 @@ export function controllerContract(server: string, open: () => Promise<Controlle
       expect(forgotten).toEqual(["a"]);
     });
 
-    test("what it owns leads to the owner, and so does what it watches", async () => {
+    test("owned and watched objects enqueue their owner", async () => {
       const { run, create, settle, harness } = await setUp();
       const { client, cluster, namespace, kind, ownedKind } = harness;
       const seen: string[] = [];
@@ -263,7 +263,7 @@ export function controllerContract(server: string, open: () => Promise<Controlle
       expect(seen).toEqual(["a", "b"]);
     });
 
-    test("a converged controller is silent", async () => {
+    test("a converged controller writes nothing", async () => {
       const { run, create, settle, clock, manager, harness } = await setUp();
       run({
         async reconcile(object, { signal }) {
@@ -288,7 +288,7 @@ export function controllerContract(server: string, open: () => Promise<Controlle
       expect(manager.isQuiet()).toBe(true);
     });
 
-    test("stop takes no more keys, tells what runs through its signal, and waits for it", async () => {
+    test("stop accepts no more keys, aborts running reconciles through their signal, and waits for them", async () => {
       const { run, create, manager, turns } = await setUp();
       const gate = Promise.withResolvers<void>();
       const signals: AbortSignal[] = [];
@@ -352,9 +352,9 @@ export function controllerContract(server: string, open: () => Promise<Controlle
         remove: (name: string) => client.delete(kind, keyOf(name)),
         read: async (name: string): Promise<DeepReadonly<Thing> | undefined> =>
           (await client.list(kind, { cluster, namespace })).items.find(({ metadata }) => metadata.name === name),
-        /** Until nothing moves. */
+        /** Runs until nothing is pending. */
         settle: () => reconcileUntilQuiet({ managers: [manager], server: harness.server }),
-        /** Long enough for an event to become a reconcile, for tests in which one is held back. */
+        /** Long enough for an event to become a reconcile, for tests in which one is blocked. */
         async turns(): Promise<void> {
           for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => void setImmediate(resolve));
         },

@@ -1,7 +1,4 @@
-/**
- * What an API server makes of ResourceInterpreterCustomizations that are right, wrong, at odds with each other, or
- * shorthand.
- */
+/** How an API server validates ResourceInterpreterCustomizations: valid, invalid, conflicting, and in shorthand. */
 import { beforeEach, describe, expect, test } from "vitest";
 import { builtInAdmissions, ResourceInterpreterCustomization } from "../../src/api/index.ts";
 import { createTestServer, PROFILE } from "../../src/apiserver/test-server.ts";
@@ -32,7 +29,7 @@ const withRules = (name: string, customizations: object): object => ({
 const warningsOf = ({ headers }: Answered): number => [headers["warning"] ?? []].flat().length;
 
 describe("two customizations of one target", () => {
-  test("do not carry out the same operation", async () => {
+  test("conflict if they customize the same operation", async () => {
     await create(makeCustomization("a", { healthInterpretation: HEALTH }));
 
     const { status, body } = await create(makeCustomization("b", { healthInterpretation: HEALTH }));
@@ -43,7 +40,7 @@ describe("two customizations of one target", () => {
     );
   });
 
-  test("may both find dependencies, and share the other operations", async () => {
+  test("may both define dependencies, and split the other operations", async () => {
     await create(makeCustomization("a", { healthInterpretation: HEALTH, dependencyInterpretation: DEPENDENCIES }));
 
     const { status } = await create(makeCustomization("b", { dependencyInterpretation: DEPENDENCIES }));
@@ -51,7 +48,7 @@ describe("two customizations of one target", () => {
     expect(status).toBe(201);
   });
 
-  test("of different versions have nothing to do with each other", async () => {
+  test("of different versions do not conflict", async () => {
     await create(makeCustomization("a", { healthInterpretation: HEALTH }));
 
     const { status } = await create(
@@ -61,7 +58,7 @@ describe("two customizations of one target", () => {
     expect(status).toBe(201);
   });
 
-  test("one does not conflict with itself", async () => {
+  test("a customization does not conflict with itself", async () => {
     await create(makeCustomization("a", { healthInterpretation: HEALTH }));
 
     const { status } = await merge("a", {
@@ -72,8 +69,8 @@ describe("two customizations of one target", () => {
   });
 });
 
-describe("what is sent", () => {
-  test("is checked when it changes, and told where it is wrong", async () => {
+describe("a customization", () => {
+  test("is validated on update, with the field of the error", async () => {
     await create(makeCustomization("a", { healthInterpretation: HEALTH }));
 
     const { status, body } = await merge("a", {
@@ -86,7 +83,7 @@ describe("what is sent", () => {
     );
   });
 
-  test("may set labels of a customization whose author was told of something, without hearing it again", async () => {
+  test("with warnings can be labelled without repeating them", async () => {
     const created = await create(
       makeCustomization("a", { healthInterpretation: "function InterpretHealth(o) a = 1 return true end" }),
     );
@@ -96,7 +93,7 @@ describe("what is sent", () => {
     expect([warningsOf(created), warningsOf(relabelled)]).toEqual([1, 0]);
   });
 
-  test("is strict about everything that is no shorthand", async () => {
+  test("is validated strictly except for the shorthand", async () => {
     const { status, body } = await create(
       withRules("a", { healthInterpretation: { jsonPath: ".status" }, scaling: {} }),
     );
@@ -107,7 +104,7 @@ describe("what is sent", () => {
     );
   });
 
-  test("is refused with every mistake of its shorthand", async () => {
+  test("is rejected with every error of its shorthand", async () => {
     const { status, body } = await create(
       withRules("a", { replicas: { jsonPath: "spec" }, retention: { jsonPaths: [".kind"] } }),
     );
@@ -118,14 +115,14 @@ describe("what is sent", () => {
     );
   });
 
-  test("in shorthand is refused for its mistake, not for being shorthand", async () => {
+  test("in shorthand is rejected for its error, not for being shorthand", async () => {
     const { status, body } = await create(withRules("a", { replicas: { luaScript: "function GetReplicas(" } }));
 
     expect(status).toBe(422);
     expect(body["message"]).toContain("spec.customizations.replicaResource.luaScript: Invalid value");
   });
 
-  test("may be no object where one belongs: that is what the schema says", async () => {
+  test("with a non-object value is rejected by the schema", async () => {
     for (const customizations of [5, [], "x", { replicas: 5 }, { retention: [] }]) {
       const { status, body } = await create(withRules("a", customizations as object));
 
@@ -141,7 +138,7 @@ describe("shorthand in a server-side apply", () => {
       "content-type": "application/apply-patch+yaml",
     });
 
-  test("is taken as what it stands for, and goes when it is left out", async () => {
+  test("is stored in its expanded form, and removed when it is no longer applied", async () => {
     const created = await apply({ scale: { jsonPath: ".spec.replicas" }, healthInterpretation: { luaScript: HEALTH } });
     const again = await apply({ healthInterpretation: { luaScript: HEALTH } });
 
@@ -155,7 +152,7 @@ describe("shorthand in a server-side apply", () => {
     expect(again.body).not.toHaveProperty("spec.customizations.replicaRevision");
   });
 
-  test("is refused with what is wrong with it", async () => {
+  test("is rejected with its errors", async () => {
     const { status, body } = await apply({ scale: { jsonPath: "spec" } });
 
     expect(status).toBe(422);

@@ -1,6 +1,6 @@
 /**
- * What every `Delivery` promises about objects that hold others: a namespace or a definition takes nothing along that
- * was not asked about.
+ * The contract of every `Delivery` for containers of other objects: removing a namespace or a CRD must not delete
+ * objects that were not delivered.
  */
 import { describe, expect, test } from "vitest";
 import {
@@ -23,7 +23,7 @@ const { signal } = new AbortController();
 const owned = { "work.karmada.io/namespace": "karmada-es-paris", "work.karmada.io/name": "work" };
 
 export function describeHoldings(get: () => OpenDelivery): void {
-  describe("objects that hold others", () => {
+  describe("objects that contain others", () => {
     const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop", annotations: owned } };
     const widgets = dynamicKind({
       group: "example.dev",
@@ -72,7 +72,7 @@ export function describeHoldings(get: () => OpenDelivery): void {
       return !left || left.metadata.deletionTimestamp !== undefined;
     };
 
-    test("a namespace goes that holds only what every namespace has, and what goes with that", async () => {
+    test("a namespace with only default objects and their dependents is deleted", async () => {
       const { member, cluster } = get();
       await apply(namespace);
       const settings = await member.create(ConfigMap, cluster, {
@@ -92,7 +92,7 @@ export function describeHoldings(get: () => OpenDelivery): void {
       expect(await isGone()).toBe(true);
     });
 
-    test("a namespace that holds something else is released, and may be taken back", async () => {
+    test("a namespace with other objects is released, and may be adopted again", async () => {
       const { member, cluster } = get();
       await apply(namespace);
       await member.create(Deployment, cluster, makeDeployment("shop/web").build());
@@ -108,7 +108,7 @@ export function describeHoldings(get: () => OpenDelivery): void {
       });
     });
 
-    test("a namespace that is to be left for now is not written to", async () => {
+    test("a namespace whose removal is postponed is not written", async () => {
       const { member, cluster, writes } = get();
       await apply(namespace);
       await member.create(Deployment, cluster, makeDeployment("shop/web").build());
@@ -118,7 +118,7 @@ export function describeHoldings(get: () => OpenDelivery): void {
       expect(writes()).toBe(before);
     });
 
-    test("a definition that objects of its kind are left of is released", async () => {
+    test("a CRD with remaining objects is released", async () => {
       const { member, cluster } = get();
       await apply(definition);
       await member.create(widgets, cluster, {
@@ -131,7 +131,7 @@ export function describeHoldings(get: () => OpenDelivery): void {
       expect(await find(member, widgets, { cluster, namespace: "default", name: "web" })).toBeDefined();
     });
 
-    test("a definition without objects goes", async () => {
+    test("a CRD without objects is deleted", async () => {
       await apply(definition);
 
       expect(await remove(definition, "release")).toEqual([]);

@@ -1,4 +1,4 @@
-/** What every `Delivery` promises of objects that holders share, as Open Cluster Management has it. */
+/** The contract of every `Delivery` for objects shared by several owners, as in Open Cluster Management. */
 import { beforeEach, describe, expect, test } from "vitest";
 import { AppliedManifestWork, Deployment } from "../../src/api/index.ts";
 import type { KubernetesObject, OwnerReference } from "../../src/api/index.ts";
@@ -15,7 +15,7 @@ const web = (change: (deployment: Deployment) => void = () => {}): Deployment =>
   makeDeployment("default/web").replicas(3).with(change).build();
 
 export function describeSharing(opened: () => OpenDelivery): void {
-  describe("an object that holders share", () => {
+  describe("an object shared by several owners", () => {
     let member: OpenDelivery;
     let key: { cluster: string; namespace: string; name: string };
     beforeEach(() => {
@@ -52,7 +52,7 @@ export function describeSharing(opened: () => OpenDelivery): void {
         signal,
       );
     };
-    // A garbage collector takes what names owners that do not exist.
+    // A garbage collector deletes objects whose owners do not exist.
     beforeEach(async () => {
       for (const holding of ["a", "b"]) {
         const { metadata } = await member.member.create(AppliedManifestWork, member.cluster, {
@@ -65,7 +65,7 @@ export function describeSharing(opened: () => OpenDelivery): void {
       }
     });
 
-    test("names them instead of carrying our mark, and is written once", async () => {
+    test("has owner references instead of our label, and is written once", async () => {
       expect((await apply(web(), held("a"))).result).toBe("created");
       expect((await apply(web(), held("b"))).result).toBe("updated");
       const before = member.writes();
@@ -76,7 +76,7 @@ export function describeSharing(opened: () => OpenDelivery): void {
       expect(member.writes()).toBe(before);
     });
 
-    test("is taken over when it was there before, and keeps its other owners", async () => {
+    test("is taken over if it existed before, and keeps its other owners", async () => {
       await member.member.create(
         Deployment,
         member.cluster,
@@ -90,7 +90,7 @@ export function describeSharing(opened: () => OpenDelivery): void {
       expect(await holders()).toEqual(["a"]);
     });
 
-    test("loses the name of one that keeps it up and does not hold it", async () => {
+    test("loses the owner reference of an owner that applies but does not own it", async () => {
       await apply(web(), held("a"));
       await apply(web(), held("a", { shared: { reference: holder("a"), isHeld: false, isDelivered: true } }));
 
@@ -99,7 +99,7 @@ export function describeSharing(opened: () => OpenDelivery): void {
       expect(await stored()).toBeDefined();
     });
 
-    test("goes with the last of them", async () => {
+    test("is deleted with its last owner", async () => {
       await apply(web(), held("a"));
       await apply(web(), held("b"));
 
@@ -112,7 +112,7 @@ export function describeSharing(opened: () => OpenDelivery): void {
       expect(await letGo("b")).toBe("gone");
     });
 
-    test("stays when its holder releases it, and when it is another than the one that was noted", async () => {
+    test("stays if its owner releases it, and if its uid is not the recorded one", async () => {
       await apply(web(), held("a"));
       expect(
         await member.delivery.disown(
@@ -128,7 +128,7 @@ export function describeSharing(opened: () => OpenDelivery): void {
       expect(await holders()).toEqual([]);
     });
 
-    test("is left as another holder wrote it when it was delivered before", async () => {
+    test("is left as another owner wrote it if it was delivered before", async () => {
       await apply(web(), held("a"));
       await apply(
         web(({ spec }) => (spec.replicas = 5)),
@@ -144,7 +144,7 @@ export function describeSharing(opened: () => OpenDelivery): void {
       expect((await stored())?.spec.replicas).toBe(5);
     });
 
-    test("is not what was delivered under our mark, and that is not what holders have", async () => {
+    test("conflicts with an object delivered for a Karmada Work, in both directions", async () => {
       const delivered = web(
         ({ metadata }) =>
           (metadata.annotations = { "work.karmada.io/namespace": "works", "work.karmada.io/name": "web" }),
@@ -165,7 +165,7 @@ export function describeSharing(opened: () => OpenDelivery): void {
       expect(await holders()).toEqual(["a"]);
     });
 
-    test("is applied under the manager's own name, and a field of another manager is a conflict", async () => {
+    test("is applied under its own field manager, and a field of another manager is a conflict", async () => {
       await apply(web(), held("a", { mode: "apply", force: false }));
       await member.as("kubectl").patch(Deployment, key, { spec: { replicas: 7 } }, { type: "merge" });
       await member.settle();
@@ -176,7 +176,7 @@ export function describeSharing(opened: () => OpenDelivery): void {
       expect((await stored())?.spec.replicas).toBe(3);
     });
 
-    test("is asked about before it is written, and not when nothing is to be written", async () => {
+    test("is authorized before it is written, and not if nothing has to be written", async () => {
       const beforeWrite = (): Promise<void> => Promise.reject(new Error("not allowed"));
       await expect(apply(web(), held("a", { beforeWrite }))).rejects.toThrow("not allowed");
       expect(await stored()).toBeUndefined();

@@ -48,7 +48,7 @@ async function open(
   };
 }
 
-describeDelivery("by direct calls", async () => {
+describeDelivery("with direct calls", async () => {
   const fleet = await startTestFleet({ members: [CLUSTER] });
   const informers = createInformers({
     client: fleet.client,
@@ -82,7 +82,7 @@ describeDelivery("over HTTP/2", async () => {
     ca: authority.certificate,
     token: "secret",
   });
-  // Events come over the network in their own time: settled is when the delivery's view equals the member's.
+  // Events arrive over the network asynchronously: settled means that the delivery's view equals the member's.
   const follower = createClient({ transport, fieldManager: "follower" });
   const informers = createInformers({
     client: follower,

@@ -1,4 +1,4 @@
-/** What every `Delivery` promises, whatever reaches the member. */
+/** The contract of every `Delivery`, independent of how it reaches the member. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Deployment, HorizontalPodAutoscaler } from "../../src/api/index.ts";
 import type { KubernetesObject } from "../../src/api/index.ts";
@@ -14,12 +14,12 @@ export interface OpenDelivery {
   delivery: Delivery;
   /** Another client of the same member: the member's own users. */
   member: Client;
-  /** The same, writing under another name. */
+  /** The same, with another field manager. */
   as(fieldManager: string): Client;
   cluster: string;
-  /** Resolves when the delivery has seen everything that happened. */
+  /** Resolves when the delivery has processed all events. */
   settle(): Promise<void>;
-  /** Writes that the delivery made so far. */
+  /** The number of writes by the delivery. */
   writes(): number;
   close(): Promise<void>;
 }
@@ -54,14 +54,14 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
       await member.settle();
     };
 
-    test("creates what is missing and marks it as ours", async () => {
+    test("creates a missing object and labels it as ours", async () => {
       const outcome = await apply(web());
 
       expect(outcome.result).toBe("created");
       expect((await stored())?.metadata.labels).toMatchObject({ "karmada.io/managed": "true" });
     });
 
-    test("writes nothing when the member already shows what is wanted", async () => {
+    test("writes nothing if the member already has the desired state", async () => {
       await apply(web());
       const before = member.writes();
 
@@ -69,7 +69,7 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
       expect(member.writes()).toBe(before);
     });
 
-    test("changes what differs, and removes a field that the manifest no longer has", async () => {
+    test("updates differences, and removes a field that the manifest no longer has", async () => {
       await apply(web(({ spec }) => (spec.minReadySeconds = 5)));
 
       expect((await apply(web(({ spec }) => (spec.replicas = 4)))).result).toBe("updated");
@@ -79,7 +79,7 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
       expect(object?.spec.minReadySeconds).toBeUndefined();
     });
 
-    test("puts right what the member's users changed, and keeps what they added", async () => {
+    test("repairs changes of the member's users, and keeps their additions", async () => {
       await apply(web());
       await member.member.patch(
         Deployment,
@@ -96,7 +96,7 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
       expect(object?.metadata.labels).toMatchObject({ theirs: "yes" });
     });
 
-    test("leaves an object alone that is not ours, and says so", async () => {
+    test("leaves an object alone that is not ours, and reports a conflict", async () => {
       await foreign();
       const before = member.writes();
 
@@ -107,9 +107,9 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
       expect((await stored())?.spec.replicas).toBe(9);
     });
 
-    test("leaves an object alone that took the place of ours a moment ago", async () => {
+    test("leaves an object alone that just replaced ours", async () => {
       await apply(web());
-      // The delivery has not seen any of this when it decides.
+      // The delivery has not received any of these events when it decides.
       await member.member.delete(Deployment, key);
       await member.member.create(
         Deployment,
@@ -127,7 +127,7 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
       expect((await stored())?.spec.replicas).toBe(9);
     });
 
-    test("takes such an object over when it may", async () => {
+    test("adopts such an object if allowed", async () => {
       await foreign();
 
       expect(
@@ -144,7 +144,7 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
       expect(object?.spec.template.spec?.containers.map(({ name }) => name)).toEqual(["ours"]);
     });
 
-    test("never seizes a field that was retained from the member", async () => {
+    test("never takes over a field that was retained from the member", async () => {
       await apply(web());
       await member.member.patch(Deployment, key, { spec: { replicas: 7 } }, { type: "merge" });
       await member.settle();
@@ -163,7 +163,7 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
       expect((await stored())?.spec).toMatchObject({ replicas: 7, paused: true });
     });
 
-    test("only creates in mode create-only, and only looks in mode read-only", async () => {
+    test("only creates in mode create-only, and only compares in mode read-only", async () => {
       expect((await apply(web(), { mode: "read-only" })).result).toBe("absent");
       expect((await apply(web(), { mode: "create-only" })).result).toBe("created");
       expect(
@@ -206,7 +206,7 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
       expect((await stored())?.spec).toMatchObject({ replicas: 7, paused: true });
     });
 
-    test("removes what is ours and nothing else", async () => {
+    test("removes objects that are ours and nothing else", async () => {
       await apply(web());
       await member.delivery.remove(web0, { mode: "delete" }, signal);
       expect(await stored()).toBeUndefined();
@@ -219,7 +219,7 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
       ).resolves.toBeUndefined();
     });
 
-    test("releases an object without touching what runs", async () => {
+    test("releases an object without touching its workload", async () => {
       await apply(web());
 
       await member.delivery.remove(web0, { mode: "release" }, signal);
@@ -229,7 +229,7 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
       expect(object?.metadata.labels ?? {}).not.toHaveProperty("karmada.io/managed");
     });
 
-    test("shows what the member has, and tells of every change", async () => {
+    test("shows the member's objects, and emits every change", async () => {
       await apply(web());
       const subscription = member.delivery.observe([web0]);
       const seen: Observation[] = [];
@@ -246,7 +246,7 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
       subscription.close();
     });
 
-    test("tells which fields somebody changed, who did it, and what it was and is", async () => {
+    test("reports drift with the field, its manager, and the old and new value", async () => {
       await apply(web());
       await member.member.patch(Deployment, key, { spec: { replicas: 7 } }, { type: "merge" });
       await member.settle();
@@ -266,7 +266,7 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
       });
     });
 
-    test("leaves such a field alone when it shall only report, also when the rest changes", async () => {
+    test("leaves drift alone in report mode, also when the rest changes", async () => {
       await apply(web());
       await member.member.patch(Deployment, key, { spec: { replicas: 7 } }, { type: "merge" });
       await member.settle();
@@ -282,7 +282,7 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
       expect((await stored())?.spec).toMatchObject({ replicas: 7, paused: true });
     });
 
-    test("finds no drift in values that the member spells differently", async () => {
+    test("finds no drift in values that the member normalizes", async () => {
       const manifest = web(({ spec }) =>
         Object.assign(spec.template.spec?.containers[0] ?? {}, { resources: { limits: { cpu: "1000m" } } }),
       );
@@ -293,7 +293,7 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
       expect(member.writes()).toBe(before);
     });
 
-    test("keeps a value that was ours when it is left to the member", async () => {
+    test("keeps a value that was ours when the field is left to the member", async () => {
       await apply(web());
       await apply(web(({ spec }) => (spec.minReadySeconds = 1)));
 
@@ -307,7 +307,7 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
       expect((await stored())?.spec.replicas).toBe(1);
     });
 
-    test("leaves replicas to an autoscaler of the member for as long as there is one", async () => {
+    test("leaves replicas to a member's autoscaler while it exists", async () => {
       await apply(web());
       await member.member.create(HorizontalPodAutoscaler, member.cluster, {
         apiVersion: "autoscaling/v2",
@@ -324,7 +324,7 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
       expect((await stored())?.spec.replicas).toBe(5);
     });
 
-    test("takes over what Karmada wrote by PUT, so that a field of it that the manifest lacks disappears", async () => {
+    test("takes over fields that Karmada wrote by PUT, so that those missing from the manifest are removed", async () => {
       const karmada = member.as("karmada-controller-manager");
       await karmada.create(
         Deployment,
@@ -340,7 +340,7 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
       expect(object?.metadata.managedFields?.map(({ manager }) => manager)).not.toContain("karmada-controller-manager");
     });
 
-    test("removes labels in mode update that an earlier manifest recorded and this one lacks", async () => {
+    test("in mode update removes labels that an earlier manifest recorded and this one lacks", async () => {
       const labelled = (labels: Record<string, string>): Deployment =>
         web(({ metadata }) =>
           Object.assign(metadata, {
@@ -355,7 +355,7 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
       expect((await stored())?.metadata.labels).toEqual({ colour: "red", "karmada.io/managed": "true" });
     });
 
-    test("gives its fields up with a release, and may take the object back only for the same owner", async () => {
+    test("gives up its fields on release, and may adopt the object again only for the same owner", async () => {
       await apply(web(), { owner: "works/web" });
       await apply(
         web(({ spec }) => (spec.paused = true)),
@@ -389,11 +389,11 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
     describeSharing(() => member);
     describeHoldings(() => member);
 
-    test("tells how the member serves a kind", async () => {
+    test("returns how the member serves a kind", async () => {
       expect(await member.delivery.kindOf(web0, {})).toMatchObject({ plural: "deployments", scope: "Namespaced" });
     });
 
-    test("asks before its first request, and not at all when none is needed", async () => {
+    test("calls beforeRequest before its first request, and not at all if none is needed", async () => {
       const beforeRequest = (): void => {
         throw new Error("not now");
       };
@@ -407,7 +407,7 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
       subscription.close();
     });
 
-    test("refuses a kind that the member does not serve, by name", async () => {
+    test("rejects a kind that the member does not serve, by name", async () => {
       await expect(
         apply({ apiVersion: "example.dev/v1", kind: "Widget", metadata: { namespace: "default", name: "a" } }),
       ).rejects.toThrow("does not serve Widget in example.dev/v1");

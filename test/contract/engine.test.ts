@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createMemoryEngine, openSqliteEngine } from "../../src/store/index.ts";
 import { describeEngine } from "./engine.ts";
 
-// Memory goes with the process, so there is nothing to open again.
+// Memory ends with the process, so there is nothing to reopen.
 describeEngine("memory", { reopens: false, snapshots: false }, async () => ({
   engine: createMemoryEngine(),
   cleanup: async () => {},

@@ -1,7 +1,8 @@
 /**
- * What every engine promises, as tests. An engine is right when this suite passes; `engine.test.ts` runs it for each.
+ * The contract of every storage engine, as tests. An engine is correct if this suite passes; `engine.test.ts` runs it
+ * for each.
  *
- * Abilities that an engine does not have (reopening, snapshots) are left out of what `open` returns, and their tests
+ * Features that an engine does not have (reopening, snapshots) are omitted from the result of `open`, and their tests
  * are skipped with that reason.
  */
 import * as fc from "fast-check";
@@ -23,7 +24,7 @@ export interface OpenedEngine {
   reopen?(): Promise<Engine>;
   /** Takes a snapshot of an engine and opens an engine on it. */
   openSnapshot?(engine: Engine): Promise<Engine>;
-  /** Called when all engines are closed. */
+  /** Called after all engines are closed. */
   cleanup(): Promise<void>;
 }
 
@@ -42,7 +43,7 @@ async function scanAll(engine: Engine, prefix = ""): Promise<[key: string, revis
   return found.map(({ key, revision, value }) => [key, revision, text(value)]);
 }
 
-/** Changes after a revision up to and including another. */
+/** Changes after a revision, up to and including another. */
 async function changesBetween(engine: Engine, after: number, upTo: number): Promise<Change[]> {
   const found: Change[] = [];
   if (upTo <= after) return found;
@@ -54,7 +55,7 @@ async function changesBetween(engine: Engine, after: number, upTo: number): Prom
   return found;
 }
 
-/** Newest first: what each change replaced, or null where it made the key. */
+/** Newest first: the value that each change replaced, or null if it created the key. */
 async function pastUpTo(
   engine: Engine,
   upTo: number,
@@ -101,12 +102,12 @@ export function describeEngine(
     }
 
     const expectations: Record<string, { before: Write[]; write: Write; want: Outcome }> = {
-      "creates a key that must be absent and is": {
+      "creates a key that is expected to be absent": {
         before: [],
         write: put("/a", "1", "absent"),
         want: { ok: true, revision: 1 },
       },
-      "refuses to create a key that exists, and shows it": {
+      "rejects creating a key that exists, and returns it": {
         before: [put("/a", "1")],
         write: put("/a", "2", "absent"),
         want: { ok: false, current: { key: "/a", revision: 1, value: bytes("1") } },
@@ -116,52 +117,52 @@ export function describeEngine(
         write: put("/a", "2", "absent"),
         want: { ok: true, revision: 3 },
       },
-      "replaces the revision that was expected": {
+      "replaces the expected revision": {
         before: [put("/a", "1")],
         write: put("/a", "2", 1),
         want: { ok: true, revision: 2 },
       },
-      "refuses a revision that is not current, and shows what is": {
+      "rejects a stale revision, and returns the current entry": {
         before: [put("/a", "1"), put("/a", "2")],
         write: put("/a", "3", 1),
         want: { ok: false, current: { key: "/a", revision: 2, value: bytes("2") } },
       },
-      "refuses a revision of an absent key": {
+      "rejects a revision of an absent key": {
         before: [put("/b", "1")],
         write: put("/a", "1", 1),
         want: { ok: false },
       },
-      "refuses the revision of another key": {
+      "rejects the revision of another key": {
         before: [put("/a", "1"), put("/b", "2")],
         write: put("/a", "3", 2),
         want: { ok: false, current: { key: "/a", revision: 1, value: bytes("1") } },
       },
-      "writes a new key when anything goes": {
+      "writes a new key without an expectation": {
         before: [],
         write: put("/a", "1", "any"),
         want: { ok: true, revision: 1 },
       },
-      "overwrites when anything goes": {
+      "overwrites without an expectation": {
         before: [put("/a", "1")],
         write: put("/a", "2", "any"),
         want: { ok: true, revision: 2 },
       },
-      "deletes the revision that was expected": {
+      "deletes the expected revision": {
         before: [put("/a", "1")],
         write: remove("/a", 1),
         want: { ok: true, revision: 2 },
       },
-      "refuses to delete a revision that is not current": {
+      "rejects deleting a stale revision": {
         before: [put("/a", "1"), put("/a", "2")],
         write: remove("/a", 1),
         want: { ok: false, current: { key: "/a", revision: 2, value: bytes("2") } },
       },
-      "takes no revision for deleting what is absent": {
+      "uses no revision for deleting an absent key": {
         before: [put("/b", "1")],
         write: remove("/a"),
         want: { ok: true, revision: 1 },
       },
-      "keeps an empty value apart from a deletion": {
+      "distinguishes an empty value from a deletion": {
         before: [put("/a", "")],
         write: put("/a", "1", "absent"),
         want: { ok: false, current: { key: "/a", revision: 1, value: bytes("") } },
@@ -202,7 +203,7 @@ export function describeEngine(
       expect(outcomes.filter(({ ok }) => ok)).toEqual([{ ok: true, revision: 2 }]);
     });
 
-    test("gives every write a revision of its own, and changes in that order", async () => {
+    test("gives every write its own revision, and emits changes in that order", async () => {
       const { engine } = await start();
 
       const outcomes = await Promise.all(
@@ -216,7 +217,7 @@ export function describeEngine(
       expect(changes.map(({ revision }) => revision)).toEqual(Array.from({ length: 300 }, (_, n) => n + 1));
     });
 
-    test("gives changes without gaps from any revision on", async () => {
+    test("returns changes without gaps from any revision", async () => {
       const { engine } = await start();
       const writes = [put("/a", "1"), put("/b", "2"), remove("/a"), put("/a", "4"), put("/b", "5")];
       for (const write of writes) await engine.commit(write);
@@ -235,7 +236,7 @@ export function describeEngine(
       }
     });
 
-    test("tells a follower of changes that happen while it waits", async () => {
+    test("emits changes to a waiting follower", async () => {
       const { engine } = await start();
       await engine.commit(put("/a", "1"));
 
@@ -264,7 +265,7 @@ export function describeEngine(
       expect(seen.length).toBeLessThanOrEqual(1);
     });
 
-    test("scans below a prefix in key order", async () => {
+    test("scans a prefix in key order", async () => {
       const { engine } = await start();
       for (const key of [
         "/core/pods/hub/b",
@@ -280,7 +281,7 @@ export function describeEngine(
       expect(found.map(([key]) => key)).toEqual(["/core/pods/hub-2/a", "/core/pods/hub/a", "/core/pods/hub/b"]);
     });
 
-    test("scans many entries as they were at the moment of the call", async () => {
+    test("scans a consistent snapshot from the moment of the call", async () => {
       const { engine } = await start();
       const keys = Array.from({ length: 1500 }, (_, n) => `/k/${String(n).padStart(5, "0")}`);
       await Promise.all(keys.map((key) => engine.commit(put(key, "old"))));
@@ -289,7 +290,7 @@ export function describeEngine(
       const found: Entry[] = [];
       let batches = 0;
       for await (const batch of scan) {
-        // Changes in the middle of the scan: everything that is still to come.
+        // Changes everything still to come in the middle of the scan.
         if (batches++ === 0)
           await Promise.all([
             ...keys.slice(700).map((key) => engine.commit(put(key, "new"))),
@@ -303,7 +304,7 @@ export function describeEngine(
       expect(batches).toBeGreaterThan(1);
     });
 
-    test("goes on after a scan that was left early", async () => {
+    test("works after a scan that ended early", async () => {
       const { engine } = await start();
       await Promise.all(Array.from({ length: 1500 }, (_, n) => engine.commit(put(`/k/${n}`, "x"))));
 
@@ -312,7 +313,7 @@ export function describeEngine(
       expect(await engine.commit(put("/a", "1"))).toEqual({ ok: true, revision: 1501 });
     });
 
-    test("knows its newest revision", async () => {
+    test("returns its latest revision", async () => {
       const { engine } = await start();
 
       const before = await engine.revision();
@@ -322,7 +323,7 @@ export function describeEngine(
       expect([before, await engine.revision()]).toEqual([0, 2]);
     });
 
-    test("forgets compacted changes and keeps current values", async () => {
+    test("drops compacted changes and keeps current values", async () => {
       const { engine } = await start();
       for (const write of [put("/a", "1"), put("/b", "2"), put("/a", "3"), remove("/b"), put("/c", "5")])
         await engine.commit(write);
@@ -337,7 +338,7 @@ export function describeEngine(
       ]);
     });
 
-    test("tells the past backwards, each change with what it replaced", async () => {
+    test("returns history backwards, each change with the value it replaced", async () => {
       const { engine } = await start();
       for (const write of [put("/a", "1"), put("/b", ""), put("/a", "3"), remove("/b"), put("/b", "5")])
         await engine.commit(write);
@@ -355,7 +356,7 @@ export function describeEngine(
       expect(early).toEqual(all.slice(2));
     });
 
-    test("tells the past as far as it is not compacted, with what its oldest change replaced", async () => {
+    test("returns uncompacted history, with the value that its oldest change replaced", async () => {
       const { engine } = await start();
       for (const write of [put("/a", "1"), put("/b", "2"), put("/a", "3"), put("/a", "4")]) await engine.commit(write);
 
@@ -368,7 +369,7 @@ export function describeEngine(
       expect(await pastUpTo(engine, 2)).toEqual([]);
     });
 
-    test("tells a long past in batches without gaps, while it is written to", async () => {
+    test("returns a long history in batches without gaps during writes", async () => {
       const { engine } = await start();
       await Promise.all(Array.from({ length: 1500 }, (_, n) => engine.commit(put(`/k${n % 7}`, "x".repeat(500)))));
 
@@ -384,7 +385,7 @@ export function describeEngine(
       expect(batches).toBeGreaterThan(1);
     });
 
-    test.skipIf(!abilities.reopens)("remembers the past when it is opened again", async () => {
+    test.skipIf(!abilities.reopens)("keeps history when it is reopened", async () => {
       const { engine, reopen } = await start();
       for (const write of [put("/a", "1"), put("/a", "2"), remove("/a")]) await engine.commit(write);
       await engine.close();
@@ -410,7 +411,7 @@ export function describeEngine(
       expect(await scanAll(engine)).toEqual([["/a", 2, "2"]]);
     });
 
-    test("compacting beyond the newest revision compacts what is there", async () => {
+    test("compacting beyond the latest revision compacts everything", async () => {
       const { engine } = await start();
       await engine.commit(put("/a", "1"));
 
@@ -424,10 +425,10 @@ export function describeEngine(
       "an empty key": "",
       "a key with NUL": "/a\0b",
       "a key that is not valid Unicode": "/a\ud800",
-      "an endless key": `/${"a".repeat(5000)}`,
+      "an overlong key": `/${"a".repeat(5000)}`,
     };
     for (const [what, key] of Object.entries(badKeys)) {
-      test(`refuses ${what}`, async () => {
+      test(`rejects ${what}`, async () => {
         const { engine } = await start();
 
         await expect(engine.commit(put(key, "1"))).rejects.toThrow(StoreError);
@@ -435,7 +436,7 @@ export function describeEngine(
       });
     }
 
-    test("stores keys and values of any kind as they are", async () => {
+    test("stores arbitrary keys and values unchanged", async () => {
       const { engine } = await start();
       const value = Uint8Array.from({ length: 70_000 }, (_, n) => n % 251);
 
@@ -447,7 +448,7 @@ export function describeEngine(
       expect(Buffer.compare(found[0]?.value ?? new Uint8Array(), value)).toBe(0);
     });
 
-    test("waits for accepted writes when it closes, and refuses later ones", async () => {
+    test("waits for accepted writes on close, and rejects later ones", async () => {
       const { engine } = await start();
       const accepted = Array.from({ length: 50 }, (_, n) => engine.commit(put(`/k${n}`, "x")));
 
@@ -466,7 +467,7 @@ export function describeEngine(
       await expect(engine.revision()).rejects.toThrow(StoreError);
     });
 
-    test.skipIf(!abilities.reopens)("keeps values, revisions and changes when it is opened again", async () => {
+    test.skipIf(!abilities.reopens)("keeps values, revisions and changes when it is reopened", async () => {
       const { engine, reopen } = await start();
       for (const write of [put("/a", "1"), put("/b", "2"), remove("/b")]) await engine.commit(write);
       await engine.close();
@@ -486,7 +487,7 @@ export function describeEngine(
       ]);
     });
 
-    test.skipIf(!abilities.reopens)("does not reuse a revision whose change was compacted away", async () => {
+    test.skipIf(!abilities.reopens)("does not reuse a revision whose change was compacted", async () => {
       const { engine, reopen } = await start();
       await engine.commit(put("/a", "1"));
       await engine.commit(remove("/a"));
@@ -514,14 +515,14 @@ export function describeEngine(
     test("agrees with a plain model under any interleaving of commits", async () => {
       const step = fc.record({
         key: fc.constantFrom("/a", "/b", "/c/d", "/c/e"),
-        // Index into the revisions seen so far, so that some expectations hold and some do not.
+        // Index into the revisions seen so far, so that some expectations match and some do not.
         expect: fc.oneof(fc.constant("any" as const), fc.constant("absent" as const), fc.nat(6)),
         value: fc.option(fc.string({ maxLength: 5 }), { freq: 3 }),
-        /** Whether to wait for the outcomes so far before going on. */
+        /** Whether to wait for the outcomes so far before continuing. */
         pause: fc.boolean(),
       });
 
-      // One engine serves all runs, each below a prefix and above a revision of its own: opening one is the slow part.
+      // One engine serves all runs, each with its own prefix and base revision: opening an engine is the slow part.
       const { engine } = await start();
       let run = 0;
       await fc.assert(

@@ -17,7 +17,7 @@ const workload = (apiVersion: string, kind: string): InterpreterSample["template
   kind,
 });
 
-/** A new interpreter of replicas whose status counts them adds a line here and gets the whole suite. */
+/** A new interpreter of replicas whose status counts them adds a line here and is covered by the whole suite. */
 const samples: Record<string, InterpreterSample> = {
   "apps/Deployment": { template: makeDeployment("shop/web").replicas(4).build(), status: running },
   "apps/ReplicaSet": { template: workload("apps/v1", "ReplicaSet"), status: running },
@@ -32,7 +32,7 @@ const samples: Record<string, InterpreterSample> = {
     status: running,
   },
 };
-/** Kinds that count something else than the replicas of their pods, or nothing at all. */
+/** Kinds that count something other than the replicas of their pods, or nothing. */
 const OTHERWISE = new Set([
   "batch/Job",
   "/Pod",
@@ -50,7 +50,7 @@ for (const kind of knownKinds) {
   if (sample) describeInterpreter(kind, sample);
 }
 
-test("every known kind that runs replicas of a pod template is held to the contract", () => {
+test("the contract covers every known kind that runs replicas of a pod template", () => {
   const counting = knownKinds.filter(({ replicas }) => replicas).map(({ group, kind }) => `${group}/${kind}`);
 
   expect(counting.filter((name) => !OTHERWISE.has(name)).toSorted()).toEqual(Object.keys(samples).toSorted());

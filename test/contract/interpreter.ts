@@ -1,4 +1,4 @@
-/** What every `KindInterpreter` promises, whatever kind it reads. */
+/** The contract of every `KindInterpreter`, independent of its kind. */
 import { describe, expect, test } from "vitest";
 import type { KubernetesObject } from "../../src/api/index.ts";
 import { copy, deepFreeze } from "../../src/base/index.ts";
@@ -30,7 +30,7 @@ export function describeInterpreter(kind: KindInterpreter<any>, { template, stat
         applied: true,
       }));
 
-    /** An operation that the kind does not have promises nothing, so there is nothing to test. */
+    /** An operation that the kind does not implement has nothing to test. */
     const has = (operation: keyof typeof kind): ((name: string, body: () => void | Promise<void>) => void) =>
       kind[operation] ? test : () => {};
 

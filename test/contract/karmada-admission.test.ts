@@ -1,7 +1,7 @@
 /**
- * Requests about Karmada's kinds, with what Karmada 1.18.1 answered: the same code, reason and words, and the same
- * object stored. Where Flotilla answers differently, that is listed with the reason; a test fails when a listed case is
- * answered alike.
+ * Requests for Karmada's kinds, with the recorded responses of Karmada 1.18.1: same code, reason and message, and the
+ * same stored object. Differences of Flotilla are listed with the reason; a test fails if a listed case no longer
+ * differs.
  */
 import { afterAll, beforeAll, describe } from "vitest";
 import {
@@ -75,7 +75,7 @@ const DIFFERENT: Readonly<Record<string, string>> = {
 const file = new URL("testdata/karmada-1.18.1.jsonl.gz", import.meta.url);
 const cases = readRecordedLines(file).map((line) => JSON.parse(line) as RecordedCase);
 
-describe("Karmada's kinds are answered as Karmada answers", () => {
+describe("Karmada's kinds are validated as in Karmada", () => {
   let hub: TestServer;
   beforeAll(async () => {
     const customs = [
@@ -122,7 +122,7 @@ const NOW = formatTime(Date.parse("2030-06-01T12:00:00Z"));
 async function ask(hub: TestServer, step: RecordedStep): Promise<Answered> {
   const [method = "", path = ""] = step.request.split(" ");
   let sent = step.body;
-  // A replacement names what it replaces.
+  // A PUT needs the current resourceVersion.
   if (method === "PUT" && isObject(sent?.["metadata"])) {
     const { body: current } = await hub.request("GET", path);
     sent = {
@@ -133,7 +133,7 @@ async function ask(hub: TestServer, step: RecordedStep): Promise<Answered> {
   return hub.request(method, path, sent, headersOf(step));
 }
 
-/** Karmada holds policies until its controllers have let go of them; here nothing has to be held back. */
+/** Karmada holds policies with a finalizer until its controllers have released them; Flotilla needs none. */
 function withoutPolicyFinalizer(answer: JsonObject): JsonObject {
   const { metadata } = answer;
   if (!isObject(metadata) || !Array.isArray(metadata["finalizers"])) return answer;
@@ -142,7 +142,7 @@ function withoutPolicyFinalizer(answer: JsonObject): JsonObject {
   return { ...answer, metadata: { ...rest, ...(others.length > 0 && { finalizers: others }) } };
 }
 
-/** The answer in the form of the recording: ids and times are words, and what every object has is left out. */
+/** The response in the form of the recording: ids and times are replaced by words, and common fields are omitted. */
 function shown({ status: code, body, text }: Answered, step: RecordedStep): Json {
   const read = JSON.parse(
     text.replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "UUID").replaceAll(NOW, "NOW"),
@@ -175,7 +175,7 @@ function shown({ status: code, body, text }: Answered, step: RecordedStep): Json
   };
 }
 
-/** Columns of Flotilla's own are shown with `-o wide` alone. */
+/** Flotilla's own columns are only shown with `-o wide`. */
 function tableOf({ columnDefinitions, rows }: JsonObject): JsonObject {
   const own = new Set(["MATCHED", "SCHEDULED", "APPLIED"]);
   const columns = columnDefinitions as { name: string; type: string; priority: number }[];

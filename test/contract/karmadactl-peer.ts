@@ -1,16 +1,17 @@
 /**
- * The other end of a hub in this process: requests as bytes and headers, streams as they come, and a WebSocket by hand.
+ * The client side of an in-process hub: requests as bytes and headers, streams as they arrive, and a hand-written
+ * WebSocket.
  */
 import { Duplex } from "node:stream";
 import type { ApiResponse, ApiServer, UserInfo } from "../../src/apiserver/index.ts";
 import type { JsonObject } from "../../src/base/index.ts";
 
-/** As `karmadactl` is let in with the kubeconfig of a hub. */
+/** The user of a hub's kubeconfig, which `karmadactl` uses. */
 const ADMINISTRATOR: UserInfo = { name: "flotilla-admin", groups: ["system:masters", "system:authenticated"] };
 
 export interface Sent {
   headers?: Readonly<Record<string, string>>;
-  /** Bytes as they are, anything else as JSON. */
+  /** Bytes are sent unchanged, anything else as JSON. */
   body?: unknown;
 }
 
@@ -18,23 +19,23 @@ export interface Received {
   status: number;
   headers: ApiResponse["headers"];
   text: string;
-  /** The answer as JSON. */
+  /** The response as JSON. */
   readonly body: JsonObject;
 }
 
 export interface Stream {
   status: number;
   headers: ApiResponse["headers"];
-  /** Resolves with all that came, as soon as it matches. */
+  /** Resolves with all data received so far, once it matches. */
   until(pattern: RegExp): Promise<string>;
   close(): void;
 }
 
 export interface Peer {
   ask(method: string, url: string, sent?: Sent): Promise<Received>;
-  /** An answer that does not end by itself. */
+  /** A response that does not end by itself. */
   open(url: string, headers?: Readonly<Record<string, string>>): Promise<Stream>;
-  /** A WebSocket as client-go opens one; `refused` when the answer is another one. */
+  /** A WebSocket as client-go opens one; `refused` if the upgrade is rejected. */
   connect(url: string): Promise<{ socket: PeerSocket; headers: ApiResponse["headers"] } | { refused: Received }>;
 }
 
@@ -138,14 +139,14 @@ async function textOf(body: ApiResponse["body"]): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** The end of a WebSocket that speaks the channels of Kubernetes: the first byte of a message names its stream. */
+/** The client end of a WebSocket with Kubernetes' channel protocol: the first byte of a message is its channel. */
 export class PeerSocket extends Duplex {
   readonly #messages: [number, string][] = [];
   #bytes = Buffer.alloc(0);
   #check = (): void => {};
 
   override _read(): void {
-    // What the peer says is pushed.
+    // Data from the peer is pushed.
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
@@ -167,7 +168,7 @@ export class PeerSocket extends Duplex {
     return true;
   }
 
-  /** What came on one stream until it matches. */
+  /** The data received on one channel, once it matches. */
   until(channel: number, pattern: RegExp): Promise<string> {
     return new Promise((resolve) => {
       this.#check = () => {

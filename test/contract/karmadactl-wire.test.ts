@@ -1,6 +1,6 @@
 /**
- * The requests that stock karmadactl 1.18 sends, as its log shows them, to a hub in this process: what each command
- * reads of the answers is there. What the commands print is checked with the binary itself in
+ * Replays the requests of stock karmadactl 1.18, as its log shows them, against an in-process hub, and checks the parts
+ * of the responses that each command reads. The output of the commands is checked with the binary itself in
  * `test/e2e/karmadactl.test.ts`.
  */
 import { readFileSync } from "node:fs";
@@ -20,12 +20,12 @@ const TABLE =
   "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json";
 const DISCOVERY =
   "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
-/** Typed clients of karmadactl would rather have protobuf, and take JSON. */
+/** karmadactl's typed clients prefer protobuf, and accept JSON. */
 const TYPED = "application/vnd.kubernetes.protobuf,application/json";
 const MERGE = { "content-type": "application/merge-patch+json" };
 /** Channels of exec and attach. */
 const [STDOUT, ERROR] = [1, 3];
-/** What makes a read a stream of what is there, and then of what happens. */
+/** The parameters of a streaming list followed by a watch. */
 const STREAMED =
   "allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=433&watch=true";
 
@@ -34,7 +34,7 @@ interface Row {
   object: { metadata: { labels?: Record<string, string> } };
 }
 
-/** Made once, and before any test begins. */
+/** Created once, before any test starts. */
 const signingKey = Promise.resolve(await createSigningKey());
 let fleet: TestFleet;
 let peer: Peer;
@@ -96,7 +96,7 @@ beforeAll(async () => {
 afterAll(() => fleet.stop());
 
 describe("get", () => {
-  test("finds the members, asks whether each may be reached, and reads a table in which managed objects are marked", async () => {
+  test("lists the members, checks access to each, and reads a table in which managed objects are marked", async () => {
     const clusters = await peer.ask("GET", CLUSTERS);
     const reached = await peer.ask("GET", `${MEMBER1}/api`);
     const listed = await peer.ask("GET", `${MEMBER1}/api/v1/namespaces/shop/configmaps?limit=500`, {
@@ -119,7 +119,7 @@ describe("get", () => {
     ]);
   });
 
-  test("reads objects of members as they are, and is told which are not there", async () => {
+  test("reads objects of members unchanged, and reports missing ones", async () => {
     const found = await peer.ask("GET", `${MEMBER1}/api/v1/namespaces/shop/configmaps/settings`, {
       headers: { accept: "application/json" },
     });
@@ -133,7 +133,7 @@ describe("get", () => {
     expect([nowhere.status, nowhere.body["message"]]).toEqual([404, 'clusters.cluster.karmada.io "nowhere" not found']);
   });
 
-  test("watches a member through the hub, in rows of a table", async () => {
+  test("watches a member through the hub, as table rows", async () => {
     const listed = await peer.ask("GET", `${MEMBER1}/api/v1/namespaces/shop/configmaps?limit=500`, {
       headers: { accept: TABLE },
     });
@@ -155,7 +155,7 @@ describe("get", () => {
   });
 });
 
-test("describe reads an object of a member with the events about it", async () => {
+test("describe reads an object of a member with its events", async () => {
   const found = await peer.ask("GET", `${MEMBER1}/api/v1/namespaces/shop/pods/box`, { headers: { accept: TYPED } });
   const { uid = "" } = found.body["metadata"] as { uid?: string };
   for (const name of ["box", "other"])
@@ -178,7 +178,7 @@ test("describe reads an object of a member with the events about it", async () =
   expect(events.body["items"]).toMatchObject([{ metadata: { name: "box.1" }, reason: "Pulled" }]);
 });
 
-test("cordon and uncordon replace the taints of a Cluster, which the answer shows", async () => {
+test("cordon and uncordon replace the taints of a Cluster, which the response shows", async () => {
   const cordoned = await peer.ask("PATCH", `${CLUSTERS}/member2`, {
     headers: MERGE,
     body: { spec: { taints: [{ effect: "NoSchedule", key: "cluster.karmada.io/unschedulable" }] } },
@@ -196,7 +196,7 @@ test("cordon and uncordon replace the taints of a Cluster, which the answer show
   expect(uncordoned.body["spec"]).not.toHaveProperty("taints");
 });
 
-test("taint is refused an effect that there is none of", async () => {
+test("taint with an unknown effect is rejected", async () => {
   const tainted = await peer.ask("PATCH", `${CLUSTERS}/member2`, {
     headers: MERGE,
     body: { spec: { taints: [{ effect: "NoSchedule", key: "a", value: "b" }] } },
@@ -214,7 +214,7 @@ test("taint is refused an effect that there is none of", async () => {
   expect([refused.status, refused.text]).toEqual([422, expect.stringContaining("Sometimes")]);
 });
 
-test("top reads what pods and nodes of a member use, although it would rather have protobuf", async () => {
+test("top reads the usage of a member's pods and nodes, although it prefers protobuf", async () => {
   const headers = { accept: "application/vnd.kubernetes.protobuf, */*" };
   const groups = await peer.ask("GET", `${MEMBER1}/apis?timeout=32s`, { headers: { accept: DISCOVERY } });
   const pods = await peer.ask("GET", `${MEMBER1}/apis/metrics.k8s.io/v1beta1/namespaces/shop/pods`, { headers });
@@ -240,7 +240,7 @@ test("top reads what pods and nodes of a member use, although it would rather ha
   });
 });
 
-test("logs reads the lines of a container, and goes on while it is followed", async () => {
+test("logs reads the lines of a container, and continues with follow", async () => {
   const last = await peer.ask("GET", `${MEMBER1}/api/v1/namespaces/shop/pods/box/log?container=main&tailLines=1`);
   const unknown = await peer.ask("GET", `${MEMBER1}/api/v1/namespaces/shop/pods/box/log?container=none`);
   const followed = await peer.open(`${MEMBER1}/api/v1/namespaces/shop/pods/box/log?container=side&follow=true`);
@@ -256,7 +256,7 @@ describe("exec", () => {
   const url = (command: string, container = "main"): string =>
     `${MEMBER1}/api/v1/namespaces/shop/pods/box/exec?command=${command}&container=${container}&stderr=true&stdout=true`;
 
-  test("runs a command over a WebSocket through the hub, and is told how it ended", async () => {
+  test("runs a command over a WebSocket through the hub, and receives its exit status", async () => {
     const connected = await peer.connect(url("hostname"));
     if ("refused" in connected) throw new Error(connected.refused.text);
 
@@ -270,7 +270,7 @@ describe("exec", () => {
     expect(await connected.socket.until(STDOUT, /\n/)).toBe("box\n");
   });
 
-  test("is told the exit code of a command that fails", async () => {
+  test("receives the exit code of a command that fails", async () => {
     const connected = await peer.connect(url("curl"));
     if ("refused" in connected) throw new Error(connected.refused.text);
 
@@ -280,7 +280,7 @@ describe("exec", () => {
     });
   });
 
-  test("is refused before the connection changes hands, and again when it falls back to SPDY", async () => {
+  test("is rejected before the connection is upgraded, and again on the SPDY fallback", async () => {
     const connected = await peer.connect(url("hostname", "none"));
     const fallback = await peer.ask("POST", url("hostname", "none"), {
       headers: { connection: "Upgrade", upgrade: "SPDY/3.1", "x-stream-protocol-version": "v5.channel.k8s.io" },
@@ -294,7 +294,7 @@ describe("exec", () => {
   });
 });
 
-test("attach shows what a container writes, over a WebSocket through the hub", async () => {
+test("attach streams a container's output over a WebSocket through the hub", async () => {
   const connected = await peer.connect(
     `${MEMBER1}/api/v1/namespaces/shop/pods/box/attach?container=side&stderr=true&stdout=true`,
   );
@@ -306,7 +306,7 @@ test("attach shows what a container writes, over a WebSocket through the hub", a
   expect(text).toContain("hello from side\n");
 });
 
-test("apply with clusters creates an object and a policy for it, and changes that policy later", async () => {
+test("apply with clusters creates an object and a policy for it, and updates that policy later", async () => {
   const query = "fieldManager=kubectl-client-side-apply&fieldValidation=Strict";
   const absent = await peer.ask("GET", "/api/v1/namespaces/shop/configmaps/applied", {
     headers: { accept: "application/json" },
@@ -326,7 +326,7 @@ test("apply with clusters creates an object and a policy for it, and changes tha
 });
 
 describe("promote", () => {
-  test("takes an object of a member to the hub, from where it is kept without a change of what it holds", async () => {
+  test("adopts an object of a member on the hub, without changing its workload", async () => {
     await peer.ask("POST", "/clusters/member1/api/v1/namespaces/shop/configmaps", { body: configMap("legacy") });
     const found = await peer.ask("GET", `${MEMBER1}/api/v1/namespaces/shop/configmaps/legacy`, {
       headers: { accept: "application/json" },
@@ -355,7 +355,7 @@ describe("promote", () => {
   });
 
   for (const resource of ["resourceinterpretercustomizations", "resourceinterpreterwebhookconfigurations"]) {
-    test(`with dependencies reads all ${resource} in one stream, and knows when it has them`, async () => {
+    test(`with dependencies reads all ${resource} in one stream, and detects the end of the list`, async () => {
       const stream = await peer.open(`/apis/config.karmada.io/v1alpha1/${resource}?${STREAMED}`, {
         accept: "application/json",
       });
@@ -367,7 +367,7 @@ describe("promote", () => {
   }
 });
 
-test("interpret reads a customization by its name", async () => {
+test("interpret reads a customization by name", async () => {
   const url = "/apis/config.karmada.io/v1alpha1/resourceinterpretercustomizations";
   const luaScript = "function GetReplicas(obj)\n  return obj.spec.size, nil\nend\n";
   await create(url, {
@@ -390,7 +390,7 @@ test("interpret reads a customization by its name", async () => {
   ]);
 });
 
-test("api-resources reads what a member serves in two requests through the hub", async () => {
+test("api-resources reads a member's discovery in two requests through the hub", async () => {
   const [core, others] = [
     await peer.ask("GET", `${MEMBER1}/api?timeout=32s`, { headers: { accept: DISCOVERY } }),
     await peer.ask("GET", `${MEMBER1}/apis?timeout=32s`, { headers: { accept: DISCOVERY } }),
@@ -401,11 +401,11 @@ test("api-resources reads what a member serves in two requests through the hub",
   expect(others.text).toContain('"resource":"deployments"');
 });
 
-test("explain finds the documents of a member under the address at which it reached the member", async () => {
+test("explain finds a member's OpenAPI documents under the address of the member proxy", async () => {
   const index = await peer.ask("GET", `${MEMBER1}/openapi/v3?timeout=32s`);
   const { serverRelativeURL = "" } =
     (index.body["paths"] as Record<string, { serverRelativeURL?: string }>)["api/v1"] ?? {};
-  // Clients put their own prefix in front of what begins like this, and take anything else for an address of the hub.
+  // Clients prepend their own prefix to such a path, and treat any other path as an address of the hub.
   const document = await peer.ask("GET", `${MEMBER1}${serverRelativeURL}`);
 
   expect(serverRelativeURL).toMatch(/^\/openapi\/v3\/api\/v1\?hash=/);
@@ -420,7 +420,7 @@ describe("join and unjoin", () => {
   }[];
   const PROTOBUF = { "content-type": "application/vnd.kubernetes.protobuf", accept: TYPED };
 
-  test("join makes accounts on a cluster in protobuf, and finds their tokens in Secrets", async () => {
+  test("join creates accounts on a cluster with protobuf, and finds their tokens in Secrets", async () => {
     const answers: number[] = [];
     for (const { path, body } of sent)
       answers.push(
@@ -447,7 +447,7 @@ describe("join and unjoin", () => {
     ]);
   });
 
-  test("join puts credentials into Secrets of the hub, which belong to the Cluster, and unjoin waits until that is gone", async () => {
+  test("join stores credentials in hub Secrets owned by the Cluster, and unjoin waits until the Cluster is deleted", async () => {
     const secrets = "/api/v1/namespaces/karmada-cluster/secrets";
     await peer.ask("POST", "/api/v1/namespaces", {
       body: { apiVersion: "v1", kind: "Namespace", metadata: { name: "karmada-cluster" } },
@@ -495,7 +495,7 @@ describe("join and unjoin", () => {
   });
 });
 
-test("token keeps bootstrap tokens as Secrets, and lists them by their type", async () => {
+test("token stores bootstrap tokens as Secrets, and lists them by type", async () => {
   const secrets = "/api/v1/namespaces/kube-system/secrets";
   await create(secrets, {
     apiVersion: "v1",
@@ -512,10 +512,10 @@ test("token keeps bootstrap tokens as Secrets, and lists them by their type", as
   expect(listed.body).toMatchObject({ items: [{ metadata: { name: "bootstrap-token-abcdef" } }] });
 });
 
-describe("all clusters at once", () => {
+describe("the cluster proxy for all clusters", () => {
   const ALL = `${CLUSTERS}/*/proxy`;
 
-  test("a list holds what every member has", async () => {
+  test("lists objects of every member", async () => {
     const listed = await peer.ask("GET", `${ALL}/api/v1/nodes?limit=500`);
 
     expect(listed.body).toMatchObject({
@@ -525,7 +525,7 @@ describe("all clusters at once", () => {
     });
   });
 
-  test("an object is found wherever it is, and its log is read there", async () => {
+  test("finds an object on any member, and reads its logs there", async () => {
     const found = await peer.ask("GET", `${ALL}/api/v1/namespaces/shop/pods/box`);
     const log = await peer.ask("GET", `${ALL}/api/v1/namespaces/shop/pods/box/log?container=main&tailLines=1`);
     const several = await peer.ask("GET", `${ALL}/api/v1/namespaces/default`);
@@ -537,7 +537,7 @@ describe("all clusters at once", () => {
     ]);
   });
 
-  test("discovery is the hub's", async () => {
+  test("serves the hub's discovery", async () => {
     expect((await peer.ask("GET", `${ALL}/apis`)).text).toContain('"policy.karmada.io"');
   });
 });

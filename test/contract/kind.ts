@@ -1,5 +1,5 @@
 /**
- * What every kind promises, as tests: that the server can serve it, the client address it, and a definition carry it.
+ * The contract of every kind, as tests: the server can serve it, the client can address it, and a CRD can describe it.
  * Run for each kind by `kind.test.ts`.
  */
 import { describe, expect, test } from "vitest";
@@ -27,7 +27,7 @@ import { emptyCluster } from "../../src/api/test-review.ts";
 const versionOf = ({ apiVersion }: JsonObject): string =>
   parseApiVersion(typeof apiVersion === "string" ? apiVersion : "").version;
 
-/** A review as the server makes one, with ids that count from one. */
+/** A review as the server creates it, with ids that count from one. */
 export function reviewOf(
   object: JsonObject,
   operation: Operation = "CREATE",
@@ -56,7 +56,7 @@ export function admissionsOf(kind: Kind): AnyAdmission[] {
   );
 }
 
-/** Completes an object as the server does before it validates: admissions first, then the schema. */
+/** Completes an object as the server does before validation: admissions first, then the schema. */
 export function complete(kind: Kind, object: JsonObject): JsonObject {
   let result = object;
   for (const { mutate, on } of admissionsOf(kind))
@@ -95,7 +95,7 @@ export function describeKind(kind: Kind, minimal: JsonObject): void {
       );
     });
 
-    test.for(versions)("has columns in %s that can be printed of an object that has nothing", ([, version]) => {
+    test.for(versions)("has columns in %s that print an empty object", ([, version]) => {
       const object = deepFreeze(complete(kind, minimal));
 
       const cells = version.columns.map(({ jsonPath, value }) =>
@@ -105,12 +105,12 @@ export function describeKind(kind: Kind, minimal: JsonObject): void {
       expect(cells).not.toContain(undefined);
     });
 
-    test("has scale paths that can be read", () => {
+    test("has readable scale paths", () => {
       for (const path of Object.values(kind.subresources.scale ?? {}))
         expect(compileJsonPath(String(path))(minimal)).toBeDefined();
     });
 
-    test("completes an object once: doing it again changes nothing", () => {
+    test("completes an object idempotently", () => {
       const once = complete(kind, minimal);
 
       expect(complete(kind, once)).toEqual(once);
@@ -121,10 +121,7 @@ export function describeKind(kind: Kind, minimal: JsonObject): void {
   });
 }
 
-/**
- * Versions that have no place for something that the storage version fills in: they lose it once, and nothing after
- * that.
- */
+/** Versions that cannot represent a default of the storage version: they lose it once, and nothing after that. */
 const SAY_LESS: ReadonlySet<string> = new Set([
   "statefulsets.apps.kruise.io/v1alpha1",
   "resourcebindings.work.karmada.io/v1alpha1",
@@ -138,13 +135,13 @@ function describeConversion(
   minimal: JsonObject,
 ): void {
   const completed = complete(kind, minimal);
-  // A kind that is a view of another one's store is declared in its own form.
+  // A kind that is a view of another kind's store is declared in its own form.
   const stored = kind.storedAs ? (toStorage?.(copy(completed)) ?? {}) : completed;
 
   test(`is converted to ${name} and back without loss`, () => {
     const converted = fromStorage?.(copy(stored)) ?? {};
 
-    // The server writes the version's name, whatever the conversion leaves there.
+    // The server writes the apiVersion, whatever the conversion leaves there.
     const back = {
       ...toStorage?.({ ...converted, apiVersion: formatApiVersion(kind.group, name) }),
       apiVersion: stored["apiVersion"],
@@ -169,7 +166,7 @@ function describeConversion(
 }
 
 function describeDefinition(kind: Kind): void {
-  test("comes back from its definition with the same names, versions, schemas and columns", () => {
+  test("survives the round trip through its CRD with the same names, versions, schemas and columns", () => {
     const definition = JSON.parse(JSON.stringify(customResourceDefinitionOf(kind))) as ReturnType<
       typeof customResourceDefinitionOf
     >;
@@ -185,7 +182,7 @@ function describeDefinition(kind: Kind): void {
     }
   });
 
-  test("has a definition with exactly one storage version", () => {
+  test("has a CRD with exactly one storage version", () => {
     const { spec } = customResourceDefinitionOf(kind);
 
     expect(spec.versions.filter(({ storage }) => storage).map(({ name }) => name)).toEqual([kind.storageVersion]);

@@ -1,7 +1,7 @@
 /**
- * The controllers of simulated members, unchanged, on a real kube-apiserver with OpenKruise's definitions as they are
- * published and no other controller: nodes and kubelets are ours as well, through HTTP/2. Its webhooks are not there,
- * so objects come complete.
+ * The controllers of simulated members, unchanged, on a real kube-apiserver with OpenKruise's published CRDs and no
+ * other controllers: nodes and kubelets are simulated as well, over HTTP/2. OpenKruise's webhooks are not installed, so
+ * objects are already defaulted.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -41,7 +41,7 @@ const NAMESPACE = "contract";
 const NODES = 3;
 const START_LIMIT_MS = 120_000;
 const TEST_LIMIT_MS = 60_000;
-/** Less than a test has, so that it can say what it waited for. */
+/** Less than the test timeout, so that a failure can report what it waited for. */
 const EVENTUALLY_MS = 25_000;
 const POLL_MS = 50;
 
@@ -101,7 +101,7 @@ describe.skipIf(reason !== undefined)(
       for (const stop of stops.toReversed()) await stop();
     }, START_LIMIT_MS);
 
-    /** What `flotilla up` runs for its members, here for a cluster that knows nothing of it. */
+    /** Runs what `flotilla up` runs for its members, on an external cluster. */
     async function startMember(): Promise<void> {
       const clock = systemClock;
       const informers = createInformers({ client, clock, log: silentLog, scope: { cluster: CLUSTER } });
@@ -162,7 +162,7 @@ describe.skipIf(reason !== undefined)(
       } as unknown as DeepReadonly<T>);
     }
 
-    /** A controller may write the status in between; then the change is made again to what is there now. */
+    /** A controller may write the status in between; then the change is retried on the current object. */
     async function change<T extends KubernetesObject>(
       kind: Kind<T>,
       name: string,
@@ -182,7 +182,7 @@ describe.skipIf(reason !== undefined)(
       );
     }
 
-    test("a CloneSet of ten updates three in place when its partition is seven, and then the rest", async () => {
+    test("a CloneSet of ten updates three pods in place with partition seven, and then the rest", async () => {
       const name = "cloneset";
       const rollingUpdate = { podUpdatePolicy: "InPlaceIfPossible", maxUnavailable: "20%", maxSurge: 0, partition: 0 };
       const readinessGates = [{ conditionType: "InPlaceUpdateReady" }];
@@ -265,7 +265,7 @@ describe.skipIf(reason !== undefined)(
       expect(status).toMatchObject({ replicas: 4, updatedReplicas: 4, readyReplicas: 4 });
     });
 
-    test("a StatefulSet comes up in order", async () => {
+    test("a StatefulSet starts its pods in order", async () => {
       const name = "statefulset";
       await create(StatefulSet, name, {
         replicas: 3,
@@ -279,7 +279,7 @@ describe.skipIf(reason !== undefined)(
       expect(pods.map(({ metadata }) => metadata.name).toSorted()).toEqual([`${name}-0`, `${name}-1`, `${name}-2`]);
     });
 
-    test("an Advanced StatefulSet leaves out the ordinals that are reserved", async () => {
+    test("an Advanced StatefulSet skips reserved ordinals", async () => {
       const name = "advanced";
       await create(AdvancedStatefulSet, name, {
         replicas: 3,

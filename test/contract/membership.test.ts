@@ -1,6 +1,6 @@
 /**
- * A member outside of the hub's process, without a network between them: two fleets on their own clocks, one of whose
- * clusters has joined the other with the credentials that a join leaves behind.
+ * A member outside the hub's process, without a network: two fleets with their own clocks; a cluster of one has joined
+ * the other with the credentials that a join creates.
  */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
@@ -37,7 +37,7 @@ const USER = {
 };
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
-/** The wire between the two, which can be cut, and a member that lets in whoever brings the token of the day. */
+/** The connection between the two, which can be cut, and a member that accepts the current token. */
 function createWire(): {
   connect(cluster: string, address: unknown, credentials: CredentialSource): Promise<Transport>;
   member?: TestFleet;
@@ -79,7 +79,7 @@ function createWire(): {
           yield* inner.watch(there(request), signal);
         },
         async raw(request, signal) {
-          // Whoever asks in raw form is answered in raw form.
+          // Raw requests get raw responses.
           if (!(await isLetIn())) return { status: 401, headers: {}, body: (async function* () {})() };
           return inner.raw({ ...request, cluster: THERE }, signal);
         },
@@ -92,13 +92,13 @@ function createWire(): {
   return wire;
 }
 
-/** Made once, and before any test begins. */
+/** Created once, before any test starts. */
 const signingKey = Promise.resolve(await createSigningKey());
 let wire: ReturnType<typeof createWire>;
 let member: TestFleet;
 let hub: TestFleet;
 
-/** Time passes for both. */
+/** Advances both clocks. */
 async function run(ms: number): Promise<void> {
   for (let leftMs = ms; leftMs > 0; leftMs -= 1_000) {
     await hub.run(Math.min(leftMs, 1_000));
@@ -159,7 +159,7 @@ afterEach(async () => {
 });
 
 describe("a cluster that joins", () => {
-  test("is ready, without taints, with its version, kinds, nodes and resources, and with a namespace for its Works", async () => {
+  test("becomes ready, without taints, with its version, kinds, nodes and resources, and with a namespace for its Works", async () => {
     await join();
 
     const { metadata, status } = await clusterNow();
@@ -179,7 +179,7 @@ describe("a cluster that joins", () => {
     );
   });
 
-  test("costs no writes while nothing changes, however often it is looked at", async () => {
+  test("causes no writes while nothing changes, however often its status is collected", async () => {
     await join();
     await run(60_000);
     hub.resetWrites();
@@ -189,7 +189,7 @@ describe("a cluster that joins", () => {
     expect(hub.writes()).toEqual([]);
   });
 
-  test("runs what policies send it, and the hub shows its status", async () => {
+  test("runs propagated workloads, and the hub shows their status", async () => {
     await join();
 
     await propagate();
@@ -200,7 +200,7 @@ describe("a cluster that joins", () => {
     );
   });
 
-  test("serves a kind as soon as the hub has brought its definition, and what waits for it goes there", async () => {
+  test("serves a kind as soon as the hub has propagated its CRD, and receives pending objects of it", async () => {
     await join();
     const Widget = dynamicKind({
       group: "example.dev",
@@ -253,7 +253,7 @@ describe("a cluster that joins", () => {
     expect(await find(member.client, Widget, { cluster: THERE, namespace: "shop", name: "a" })).toBeDefined();
   });
 
-  test("tells what its pods hold within a period", async () => {
+  test("reports the usage of its pods within a period", async () => {
     await join();
     await propagate();
 
@@ -264,7 +264,7 @@ describe("a cluster that joins", () => {
 });
 
 describe("a member whose credentials", () => {
-  test("are missing says which", async () => {
+  test("are missing is not ready, naming the missing ones", async () => {
     await hub.client.create(Cluster, "hub", {
       apiVersion: "cluster.karmada.io/v1alpha1",
       kind: "Cluster",
@@ -280,7 +280,7 @@ describe("a member whose credentials", () => {
     expect(await readyNow()).toMatchObject({
       status: "False",
       reason: "StatusCollectionFailed",
-      message: "failed to create a ClusterClient: the Secret karmada-cluster/far of cluster far is not there",
+      message: "failed to create a ClusterClient: secret karmada-cluster/far of cluster far does not exist",
     });
     expect(await taintsNow()).toEqual(["cluster.karmada.io/not-ready:NoSchedule"]);
   });
@@ -310,7 +310,7 @@ describe("a member whose credentials", () => {
     expect(wire.opened).toBe(opened);
   });
 
-  test("end are renewed in time, by asking the member with those that still hold", async () => {
+  test("expire has them renewed in time, with a request that uses the old ones", async () => {
     const account = { namespace: "karmada-cluster", name: "karmada-far" };
     await member.client.create(Namespace, THERE, {
       apiVersion: "v1",
@@ -353,7 +353,7 @@ describe("a member whose credentials", () => {
     expect(await readyNow()).toMatchObject({ status: "True" });
   });
 
-  test("end and cannot be renewed is told on its Cluster before they do", async () => {
+  test("expire and cannot be renewed is reported on its Cluster in advance", async () => {
     const nowSeconds = Math.floor(hub.clock.now() / 1000);
     const claims = { sub: "system:serviceaccount:karmada-cluster:nobody", iat: nowSeconds, exp: nowSeconds + 1000 };
     wire.accepts = (token) => token.split(".").length === 3;
@@ -380,7 +380,7 @@ describe("a member whose credentials", () => {
     ]);
   });
 
-  test("are no longer accepted says so on the Cluster and the Work, with what to do, and costs no writes while it lasts", async () => {
+  test("are rejected reports it on the Cluster and the Work, with a remedy, and causes no writes while it lasts", async () => {
     await join();
     await propagate();
 
@@ -407,13 +407,13 @@ describe("a member whose credentials", () => {
     expect(applied).toMatchObject({
       status: "False",
       message: expect.stringContaining(
-        "cluster far does not accept the hub's token (401); 'flotilla join far --cluster-kubeconfig FILE' gives it a new one",
+        "cluster far rejects the hub's token (401); run 'flotilla join far --cluster-kubeconfig FILE' to issue a new one",
       ) as string,
     });
     expect(hub.writes().filter(({ part }) => part !== "events")).toEqual([]);
   });
 
-  test("lead to another address is reached there, and everything is looked at anew", async () => {
+  test("point to another address is reached there, and its status is collected again", async () => {
     await join();
     await propagate();
 
@@ -439,8 +439,8 @@ describe("a member whose credentials", () => {
   });
 });
 
-describe("a member that does not answer", () => {
-  test("is believed for as long as the threshold says, then tainted, and what it runs stays", async () => {
+describe("an unreachable member", () => {
+  test("stays ready until the failure threshold, then is tainted, and keeps its workloads", async () => {
     await join();
     await propagate();
 
@@ -455,7 +455,7 @@ describe("a member that does not answer", () => {
     expect(await deploymentThere()).toBeDefined();
   });
 
-  test("is ready again only when it has answered for a while, and gets what it missed", async () => {
+  test("becomes ready only after the success threshold, and receives pending changes", async () => {
     await join();
     await propagate();
     wire.isCut = true;
@@ -479,7 +479,7 @@ describe("a member that does not answer", () => {
     expect(await deploymentThere()).toMatchObject({ spec: { replicas: 4 } });
   });
 
-  test("costs no writes for what waits for it, once that is said", async () => {
+  test("causes no writes for pending works, once reported", async () => {
     await join();
     await propagate();
     wire.isCut = true;
@@ -497,7 +497,7 @@ describe("a member that does not answer", () => {
     expect(hub.writes().filter(({ part }) => part !== "events")).toEqual([]);
   });
 
-  test("costs two writes of each of its faces for the outage and none while it lasts", async () => {
+  test("causes two writes each to its Cluster and ManagedCluster for the outage and none while it lasts", async () => {
     await join();
     await run(60_000);
     hub.resetWrites();
@@ -524,7 +524,7 @@ describe("a member that leaves", () => {
     await hub.client.delete(Cluster, { cluster: "hub", name: FAR });
   };
 
-  test("keeps what it runs, without our marks, and is forgotten on the hub", async () => {
+  test("keeps its workloads, without our labels, and is removed from the hub", async () => {
     await join();
     await propagate();
     const { uid } = (await deploymentThere())?.metadata ?? {};
@@ -539,7 +539,7 @@ describe("a member that leaves", () => {
     expect(wire.closed).toBe(2);
   });
 
-  test("loses what the hub put there when it is purged", async () => {
+  test("loses the hub's objects when it is purged", async () => {
     await join();
     await propagate();
 
@@ -550,7 +550,7 @@ describe("a member that leaves", () => {
     expect(await deploymentThere()).toBeUndefined();
   });
 
-  test("goes also when it does not answer", async () => {
+  test("is removed even if it does not respond", async () => {
     await join();
     await propagate();
     wire.isCut = true;
@@ -562,7 +562,7 @@ describe("a member that leaves", () => {
     expect(await deploymentThere()).toBeDefined();
   });
 
-  test("waits for an answer when it is purged, says so, and goes when it is forced", async () => {
+  test("waits for a response when it is purged, reports it, and is removed when forced", async () => {
     await join();
     await propagate();
     wire.isCut = true;
@@ -588,7 +588,7 @@ describe("a member that leaves", () => {
     expect(await deploymentThere()).toBeDefined();
   });
 
-  test("is no longer named by bindings that fit elsewhere", async () => {
+  test("is removed from bindings that fit elsewhere", async () => {
     await join();
     await propagate({ [FAR]: 1, near: 1 });
 
@@ -600,7 +600,7 @@ describe("a member that leaves", () => {
   });
 });
 
-test("a ClusterTaintPolicy adds its taints when its conditions hold, and removes them", async () => {
+test("a ClusterTaintPolicy adds its taints when its conditions match, and removes them", async () => {
   await join();
   await hub.client.create(ClusterTaintPolicy, "hub", {
     apiVersion: "policy.karmada.io/v1alpha1",
@@ -624,7 +624,7 @@ test("a ClusterTaintPolicy adds its taints when its conditions hold, and removes
   expect(await taintsNow()).toEqual([]);
 });
 
-test("a member with an impersonator's account is told whom the hub may act as, and loses that when it leaves", async () => {
+test("a member with an impersonator account gets the users that the hub may impersonate, and loses them when it leaves", async () => {
   await hub.client.create(Secret, "hub", {
     apiVersion: "v1",
     kind: "Secret",

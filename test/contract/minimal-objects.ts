@@ -1,5 +1,5 @@
 /**
- * The least that each kind needs to be accepted, in its storage version. A new kind adds itself here and gets the
+ * The minimal valid object of each kind, in its storage version. A new kind adds itself here and is covered by the
  * suites.
  */
 import * as api from "../../src/api/index.ts";
@@ -16,7 +16,7 @@ const roleRef: JsonObject = { apiGroup: "rbac.authorization.k8s.io", kind: "Clus
 const manifestWork: JsonObject = {
   workload: { manifests: [{ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "web", namespace: "shop" } }] },
 };
-/** For the user `tester`, signed with an Ed25519 key that nobody kept. */
+/** For the user `tester`, signed with a discarded Ed25519 key. */
 const CERTIFICATE_REQUEST =
   "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlHUU1FUUNBUUF3RVRFUE1BMEdBMVVFQXd3R2RHVnpkR1Z5TUNvd0JRWURLMlZ3QXlFQU5qc3hQUCtxbFNuKwp2WEVsQWNnR0xkUlJobEN0ajlGYjRuODI3YTlFbi9PZ0FEQUZCZ01yWlhBRFFRQ01UbXdXSEFvSU5jMkZJbVBKCjFuYmZWZzZsQ2VDdEE1UFQyUmVnUmphNFE2VVMzUFJ4UE0zdGZBNnFzaWloZ1QyaGFYS1VmNUhjc1hoK2xscDAKTFdzRgotLS0tLUVORCBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0K";
 const deploymentSelector: JsonObject = { apiVersion: "apps/v1", kind: "Deployment" };
@@ -138,7 +138,7 @@ const fields = new Map<Kind, JsonObject>([
         scope: "Namespaced",
         versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } }],
       },
-      // The server starts this list.
+      // The server initializes this list.
       status: { storedVersions: ["v1"] },
     },
   ],

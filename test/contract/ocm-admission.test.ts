@@ -1,7 +1,7 @@
 /**
- * Requests about Open Cluster Management's kinds, with what a hub of version 1.2.0 answered: the same code, reason and
- * words, and the same object stored. Where Flotilla answers differently, that is listed with the reason; a test fails
- * when a listed case is answered alike.
+ * Requests for Open Cluster Management's kinds, with the recorded responses of a hub of version 1.2.0: same code,
+ * reason and message, and the same stored object. Differences of Flotilla are listed with the reason; a test fails if a
+ * listed case no longer differs.
  */
 import { afterAll, beforeAll, describe } from "vitest";
 import { kubernetesKinds, ocmHubKinds } from "../../src/api/index.ts";
@@ -42,7 +42,7 @@ const [first = "", ...lines] = readRecordedLines(file);
 const { setup } = JSON.parse(first) as { setup: Omit<RecordedStep, "answer">[] };
 const cases = lines.map((line) => JSON.parse(line) as RecordedCase);
 
-describe("Open Cluster Management's kinds are answered as its hub answers", () => {
+describe("Open Cluster Management's kinds are validated as on its hub", () => {
   let hub: TestServer;
   beforeAll(async () => {
     hub = await createTestServer({
@@ -77,17 +77,17 @@ async function ask(hub: TestServer, step: Omit<RecordedStep, "answer">): Promise
   return hub.request(method, path, step.body, headersOf(step));
 }
 
-/** Version 1.3 has two more fields with defaults, which Flotilla serves. */
+/** Version 1.3 has two more defaulted fields, which Flotilla serves. */
 function withNewerFields({ request, answer }: RecordedStep): JsonObject {
   const { spec } = answer;
   if (!request.includes("/placements") || !isObject(spec)) return answer;
   return { ...answer, spec: { ...spec, sortBy: "ClusterName", scoreRateLimit: "1m" } };
 }
 
-/** Specs of this size are not repeated in the recording. */
+/** Specs of this size are omitted from the recording. */
 const LARGE = 100_000;
 
-/** The answer in the form of the recording: times are words, and what every object has is left out. */
+/** The response in the form of the recording: times are replaced by words, and common fields are omitted. */
 function shown({ clock }: TestServer, { request }: RecordedStep, { status: code, body, text }: Answered): Json {
   const read = JSON.parse(text.replaceAll(`"${formatTime(clock.now())}"`, '"NOW"')) as JsonObject;
   if (body["kind"] === "Status")
@@ -118,7 +118,7 @@ function pick(object: JsonObject, ...keys: string[]): JsonObject {
   return Object.fromEntries(keys.flatMap((key) => (object[key] === undefined ? [] : [[key, object[key]]])));
 }
 
-/** Of ManifestWork, which has no columns upstream. */
+/** Columns of ManifestWork, which has none upstream. */
 const OWN_COLUMNS = ["Applied", "Available"];
 
 function tableOf({ columnDefinitions, rows }: JsonObject, own: readonly string[]): JsonObject {

@@ -1,6 +1,7 @@
 /**
- * Requests about the kinds of another project, with what its own server answered, played against ours. What is answered
- * differently on purpose is listed with the reason; a test fails when a listed case is answered alike.
+ * Replays requests for another project's kinds against Flotilla and compares the responses with the recorded ones of
+ * that project's server. Intended differences are listed with the reason; a test fails if a listed case no longer
+ * differs.
  */
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
@@ -10,7 +11,7 @@ import type { Json, JsonObject } from "../../src/base/index.ts";
 export interface RecordedStep {
   /** `POST /apis/…` */
   request: string;
-  /** Whom the administrator acts as. */
+  /** The user that the administrator impersonates. */
   as?: string;
   body?: JsonObject;
   table?: true;
@@ -36,10 +37,10 @@ export function headersOf({ request, table, as }: Omit<RecordedStep, "answer">):
 
 export interface RecordedTests {
   cases: readonly RecordedCase[];
-  /** Why a case is answered differently, by its name. */
+  /** Why the response differs, by case name. */
   different: Readonly<Record<string, string>>;
   play(steps: readonly RecordedStep[]): Promise<Json[]>;
-  /** The recorded answer, without what is known to be other in all of them. */
+  /** The recorded response, without known general differences. */
   answerOf(step: RecordedStep): JsonObject;
 }
 
@@ -51,11 +52,11 @@ export function testRecordings({ cases, different, play, answerOf }: RecordedTes
     expect(await play(one.steps)).toEqual(recorded(one));
   });
 
-  test.for(cases.filter(differs))("$name: differs on purpose", async (one) => {
+  test.for(cases.filter(differs))("$name: differs intentionally", async (one) => {
     expect(await play(one.steps)).not.toEqual(recorded(one));
   });
 
-  test("every difference is about a case that there is", () => {
+  test("every listed difference names an existing case", () => {
     const names = new Set(cases.map(({ name }) => name));
 
     expect(Object.keys(different).filter((name) => !names.has(name))).toEqual([]);

@@ -1,6 +1,7 @@
 /**
- * Fleets of a page: `flotilla up` as a reader starts it in a terminal of its own, on any free port and with pods that
- * start at once. Another one on the same data directory stops the first, as a reader does with Ctrl-C.
+ * The fleets of a documentation page: runs `flotilla up` as a reader would in a separate terminal, on any free port and
+ * with pods that start immediately. Starting another fleet on the same data directory stops the first, as a reader
+ * would with Ctrl-C.
  */
 import { sleep, systemClock } from "../../src/base/index.ts";
 import type { Running, Shell } from "./shell.ts";
@@ -9,7 +10,7 @@ const UP = /^\s*(?:(?:[\w./-]*\/)?flotilla|kubectl flotilla)\s+up\b/;
 const READY_LIMIT_MS = 40_000;
 const LOOK_MS = 50;
 
-/** What every fleet gets unless the page says otherwise: a reader may wait for pods and members, a test need not. */
+/** Default flags of every fleet: a reader can wait for pods and members, a test should not. */
 const HURRY: readonly (readonly [string, number])[] = [
   ["--start-ms", 0],
   ["--cluster-status-update-frequency", 1],
@@ -21,7 +22,7 @@ export function isUp(command: string): boolean {
   return UP.test(command) && !/\s--?h(elp)?\b/.test(command);
 }
 
-/** The command as it is run: ports are whatever is free, because pages run beside each other. Pure. */
+/** The command as it is run: on free ports, because pages run in parallel. Pure. */
 export function hurried(command: string): string {
   const flags = HURRY.filter(([name]) => !command.includes(name)).map(([name, value]) => `${name} ${value}`);
   return command.replaceAll(/\s--port[ =]\d+/g, "").replace(UP, (start) => `${start} --port 0 ${flags.join(" ")}`);
@@ -29,9 +30,9 @@ export function hurried(command: string): string {
 
 export interface Fleets {
   isUp(): boolean;
-  /** What fleets printed last that ended by themselves, for whoever wonders why nothing answers. */
+  /** The last output of fleets that exited by themselves, to explain why requests fail. */
   lastWords(): string[];
-  /** Resolves when it says that it is ready; throws with what it printed when it does not. */
+  /** Resolves when the fleet reports that it is ready; otherwise throws with its output. */
   up(command: string): Promise<Running>;
 }
 

@@ -1,4 +1,4 @@
 import { listPages, testPages } from "./pages.ts";
 
-// Pages are in three files, so that two workers share them.
+// Pages are split over three files, so that two workers share them.
 testPages(listPages("docs/guides/*.md").filter((page) => !page.includes("troubleshooting")));

@@ -5,8 +5,8 @@ import { inlineCommands } from "./inline-commands.ts";
 import { readPage } from "./pages.ts";
 import { CHECKOUT } from "./workspace.ts";
 
-describe("reading commands in sentences", () => {
-  test("a command is found with its name and its flags, outside of blocks", () => {
+describe("parsing inline commands", () => {
+  test("finds a command with its name and flags outside of code blocks", () => {
     const found = inlineCommands(
       "Ask `flotilla why KIND/NAME` or `kubectl flotilla plan -f FILE [--without-cluster=NAME]`.\n```sh\nflotilla no\n```\n`bin/flotilla up --members 2\\|--pull all`",
     );
@@ -18,7 +18,7 @@ describe("reading commands in sentences", () => {
     ]);
   });
 
-  test("flags of the program that `flotilla exec` runs are not ours", () => {
+  test("ignores flags of the program that `flotilla exec` runs", () => {
     const [found] = inlineCommands("`flotilla exec web-1 --clusters member1 -- ls --color`");
 
     expect(found?.flags).toEqual(["clusters"]);
@@ -26,15 +26,15 @@ describe("reading commands in sentences", () => {
 });
 
 describe("the pages", () => {
-  /** What stands for any command, or is none of the list. */
+  /** Placeholders for any command, and words that are not in the command list. */
   const NO_COMMANDS = new Set(["COMMAND", "CMD", "…", "help"]);
-  // Decisions and the log of changes tell what was.
+  // Decision records and the changelog describe the past.
   const pages = globSync(["*.md", "docs/**/*.md", "examples/**/*.md"], {
     cwd: CHECKOUT,
     exclude: ["docs/adr/**", "CHANGELOG.md"],
   }).toSorted();
 
-  test("name commands and flags that there are", async () => {
+  test("mention only existing commands and flags", async () => {
     const known = new Map(
       await Promise.all(commands.map(async ({ name, load }) => [name, flagsOf(await load())] as const)),
     );

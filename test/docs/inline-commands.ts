@@ -1,4 +1,4 @@
-/** Commands of ours that pages mention within a sentence or a table, where nobody runs them. Pure. */
+/** Flotilla commands that pages mention inline or in a table, where they are not executed. Pure. */
 import { prose } from "./links.ts";
 
 export interface InlineCommand {
@@ -12,7 +12,7 @@ export interface InlineCommand {
 export function inlineCommands(markdown: string): InlineCommand[] {
   return prose(markdown).flatMap(({ line, text }) =>
     [...text.matchAll(/`(?:kubectl |bin\/)?flotilla ([^`]+)`/g)].map(([span, rest = ""]) => {
-      // What stands behind -- is another program's.
+      // Arguments after -- belong to another program.
       const words = (rest.split(" -- ")[0] ?? "").replaceAll("\\|", "|").split(/[\s[\]|]+/);
       return {
         line,

@@ -5,8 +5,8 @@ import { anchorsOf, linksOf } from "./links.ts";
 import { listPages, readPage } from "./pages.ts";
 import { CHECKOUT } from "./workspace.ts";
 
-describe("reading links", () => {
-  test("links into the repository are found outside of blocks, with their line", () => {
+describe("parsing links", () => {
+  test("finds links into the repository outside of code blocks, with their line", () => {
     const links = linksOf("see [a](b.md#c) and [web](https://example.com)\n```text\n[no](d.md)\n```\n[e](#f)");
 
     expect(links).toEqual([
@@ -15,7 +15,7 @@ describe("reading links", () => {
     ]);
   });
 
-  test("anchors are made of headings as GitHub makes them", () => {
+  test("derives anchors from headings as GitHub does", () => {
     const anchors = anchorsOf(
       "# One member, two faces\n## `flotilla up`: it's *on*\n## Why\n## Why\n```sh\n# no heading\n```",
     );
@@ -29,7 +29,7 @@ describe("the pages", () => {
   const file = (path: string): string => join(CHECKOUT, path);
 
   for (const page of pages) {
-    test(`every link of ${page} leads somewhere`, () => {
+    test(`every link of ${page} resolves`, () => {
       const broken = linksOf(readPage(page)).filter(({ path, anchor }) => {
         const target = path === "" ? page : normalize(join(dirname(page), path));
         if (!existsSync(file(target))) return true;
@@ -45,7 +45,7 @@ describe("the pages", () => {
     });
   }
 
-  test("the index of the docs names every page", () => {
+  test("the docs index links every page", () => {
     const index = linksOf(readPage("docs/README.md")).map(({ path }) => normalize(join("docs", path)));
 
     const missing = listPages("docs/**/*.md").filter((page) => page !== "docs/README.md" && !index.includes(page));

@@ -1,4 +1,4 @@
-/** Links of a page and the anchors that others may link to, as GitHub makes them from headings. Pure. */
+/** Parses the links of a page, and the anchors that GitHub derives from its headings. Pure. */
 
 export interface Link {
   line: number;
@@ -7,7 +7,7 @@ export interface Link {
   anchor: string;
 }
 
-/** Links into the repository; those to the web are not ours to keep. */
+/** Links into the repository; links to the web are not checked. */
 export function linksOf(markdown: string): Link[] {
   return prose(markdown).flatMap(({ line, text }) =>
     [...text.matchAll(/\]\(([^()\s]+)\)/g)]
@@ -38,7 +38,7 @@ function anchorOf(heading: string): string {
   return text.replaceAll(/[^\p{L}\p{N}\s_-]/gu, "").replaceAll(/\s/g, "-");
 }
 
-/** Lines that are in no block. */
+/** Lines outside of code blocks. */
 export function prose(markdown: string): { line: number; text: string }[] {
   const lines: { line: number; text: string }[] = [];
   let fence = "";

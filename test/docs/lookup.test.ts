@@ -1,6 +1,6 @@
 import { listPages, testPages } from "./pages.ts";
 
-// What people look up. Most examples share a fleet, in test/e2e/examples.test.ts.
+// Reference pages. Most examples share a fleet, in test/e2e/examples.test.ts.
 testPages([
   ...listPages("docs/guides/troubleshooting*.md"),
   ...listPages("docs/*/**/*.md").filter((page) => !page.startsWith("docs/guides/")),

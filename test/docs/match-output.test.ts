@@ -5,12 +5,12 @@ const table = "NAME      READY   AGE\nmember1   True    20s\nmember2   False   2
 
 const matching: Record<string, string[]> = {
   "the same text": ["NAME      READY   AGE", "member1   True    20s", "member2   False   21s"],
-  "other runs of blanks": ["NAME READY AGE", "  member1   True 20s  "],
-  "lines that are left out": ["NAME READY AGE", "member2 False 21s"],
-  "an ellipsis for what changes": ["NAME …", "member1 True …", "member2 … 21s"],
+  "different runs of blanks": ["NAME READY AGE", "  member1   True 20s  "],
+  "omitted lines": ["NAME READY AGE", "member2 False 21s"],
+  "an ellipsis for a variable part": ["NAME …", "member1 True …", "member2 … 21s"],
   "an ellipsis inside of a word": ["member1 Tr… 20s"],
-  "an ellipsis on a line of its own": ["NAME READY AGE", "…", "member2 False 21s"],
-  "empty lines that are not there": ["NAME READY AGE", "", "member1 True 20s"],
+  "an ellipsis on its own line": ["NAME READY AGE", "…", "member2 False 21s"],
+  "missing empty lines": ["NAME READY AGE", "", "member1 True 20s"],
   "an ellipsis for nothing": ["member1 True 20s …"],
 };
 for (const [what, expected] of Object.entries(matching)) {
@@ -23,13 +23,13 @@ for (const [what, expected] of Object.entries(matching)) {
 
 const failing: Record<string, { expected: string[]; missing: string }> = {
   "a line that was not printed": { expected: ["member3 …"], missing: "member3 …" },
-  "a part of a line": { expected: ["member1 True"], missing: "member1 True" },
+  "part of a line": { expected: ["member1 True"], missing: "member1 True" },
   "the right lines in the wrong order": { expected: ["member2 …", "member1 …"], missing: "member1 …" },
   "a line that is printed once and expected twice": { expected: ["member1 …", "member1 …"], missing: "member1 …" },
-  "characters that mean something in patterns": { expected: ["member. True 20s"], missing: "member. True 20s" },
+  "characters with a meaning in regular expressions": { expected: ["member. True 20s"], missing: "member. True 20s" },
 };
 for (const [what, { expected, missing }] of Object.entries(failing)) {
-  test(`${what} does not match, and the line is named`, () => {
+  test(`${what} does not match, and the line is reported`, () => {
     const match = matchOutput(expected, table);
 
     expect(match).toEqual({ ok: false, missing });

@@ -1,9 +1,9 @@
 /**
- * Holds what a command printed against the `text` block of a page: each line of the page must be found, in order. Runs
- * of blanks are equal, empty lines do not count, and `…` stands for anything; a line that is `…` alone says that lines
- * may come between. Pure.
+ * Compares a command's output with the `text` block of a page: each line of the page must be found, in order. Runs of
+ * blanks are equal, empty lines are ignored, and `…` matches anything; a line with only `…` allows lines in between.
+ * Pure.
  *
- * Lines of the output that the page leaves out are allowed: pages show what matters of a long answer.
+ * The page may omit lines of the output: pages show the relevant part of a long output.
  */
 
 export type Match = { ok: true } | { ok: false; missing: string };
@@ -27,7 +27,7 @@ function normalise(line: string): string {
 }
 
 function patternOf(text: string): RegExp {
-  // A blank beside … belongs to it, so that `5s …` also stands for a line that ends there.
+  // A blank next to … belongs to it, so that `5s …` also matches a line that ends there.
   const parts = text.split("…").map((part) => part.trim().replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`));
   return new RegExp(`^${parts.join(".*")}$`);
 }

@@ -1,4 +1,4 @@
-/** Which pages there are, and the test of each. */
+/** Lists the pages, and runs the test of each. */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -6,12 +6,12 @@ import { noCommands, programPath } from "../contract/apiserver/command-line.ts";
 import { runPage } from "./run-page.ts";
 import { CHECKOUT } from "./workspace.ts";
 
-/** For a page and the one before it, on a machine that has a great deal else to do. */
+/** For a page and the one before it, on a busy machine. */
 const PAGE_LIMIT_MS = 300_000;
-/** Readers wait more than they compute, so that each worker has two of them. */
+/** Readers mostly wait, so each worker runs two of them. */
 const READERS = 2;
 
-/** By their path from the checkout; decisions tell what was, and have nothing to type. */
+/** By path relative to the checkout; without decision records, which contain no commands. */
 export function listPages(pattern: string): string[] {
   return globSync(pattern, { cwd: CHECKOUT, exclude: ["docs/adr/**"] }).toSorted();
 }
@@ -20,7 +20,7 @@ export function readPage(name: string): string {
   return readFileSync(join(CHECKOUT, name), "utf8");
 }
 
-/** What pages take for granted that their reader has. */
+/** The programs that pages assume to be installed. */
 export function readersPrograms(): Record<string, string> {
   const flotilla = join(CHECKOUT, "bin", "flotilla");
   return { flotilla, "kubectl-flotilla": flotilla, kubectl: programPath("kubectl"), helm: programPath("helm") };
@@ -28,7 +28,7 @@ export function readersPrograms(): Record<string, string> {
 
 export function testPages(pages: readonly string[]): void {
   if (noCommands !== undefined) process.stdout.write(`skipped: the commands of ${pages.length} pages: ${noCommands}\n`);
-  describe.skipIf(noCommands !== undefined)("every command does what its page says", () => {
+  describe.skipIf(noCommands !== undefined)("every command behaves as its page describes", () => {
     const readers = Array.from({ length: READERS }, () => Promise.resolve());
     for (const [index, page] of pages.entries()) {
       test.concurrent(page, { timeout: PAGE_LIMIT_MS }, async () => {

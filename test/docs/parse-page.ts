@@ -1,16 +1,15 @@
 /**
- * Reads a page of the docs into what a reader would do with it, in the order of the text: files to write, commands to
- * type with what they print, and manifests that are only shown. CONTRIBUTING.md ("Write a page") has the convention.
- * Pure.
+ * Parses a documentation page into the steps of a reader, in order: files to write, commands to run with their expected
+ * output, and manifests that are only shown. CONTRIBUTING.md ("Write a page") documents the convention. Pure.
  */
 import { splitCommands } from "./split-commands.ts";
 import type { ShellCommand } from "./split-commands.ts";
 
 export interface Page {
-  /** Flags of the fleet that the page runs on; undefined where the page says that it needs none. */
+  /** Flags of the page's fleet; undefined if the page needs none. */
   fleet: readonly string[] | undefined;
   steps: readonly Step[];
-  /** What is wrong with the page itself. */
+  /** Errors in the page itself. */
   mistakes: readonly { line: number; message: string }[];
 }
 
@@ -29,7 +28,7 @@ interface Block {
   name: string;
   lines: string[];
   notRun?: string;
-  /** Only empty lines stand between it and the block before. */
+  /** Only empty lines separate it from the previous block. */
   follows: boolean;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The runner on made-up pages, with a stand-in for `flotilla` and no fleet: what it does, and that it fails when it
+ * Tests the runner with synthetic pages, a stub for `flotilla` and no fleet: it executes pages, and fails when it
  * should.
  */
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -31,7 +31,7 @@ const runWith = (...lines: string[]): Promise<unknown> =>
   runPage("docs/made-up.md", lines.join("\n").replaceAll("~~~", "```"), {
     programs: { flotilla: join(folder, "flotilla"), kubectl: join(folder, "kubectl") },
   });
-/** For what never comes: nobody wants to wait for it. */
+/** With short limits, for output that never arrives. */
 const runImpatiently = (
   limits: { commandLimitMs?: number; matchLimitMs?: number },
   ...lines: string[]
@@ -47,7 +47,7 @@ const calls = (): string[] => {
   return text.split("\n").filter((line) => line !== "");
 };
 
-test("what a command sets is there for the next, also in another block", async () => {
+test("variables set by a command are available to the next, also in another block", async () => {
   const running = run(
     "~~~sh",
     "colour=blue",
@@ -65,7 +65,7 @@ test("what a command sets is there for the next, also in another block", async (
   await expect(running).resolves.toEqual({ skipped: [] });
 });
 
-test("files of the page are there for the commands behind them", async () => {
+test("files of the page are available to later commands", async () => {
   const running = run(
     "~~~yaml deep/a.yaml",
     "a: 1",
@@ -81,7 +81,7 @@ test("files of the page are there for the commands behind them", async () => {
   await expect(running).resolves.toEqual({ skipped: [] });
 });
 
-test("the examples and a home of its own are there", async () => {
+test("the examples and a separate home directory are available", async () => {
   const running = run(
     "~~~sh",
     "test -f examples/shop/shop.yaml",
@@ -93,13 +93,13 @@ test("the examples and a home of its own are there", async () => {
   await expect(running).resolves.toEqual({ skipped: [] });
 });
 
-test("the last command is repeated until it prints what the page says", async () => {
+test("the last command is repeated until it prints the expected output", async () => {
   const running = run("~~~sh", "echo x >> log; wc -l < log", "~~~", "~~~text", "3", "~~~");
 
   await expect(running).resolves.toEqual({ skipped: [] });
 });
 
-test("a command that fails fails the page, with its place and what it printed", async () => {
+test("a failing command fails the page, with its line and output", async () => {
   const running = run("text", "~~~sh", "echo fine", "echo broken >&2; exit 3", "echo never", "~~~");
 
   await expect(running).rejects.toThrow(
@@ -107,21 +107,21 @@ test("a command that fails fails the page, with its place and what it printed", 
   );
 });
 
-test("a command behind a pipe that fails fails the page", async () => {
+test("a failing command in a pipe fails the page", async () => {
   await expect(run("~~~sh", "false | cat", "~~~")).rejects.toThrow(/exit code 1, not 0/);
 });
 
-test("a command that must fail and does not fails the page", async () => {
+test("a command that is expected to fail and does not fails the page", async () => {
   await expect(run("~~~sh", "true # exit 1", "~~~")).rejects.toThrow(/ended with exit code 0, not 1/);
 });
 
-test("a command that must fail and does is fine", async () => {
+test("a command that is expected to fail and does passes", async () => {
   const running = run("~~~sh", "echo no; exit 2 # exit 2", "~~~", "~~~text", "no", "~~~");
 
   await expect(running).resolves.toEqual({ skipped: [] });
 });
 
-test("output that is not as the page says fails the page, with both", async () => {
+test("unexpected output fails the page, with both texts", async () => {
   const running = runImpatiently({ matchLimitMs: 0 }, "~~~sh", "echo seen", "~~~", "~~~text", "wanted", "~~~");
 
   await expect(running).rejects.toThrow(
@@ -129,19 +129,19 @@ test("output that is not as the page says fails the page, with both", async () =
   );
 });
 
-test("a command that does not end is ended, and fails the page", async () => {
+test("a command that does not terminate is killed, and fails the page", async () => {
   await expect(runImpatiently({ commandLimitMs: 500 }, "~~~sh", "sleep 60", "~~~")).rejects.toThrow(
-    /did not end within 0.5 s/,
+    /did not terminate within 0.5 s/,
   );
 });
 
-test("a block of commands that is not run is not run, and told", async () => {
+test("a skipped block is not run, and is reported", async () => {
   const result = await run("<!-- not run: it needs a moon -->", "~~~sh", "exit 1", "~~~");
 
   expect(result).toEqual({ skipped: [{ type: "skipped", line: 3, reason: "it needs a moon" }] });
 });
 
-test("a program that goes on runs beside the commands behind it, and ends with the page", async () => {
+test("a long-running program runs in parallel with later commands, and ends with the page", async () => {
   await run(
     "~~~sh",
     `trap 'touch ${folder}/ended' EXIT; echo up; while :; do sleep 0.05; done   # Ctrl-C stops`,
@@ -157,23 +157,23 @@ test("a program that goes on runs beside the commands behind it, and ends with t
   expect(existsSync(join(folder, "ended"))).toBe(true);
 });
 
-test("a mistake of the page fails it before anything is run", async () => {
+test("an error of the page fails it before anything is run", async () => {
   await expect(run("~~~sh", "true", "~~~", "~~~console", "$ true", "~~~")).rejects.toThrow(
     /^docs\/made-up\.md:5: is a block of console/,
   );
 });
 
-test("YAML that is none fails the page", async () => {
+test("invalid YAML fails the page", async () => {
   await expect(run("~~~yaml", "a: [1", "~~~")).rejects.toThrow(/^docs\/made-up\.md:2: this is not YAML/);
 });
 
-test("a page runs on the fleet that it names, which is stopped at its end", async () => {
+test("a page runs on the fleet that it specifies, which is stopped at its end", async () => {
   await runWith("<!-- fleet: --members 2 -->", "~~~sh", "true", "~~~");
 
   expect(calls()).toEqual([expect.stringMatching(/^up --port 0 --start-ms 0 .*--members 2$/), "stopped"]);
 });
 
-test("a page that starts with a fleet brings its own, and another on the same directory stops it", async () => {
+test("a page that starts with a fleet uses its own, and another fleet on the same directory stops it", async () => {
   await runWith(
     "~~~sh",
     "flotilla up --members 1",
@@ -198,7 +198,7 @@ test("a page that starts with a fleet brings its own, and another on the same di
   ]);
 });
 
-test("a fleet that ends by itself is told with what failed then", async () => {
+test("a fleet that exits by itself is reported with the failure that follows", async () => {
   const running = runWith(
     "~~~sh",
     "flotilla up",
@@ -210,13 +210,13 @@ test("a fleet that ends by itself is told with what failed then", async () => {
   calls();
 });
 
-test("a page with nothing to do starts no fleet", async () => {
+test("a page without commands starts no fleet", async () => {
   await runWith("# Title", "~~~ts", "const a = 1;", "~~~", "~~~yaml", "a: 1", "~~~");
 
   expect(calls()).toEqual([]);
 });
 
-test("a manifest that is shown is sent to the hub, and one that the hub refuses fails the page", async () => {
+test("a shown manifest is sent to the hub, and one that the hub rejects fails the page", async () => {
   const manifest = ["~~~yaml", "apiVersion: v1", "kind: ConfigMap", "metadata: { name: a }", "~~~"];
 
   await runWith(...manifest);
@@ -242,7 +242,7 @@ for (const [command, want] of Object.entries(starts)) {
   });
 }
 
-test("a fleet of a page takes any port and hurries, but for what the page says itself", () => {
+test("a page's fleet uses free ports and fast settings, unless the page sets them", () => {
   expect(hurried("flotilla up --port 7443 --start-ms 500 --data a")).toBe(
     "flotilla up --port 0 --cluster-status-update-frequency 1 --cluster-success-threshold 1 --cluster-failure-threshold 2 --start-ms 500 --data a",
   );

@@ -1,6 +1,6 @@
 /**
- * Does what a page says, as its reader would: starts the fleet, writes the files, types the commands, and holds what
- * they print against the page. The first thing that is not as the page says ends it, with the line of the page.
+ * Executes a page as its reader would: starts the fleet, writes the files, runs the commands, and compares their output
+ * with the page. The first difference fails it, with the line of the page.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -17,16 +17,16 @@ import { createWorkspace } from "./workspace.ts";
 import type { Workspace } from "./workspace.ts";
 
 export interface PageOptions {
-  /** What the reader has on the PATH beside his machine's own programs. */
+  /** Programs on the reader's PATH besides the machine's own. */
   programs: Readonly<Record<string, string>>;
-  /** How long one command may take. */
+  /** The time limit of one command. */
   commandLimitMs?: number;
-  /** How long the last command of a block is repeated until it prints what the page says. */
+  /** How long the last command of a block is repeated until it prints the expected output. */
   matchLimitMs?: number;
 }
 
 export interface PageResult {
-  /** Blocks that are not run, with the reason that the page gives. */
+  /** Skipped blocks, with the page's reason. */
   skipped: readonly { line: number; reason: string }[];
 }
 
@@ -34,7 +34,7 @@ const COMMAND_LIMIT_MS = 60_000;
 const MATCH_LIMIT_MS = 30_000;
 const LOOK_AGAIN_MS = 250;
 
-/** Throws with the place in the page, the command, what was expected and what came. */
+/** Throws with the location in the page, the command, the expected and the actual output. */
 export async function runPage(name: string, markdown: string, options: PageOptions): Promise<PageResult> {
   const page = readMarkdown(name, markdown);
   const skipped = page.steps.filter((step) => step.type === "skipped");
@@ -50,7 +50,7 @@ export async function runPage(name: string, markdown: string, options: PageOptio
   }
 }
 
-/** Throws where the page itself is wrong. */
+/** Throws if the page itself is invalid. */
 export function readMarkdown(name: string, markdown: string): Page {
   const page = parsePage(markdown);
   const [mistake] = page.mistakes;
@@ -58,19 +58,19 @@ export function readMarkdown(name: string, markdown: string): Page {
   return page;
 }
 
-/** A page that starts with `flotilla up` brings its own fleet. */
+/** A page that starts with `flotilla up` uses its own fleet. */
 export function hasOwnFleet({ steps }: Page): boolean {
   const [first] = steps.flatMap((step) => (step.type === "commands" ? step.commands : []));
   return first !== undefined && isUp(first.text);
 }
 
-/** Somebody with a terminal, who may follow several pages one after the other on one fleet. */
+/** A reader with a terminal, who may follow several pages one after the other on one fleet. */
 export interface PageReader {
   /** The reader's home, where the fleet's data directory is. */
   home: string;
   startFleet(flags: readonly string[]): Promise<void>;
   follow(name: string, page: Page): Promise<void>;
-  /** Ends what was started, and takes the reader's folders away. */
+  /** Stops all started processes, and removes the reader's directories. */
   leave(): Promise<void>;
 }
 
@@ -133,7 +133,7 @@ function writeReadersFile(folder: string, name: string, text: string): void {
   writeFileSync(file, text);
 }
 
-/** What is wrong, or undefined when all is as the page says. */
+/** The problem, or undefined if everything is as the page describes. */
 type Finding = string | undefined;
 
 async function runCommand(
@@ -156,7 +156,7 @@ function judge(
   expected: readonly string[] | undefined,
   limitMs: number,
 ): Finding {
-  if (code === null) return explain(`did not end within ${limitMs / 1000} s`, expected, output);
+  if (code === null) return explain(`did not terminate within ${limitMs / 1000} s`, expected, output);
   if (code !== exitCode) return explain(`ended with exit code ${code}, not ${exitCode}`, expected, output);
   const match = matchOutput(expected ?? [], output);
   return match.ok ? undefined : explain(`did not print this line: ${match.missing}`, expected, output);
@@ -193,10 +193,7 @@ async function follow(program: Running, expected: readonly string[] | undefined,
   }
 }
 
-/**
- * A manifest that is shown must be one that the hub would take. In a namespace that the reader has not made it is tried
- * in `default`.
- */
+/** A shown manifest must be valid on the hub. If its namespace does not exist, it is tried in `default`. */
 async function show(
   { name, shell, workspace, fleets, commandLimitMs }: Reader,
   { line, text }: { line: number; text: string },

@@ -1,7 +1,6 @@
 /**
- * A terminal, or several: commands are run by bash one after another, and what one of them sets (variables, the current
- * folder) is there for the next. Programs that go on run beside them until they are stopped; whatever is left ends with
- * the shell.
+ * One or more terminals: bash runs commands one after another, and state (variables, the current directory) carries
+ * over. Long-running programs run in parallel until they are stopped; all remaining ones end with the shell.
  */
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
@@ -11,7 +10,7 @@ import { sleep, systemClock } from "../../src/base/index.ts";
 import type { Workspace } from "./workspace.ts";
 
 export interface Ran {
-  /** Null when it was stopped because it took too long. */
+  /** Null if it was stopped by the time limit. */
   code: number | null;
   /** Both streams, as a terminal shows them. */
   output: string;
@@ -20,7 +19,7 @@ export interface Ran {
 export interface Running {
   output(): string;
   isRunning(): boolean;
-  /** As Ctrl-C does; resolves when everything that it started has ended. */
+  /** Like Ctrl-C; resolves when everything it started has ended. */
   stop(): Promise<void>;
 }
 
@@ -33,9 +32,9 @@ export interface Shell {
 
 const OUTPUT_TAIL = 64 * 1024;
 const LOOK_MS = 25;
-/** A fleet stops within a second; who takes longer than this is ended. */
+/** A fleet stops within a second; a slower process is killed. */
 const STOP_LIMIT_MS = 10_000;
-/** What a shell keeps to itself. */
+/** Variables that are private to a shell. */
 const NOT_HANDED_ON = new Set(["_", "SHLVL", "PWD", "OLDPWD"]);
 
 export function createShell({ folder, scratch, environment }: Workspace): Shell {
@@ -44,14 +43,14 @@ export function createShell({ folder, scratch, environment }: Workspace): Shell 
   let variables = environment;
   let current = folder;
   let count = 0;
-  // Who stops the tests in the middle does not want to look for what they left behind.
+  // If the tests are interrupted, no processes may be left behind.
   const abandon = (): void => groups.forEach((group) => signal(group, "SIGKILL"));
   process.once("exit", abandon);
 
   const begin = (command: string): { child: ChildProcess; group: number; state: string; output(): string } => {
     const name = join(scratch, String(++count));
     const log = openSync(`${name}.log`, "a");
-    // Variables are exported when they are set, so that the next command has them, too.
+    // Variables are exported when set, so that the next command has them too.
     const script = `set -a -o pipefail\ntrap 'env -0 > "${name}.env"; pwd > "${name}.pwd"' EXIT\n${command}\n`;
     const child = spawn("bash", ["--noprofile", "--norc", "-c", script], {
       cwd: current,
@@ -70,14 +69,14 @@ export function createShell({ folder, scratch, environment }: Workspace): Shell 
     async run(command, limitMs) {
       const { child, group, state, output } = begin(command);
       const limit = setTimeout(() => signal(group, "SIGKILL"), limitMs);
-      // Null when a signal ended it.
+      // Null if a signal ended it.
       const code = await new Promise<number | null>((resolve) => child.once("exit", resolve));
       clearTimeout(limit);
       if (code !== null && existsSync(`${state}.env`)) {
         variables = readVariables(readFileSync(`${state}.env`, "utf8"));
         current = readFileSync(`${state}.pwd`, "utf8").trimEnd();
       }
-      if (!isAlive(group)) groups.delete(group); // Otherwise it left something in the background.
+      if (!isAlive(group)) groups.delete(group); // Otherwise it left processes in the background.
       return { code, output: output() };
     },
     start(command) {
@@ -89,7 +88,7 @@ export function createShell({ folder, scratch, environment }: Workspace): Shell 
           signal(group, "SIGINT");
           const untilMs = Date.now() + STOP_LIMIT_MS;
           while (isAlive(group) && Date.now() < untilMs) await sleep(systemClock, LOOK_MS);
-          // Nobody survives this; what can be left is an entry in the system's list that nobody has collected.
+          // SIGKILL cannot be caught; only an uncollected process table entry can remain.
           signal(group, "SIGKILL");
           groups.delete(group);
           running.delete(program);
@@ -114,7 +113,7 @@ function readVariables(text: string): Record<string, string> {
   return Object.fromEntries(pairs.filter(([name]) => !NOT_HANDED_ON.has(name)));
 }
 
-/** To the process that was started and to all that it started itself. */
+/** Signals the started process and all its descendants. */
 function signal(group: number, name: NodeJS.Signals | 0): boolean {
   try {
     process.kill(-group, name);

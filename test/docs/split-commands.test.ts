@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { splitCommands } from "./split-commands.ts";
 
 const cases: Record<string, { block: string; want: string[] }> = {
-  "takes every line for a command": { block: "one\ntwo", want: ["one", "two"] },
-  "leaves out empty lines and lines that are comments": {
+  "treats every line as a command": { block: "one\ntwo", want: ["one", "two"] },
+  "skips empty lines and comment lines": {
     block: "# first\none\n\n  # second\ntwo\n",
     want: ["one", "two"],
   },
@@ -16,32 +16,38 @@ const cases: Record<string, { block: string; want: string[] }> = {
     block: "cat <<'YAML'\na: 1\n# no comment\n\nYAML\ntwo",
     want: ["cat <<'YAML'\na: 1\n# no comment\n\nYAML", "two"],
   },
-  "knows here-documents without quotes, with tabs, and behind a pipe": {
+  "supports here-documents without quotes, with tabs, and after a pipe": {
     block: "cat <<-END | wc\n\tone\n\tEND\ntwo",
     want: ["cat <<-END | wc\n\tone\n\tEND", "two"],
   },
-  "takes <<< for a text and not for a document": { block: "cat <<<hello\ntwo", want: ["cat <<<hello", "two"] },
-  "keeps quotes over several lines": {
+  "treats <<< as a here-string and not as a here-document": {
+    block: "cat <<<hello\ntwo",
+    want: ["cat <<<hello", "two"],
+  },
+  "keeps multi-line quotes together": {
     block: "echo 'one\n# two'\nthree \"a\nb\"\nfour",
     want: ["echo 'one\n# two'", 'three "a\nb"', "four"],
   },
-  "keeps loops and conditions whole": {
+  "keeps loops and conditionals together": {
     block: "for a in 1 2; do\n  echo $a\ndone\nif true; then\n  one\nfi\ntwo",
     want: ["for a in 1 2; do\n  echo $a\ndone", "if true; then\n  one\nfi", "two"],
   },
-  "takes the words of a loop for plain words elsewhere": {
+  "treats the keywords of a loop as plain words elsewhere": {
     block: "echo for\nwhy is this done\nkubectl wait --for=condition=Ready",
     want: ["echo for", "why is this done", "kubectl wait --for=condition=Ready"],
   },
-  "keeps brackets whole": {
+  "keeps brackets together": {
     block: "(\n  cd a\n  one\n)\nx=$(one |\n  two)\nthree",
     want: ["(\n  cd a\n  one\n)", "x=$(one |\n  two)", "three"],
   },
-  "leaves JSON and JSONPath in quotes alone": {
+  "leaves quoted JSON and JSONPath alone": {
     block: "kubectl get -o jsonpath='{.items[*]}'\nkubectl patch -p '{\"a\":{}}'",
     want: ["kubectl get -o jsonpath='{.items[*]}'", "kubectl patch -p '{\"a\":{}}'"],
   },
-  "gives what is not ended to the shell as it is": { block: "cat <<'YAML'\na: 1", want: ["cat <<'YAML'\na: 1"] },
+  "passes an unterminated command to the shell unchanged": {
+    block: "cat <<'YAML'\na: 1",
+    want: ["cat <<'YAML'\na: 1"],
+  },
 };
 for (const [behaviour, { block, want }] of Object.entries(cases)) {
   test(behaviour, () => {
@@ -51,13 +57,13 @@ for (const [behaviour, { block, want }] of Object.entries(cases)) {
   });
 }
 
-test("says on which line of the block a command starts", () => {
+test("returns the line of the block on which a command starts", () => {
   const commands = splitCommands(["# comment", "one \\", "  more", "", "two"]);
 
   expect(commands.map(({ line }) => line)).toEqual([1, 4]);
 });
 
-test("reads from the comment behind a command what it ends with", () => {
+test("reads the expected exit code from the comment after a command", () => {
   const commands = splitCommands([
     "one",
     "two # exit 1",
@@ -72,7 +78,7 @@ test("reads from the comment behind a command what it ends with", () => {
   expect(commands.map(({ exitCode }) => exitCode)).toEqual([0, 1, 3, 2, 0, 0]);
 });
 
-test("knows commands that go on until they are stopped by their comment", () => {
+test("recognises commands that run until stopped by their comment", () => {
   const commands = splitCommands(["flotilla agent --cluster-name a   # Ctrl-C stops", "flotilla status"]);
 
   expect(commands.map(({ staysUp }) => staysUp)).toEqual([true, false]);

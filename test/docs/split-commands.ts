@@ -1,17 +1,16 @@
 /**
- * Cuts an `sh` block into its commands, each with the line that it starts on. A command goes on over lines that end in
- * `\`, `|`, `&&` or `||`, over open quotes and brackets, over here-documents, and over the body of a loop or condition.
- * Pure.
+ * Splits an `sh` block into commands, each with its first line. A command continues over lines that end in `\`, `|`,
+ * `&&` or `||`, over open quotes and brackets, over here-documents, and over the body of a loop or conditional. Pure.
  */
 
 export interface ShellCommand {
-  /** As it stands in the block, comments included. */
+  /** As written in the block, including comments. */
   text: string;
   /** Counted from 0 within the block. */
   line: number;
-  /** What it must end with; a comment at the end of its first or last line says so (`# exit 1`). */
+  /** The expected exit code; a comment at the end of its first or last line sets it (`# exit 1`). */
   exitCode: number;
-  /** It goes on until somebody stops it, as in a terminal of its own; a comment that mentions Ctrl-C says so. */
+  /** Runs until it is stopped, as in a separate terminal; set by a comment that mentions Ctrl-C. */
   staysUp: boolean;
 }
 
@@ -35,16 +34,16 @@ export function splitCommands(block: readonly string[]): ShellCommand[] {
     start = index + 1;
     state = emptyState();
   }
-  // What the block leaves open is left to the shell, which says what is missing.
+  // Unterminated constructs are left to the shell, which reports the error.
   if (!isBetween(state)) commands.push(toCommand(block.slice(start), start));
   return commands;
 }
 
 interface State {
   quote: "" | "'" | '"';
-  /** Brackets, loops and conditions that are open. */
+  /** The number of open brackets, loops and conditionals. */
   depth: number;
-  /** Ends of here-documents that are still to come, first one first. */
+  /** Terminators of pending here-documents, first one first. */
   documents: { end: string; tabs: boolean }[];
   isOpen: boolean;
   begun: boolean;
@@ -155,7 +154,7 @@ function toCommand(lines: readonly string[], line: number): ShellCommand {
   };
 }
 
-/** What stands behind the last ` #` of a line that is in no quotes. */
+/** The text after the last unquoted ` #` of a line. */
 function trailingComment(line: string): string {
   const found = /(?:^|\s)#\s*([^'"]*)$/.exec(line);
   return found?.[1]?.trim() ?? "";

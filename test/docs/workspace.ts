@@ -1,6 +1,6 @@
 /**
- * Where a reader of a page sits: a home of his own, a folder with the examples, `flotilla`, `kubectl` and `helm` on the
- * PATH, and the fleet's kubeconfig in the environment. All of it is gone afterwards.
+ * The environment of a page's reader: a separate home directory, a directory with the examples, `flotilla`, `kubectl`
+ * and `helm` on the PATH, and the fleet's kubeconfig in the environment. Everything is removed afterwards.
  */
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,15 +10,15 @@ import { fileURLToPath } from "node:url";
 export const CHECKOUT = fileURLToPath(new URL("../..", import.meta.url));
 
 export interface Workspace {
-  /** Where commands start, and where the page's files are written. */
+  /** The working directory of commands, where the page's files are written. */
   folder: string;
-  /** For what the runner itself keeps. */
+  /** For files of the runner itself. */
   scratch: string;
   environment: Record<string, string>;
   remove(): void;
 }
 
-/** `programs` are put on the PATH by these names, before what the machine has. */
+/** `programs` are put on the PATH under these names, before the machine's own. */
 export function createWorkspace(programs: Readonly<Record<string, string>>): Workspace {
   const root = mkdtempSync(join(tmpdir(), "flotilla-docs-"));
   const [folder, scratch, home, path] = ["work", "scratch", "home", "programs"].map((name) => join(root, name)) as [
@@ -29,8 +29,8 @@ export function createWorkspace(programs: Readonly<Record<string, string>>): Wor
   ];
   for (const name of [folder, scratch, home, path]) mkdirSync(name);
   for (const [name, file] of Object.entries(programs)) symlinkSync(file, join(path, name));
-  // Pages for people with a checkout type bin/flotilla. The links are to files, because the script looks for its
-  // neighbours.
+  // Pages for users with a checkout run bin/flotilla. The links are to files, because the script resolves paths next to
+  // itself.
   mkdirSync(join(folder, "bin"));
   if (programs["flotilla"] !== undefined) symlinkSync(programs["flotilla"], join(folder, "bin", "flotilla"));
   symlinkSync(join(CHECKOUT, "bin", "node24"), join(folder, "bin", "node24"));
@@ -46,7 +46,7 @@ export function createWorkspace(programs: Readonly<Record<string, string>>): Wor
       TERM: "dumb",
       COLUMNS: "80",
       NO_COLOR: "1",
-      // Node keeps what it compiled below this folder, and every command starts in a fraction of the time.
+      // Node caches compiled code below this directory, which makes every command start much faster.
       TMPDIR: tmpdir(),
     },
     remove: () => rmSync(root, { recursive: true, force: true }),

@@ -1,5 +1,6 @@
 /**
- * The shipped command adopts what simulated members run; with $REAL_BIN stock karmadactl promotes, too. No pod changes.
+ * The shipped command adopts workloads of simulated members; with $REAL_BIN stock karmadactl promotes them, too. No pod
+ * changes.
  */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -24,7 +25,7 @@ const karmadactl =
 if (karmadactl === undefined)
   process.stdout.write("skipped: promote with karmadactl: $REAL_BIN is not set, or has no karmadactl\n");
 
-describe("members that run things of their own", { timeout: LIMIT_MS }, () => {
+describe("members with workloads of their own", { timeout: LIMIT_MS }, () => {
   const data = temporaryDirectory();
   const MEMBERS = ["member1", "member2"];
   let hub: Up;
@@ -100,7 +101,7 @@ describe("members that run things of their own", { timeout: LIMIT_MS }, () => {
         "CloneSet shop/web is adopted\n  member1 (3): as it was\n  member2 (2): as it was\n",
       ) as string,
     });
-    expect(again).toMatchObject({ code: 0, stdout: "CloneSet shop/web is adopted already\nNothing to do.\n" });
+    expect(again).toMatchObject({ code: 0, stdout: "CloneSet shop/web is already adopted\nNothing to do.\n" });
     await eventually(
       "the hub counts all",
       () => client.get(CloneSet, { cluster: "hub", namespace: "shop", name: "web" }),
@@ -109,7 +110,7 @@ describe("members that run things of their own", { timeout: LIMIT_MS }, () => {
     expect(await pods("web")).toEqual(before);
   });
 
-  test("that differ are refused with exit code 1, and wrong usage with 2", async () => {
+  test("that differ are rejected with exit code 1, and wrong usage with 2", async () => {
     await client.create(Deployment, "member1", makeDeployment("shop/api").image("api:1").build());
     await client.create(Deployment, "member2", makeDeployment("shop/api").image("api:2").build());
 
@@ -128,12 +129,12 @@ describe("members that run things of their own", { timeout: LIMIT_MS }, () => {
     expect(refused).toMatchObject({
       code: 1,
       stderr: expect.stringContaining(
-        "on member2 spec.template.spec.containers[0].image: api:2 → api:1; nothing was done",
+        "on member2 spec.template.spec.containers[0].image: api:2 → api:1; nothing was changed",
       ) as string,
     });
     expect(wrong).toMatchObject({
       code: 2,
-      stderr: "flotilla adopt: --from MEMBER is missing: the members that run it\n",
+      stderr: "flotilla adopt: --from MEMBER is required: the members that run it\n",
     });
   });
 

@@ -1,6 +1,6 @@
 /**
- * The shipped agent between a hub and clusters that it does not reach: joined with `token`, `agent` and `accept`, and
- * with `register`. With $REAL_BIN also on a real kube-apiserver, and stock karmada-agent in its place.
+ * The shipped agent between a hub and clusters that the hub cannot reach: joined with `token`, `agent` and `accept`,
+ * and with `register`. With $REAL_BIN also on a real kube-apiserver, and with stock karmada-agent instead.
  */
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -38,7 +38,7 @@ if (binaries === undefined)
 if (karmadaAgent === undefined)
   process.stdout.write("skipped: stock karmada-agent on this hub: $REAL_BIN is not set, or has no karmada-agent\n");
 
-describe("a cluster that the hub does not reach", { timeout: LIMIT_MS }, () => {
+describe("a cluster that the hub cannot reach", { timeout: LIMIT_MS }, () => {
   const [hubData, memberData, files] = [temporaryDirectory(), temporaryDirectory(), temporaryDirectory()];
   const transports: Transport[] = [];
   const stops: (() => Promise<unknown>)[] = [];
@@ -74,7 +74,7 @@ describe("a cluster that the hub does not reach", { timeout: LIMIT_MS }, () => {
       (cluster) => isConditionTrue(cluster?.status?.conditions ?? [], "Ready") && cluster?.spec.taints === undefined,
     );
 
-  /** A Deployment for one member, until it is applied there. */
+  /** Propagates a Deployment to one member and waits until it is applied. */
   async function propagate(name: string, cluster: string): Promise<void> {
     await hub.create(
       PropagationPolicy,
@@ -148,7 +148,7 @@ describe("a cluster that the hub does not reach", { timeout: LIMIT_MS }, () => {
     return own;
   }
 
-  test("asks to join, is accepted, and gets Works and ManifestWorks", async () => {
+  test("requests to join, is accepted, and gets Works and ManifestWorks", async () => {
     const kubeconfig = memberUp.kubeconfig("member1");
     const member = await open(kubeconfig, { only: "member1" });
 
@@ -214,7 +214,7 @@ describe("a cluster that the hub does not reach", { timeout: LIMIT_MS }, () => {
     stops.push(async () => kube.stop());
     const real = await open(kube.kubeconfig, { only: "real" });
 
-    // As the documents have it: credentials go to the cluster, which has no namespace for them yet.
+    // As documented: credentials are stored on the cluster, which has no namespace for them yet.
     expect(await find(real, Namespace, { cluster: "real", name: "open-cluster-management-agent" })).toBeUndefined();
     await joinAsManaged("real", kube.kubeconfig);
     const requests = await hub.list(CertificateSigningRequest, {

@@ -1,6 +1,6 @@
 /**
- * What a newcomer does wrong, and what breaks around them: each ends with one line that says what was being done, what
- * stood in the way and what to try, and with the right exit code. Runs in this process, against one fleet.
+ * Common user errors and environment failures: each ends with one line that names the action, the problem and a remedy,
+ * and with the right exit code. Runs in this process, against one fleet.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -24,7 +24,7 @@ const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
 const folder = temporaryDirectory();
 const servers: Server[] = [];
 let fleet: Up;
-/** Called when somebody asks the server that never answers. */
+/** Called when a client connects to the server that never answers. */
 let onSilence = (): void => {};
 const at = (name: string): string => join(folder.path, name);
 
@@ -52,7 +52,7 @@ interface Config {
   users: [{ user: Record<string, unknown> }];
 }
 
-/** The hub's kubeconfig with a mistake each. */
+/** Variants of the hub's kubeconfig, each with one error. */
 async function writeKubeconfigs(): Promise<void> {
   const make = (name: string, change: (config: Config) => void): void => {
     const config = load(readFileSync(fleet.kubeconfig("hub"), "utf8")) as Config;
@@ -134,7 +134,7 @@ interface Seen {
   stderr: string;
 }
 
-/** Runs a command line in this process; `@name` is a file of this test's folder. */
+/** Runs a command line in this process; `@name` is a file in this test's directory. */
 async function flotilla(line: string): Promise<Seen> {
   const seen = { stdout: "", stderr: "" };
   vi.spyOn(process.stdout, "write").mockImplementation((text) => {
@@ -165,20 +165,20 @@ interface Mistake {
 }
 const mistakes: Record<string, Record<string, Mistake>> = {
   "of the command line": {
-    "a command that is not there": {
+    "an unknown command": {
       line: "restart",
       code: WRONG_USAGE,
-      want: "flotilla restart: there is no command 'restart'; 'flotilla help' lists them",
+      want: "flotilla restart: unknown command 'restart'; run 'flotilla help' to list the commands",
     },
     "a misspelt command": {
       line: "staus",
       code: WRONG_USAGE,
-      want: "flotilla staus: there is no command 'staus' (did you mean 'status'?); 'flotilla help' lists them",
+      want: "flotilla staus: unknown command 'staus' (did you mean 'status'?); run 'flotilla help' to list the commands",
     },
     "help of a misspelt command": {
       line: "help plann",
       code: WRONG_USAGE,
-      want: "flotilla help: there is no command 'plann' (did you mean 'plan'?); 'flotilla help' lists them",
+      want: "flotilla help: unknown command 'plann' (did you mean 'plan'?); run 'flotilla help' to list the commands",
     },
     "flags before the command": {
       line: "--data ./fleet status",
@@ -188,12 +188,12 @@ const mistakes: Record<string, Record<string, Mistake>> = {
     "a misspelt flag": {
       line: "up --memebers 3",
       code: WRONG_USAGE,
-      want: "flotilla up: there is no flag '--memebers' (did you mean '--members'?); see 'flotilla up --help'",
+      want: "flotilla up: unknown flag '--memebers' (did you mean '--members'?); see 'flotilla up --help'",
     },
-    "a number that is none": {
+    "an invalid number": {
       line: "up --port many",
       code: WRONG_USAGE,
-      want: "flotilla up: --port is a whole number from 0 to 65535, not 'many'",
+      want: "flotilla up: --port is an integer from 0 to 65535, not 'many'",
     },
     "a flag without its value": {
       line: "status --kubeconfig",
@@ -203,14 +203,14 @@ const mistakes: Record<string, Record<string, Mistake>> = {
     "a missing argument": {
       line: "why",
       code: WRONG_USAGE,
-      want: "flotilla why: TYPE/NAME is missing: the resource as kubectl names it, or its TYPE; see 'flotilla why --help'",
+      want: "flotilla why: TYPE/NAME is required: the resource as in kubectl, or its TYPE; see 'flotilla why --help'",
     },
     "an argument too many": {
       line: "status web",
       code: WRONG_USAGE,
-      want: "'flotilla status' does not know what to do with 'web'; see 'flotilla status --help'",
+      want: "unexpected argument 'web' for 'flotilla status'; see 'flotilla status --help'",
     },
-    "an output format that is none": {
+    "an unknown output format": {
       line: "status -o xml",
       code: WRONG_USAGE,
       want: "--output is one of table, json, yaml, not 'xml'",
@@ -218,46 +218,46 @@ const mistakes: Record<string, Record<string, Mistake>> = {
     "nothing to plan": {
       line: "plan",
       code: WRONG_USAGE,
-      want: "say what would change: -f FILE, or --without-cluster NAME",
+      want: "specify what would change: -f FILE, or --without-cluster NAME",
     },
-    "a feature gate that there is not": {
+    "an unknown feature gate": {
       line: "up --kruise-gates Luck=true --data @never --port 0",
       code: WRONG_USAGE,
       want: "--kruise-gates: reading the feature gates of OpenKruise: Luck is not a gate of release 1.9.1",
     },
-    "a host that is none": {
+    "an invalid host": {
       line: "register nosuch://hub --token abcdef.0123456789abcdef --discovery-token-unsafe-skip-ca-verification --cluster-name paris --write-kubeconfig @x",
       code: WRONG_USAGE,
-      want: "'nosuch://hub' is not the address of a hub; write its host and port, as in hub.example.com:6443",
+      want: "'nosuch://hub' is not a valid hub address; use host and port, for example hub.example.com:6443",
     },
-    "a member to pull that there is not": {
+    "an unknown member in --pull": {
       line: "up --members 1 --pull menber1 --data @pulling --port 0",
       code: WRONG_USAGE,
-      want: "--pull: there is no member 'menber1' (did you mean 'member1'?); this fleet has member1",
+      want: "--pull: member 'menber1' not found (did you mean 'member1'?); this fleet has member1",
     },
-    "a shell without completion": {
+    "an unsupported shell for completion": {
       line: "completion tcsh",
       code: WRONG_USAGE,
-      want: "there is no completion for 'tcsh'; there is one for bash, zsh, fish",
+      want: "no completion for shell 'tcsh'; available: bash, zsh, fish",
     },
   },
   "of a kubeconfig": {
-    "that is not there": {
+    "that does not exist": {
       line: "status --kubeconfig @missing.kubeconfig",
       code: FAILED,
-      want: /no kubeconfig at \S+missing\.kubeconfig; start a fleet with 'flotilla up', or name one with --kubeconfig FILE/,
+      want: /no kubeconfig at \S+missing\.kubeconfig; start a fleet with 'flotilla up', or specify one with --kubeconfig FILE/,
     },
     "of a fleet that was never started": {
       line: "status --data @empty",
       code: FAILED,
       want: /no kubeconfig at \S+empty\/hub\.kubeconfig; start a fleet with 'flotilla up'/,
     },
-    "that is a folder": {
+    "that is a directory": {
       line: "status --kubeconfig @empty",
       code: WRONG_USAGE,
       want: /reading the kubeconfig \S+empty: .*it is a directory/,
     },
-    "that is no YAML, without quoting it": {
+    "that is not YAML, without quoting it": {
       line: "status --kubeconfig @not-yaml.kubeconfig",
       code: WRONG_USAGE,
       want: /not-yaml\.kubeconfig is not valid YAML(?!.*hunter2)/,
@@ -270,9 +270,9 @@ const mistakes: Record<string, Record<string, Mistake>> = {
     "that has no contexts": {
       line: "status --kubeconfig @bare.kubeconfig",
       code: WRONG_USAGE,
-      want: /bare\.kubeconfig has no contexts, so it does not say which cluster is meant; name another file, or make it anew/,
+      want: /bare\.kubeconfig has no contexts, so the cluster is not known; name another file, or make it anew/,
     },
-    "that is another file": {
+    "that is another kind of file": {
       line: "status --kubeconfig @deployment.yaml",
       code: WRONG_USAGE,
       want: /deployment\.yaml is not a kubeconfig: its kind is "Deployment", not Config/,
@@ -282,37 +282,37 @@ const mistakes: Record<string, Record<string, Mistake>> = {
       code: WRONG_USAGE,
       want: /no-context\.kubeconfig names no current context; choose one of hub with 'kubectl config use-context NAME/,
     },
-    "with a context that is gone": {
+    "with a missing context": {
       line: "status --kubeconfig @lost-context.kubeconfig",
       code: WRONG_USAGE,
       want: /lost-context\.kubeconfig has no context prod; it has hub/,
     },
-    "of a server that does not run": {
+    "of a server that is not running": {
       line: "status --kubeconfig @closed.kubeconfig",
       code: FAILED,
-      want: /127\.0\.0\.1:1\S*: nothing listens there; check the address and port, and that the server runs \(ECONNREFUSED\)$/,
+      want: /127\.0\.0\.1:1\S*: connection refused; check the address and port, and that the server is running \(ECONNREFUSED\)$/,
     },
-    "of a hub that was stopped, for members": {
+    "of a stopped hub, for members": {
       line: "get pods --data @stopped",
       code: FAILED,
       want: /\(ECONNREFUSED\)\. To start the hub of \S+stopped\/hub\.kubeconfig: 'flotilla up --data \S+stopped'$/,
     },
-    "that is not there, for what uses the hub's authority too": {
+    "that does not exist, for commands that also use the hub's CA": {
       line: "token --data @empty",
       code: FAILED,
       want: /no kubeconfig at \S+empty\/hub\.kubeconfig; start a fleet with 'flotilla up'/,
     },
-    "of a hub that was stopped": {
+    "of a stopped hub": {
       line: "status --data @stopped",
       code: FAILED,
       want: /\(ECONNREFUSED\)\. To start the hub of \S+stopped\/hub\.kubeconfig: 'flotilla up --data \S+stopped'$/,
     },
-    "of a host that is unknown": {
+    "of an unknown host": {
       line: "status --kubeconfig @nowhere.kubeconfig",
       code: FAILED,
       want: /hub\.invalid:6443.*(the host name is unknown|the DNS does not answer)/,
     },
-    "of a port that speaks no TLS": {
+    "of a port without TLS": {
       line: "status --kubeconfig @plain-text.kubeconfig",
       code: FAILED,
       want: /(does not speak TLS|closed the connection).*check/,
@@ -320,14 +320,14 @@ const mistakes: Record<string, Record<string, Mistake>> = {
     "of a web site": {
       line: "status --kubeconfig @website.kubeconfig",
       code: FAILED,
-      want: /^flotilla status: http:\/\/\S+ serves neither Clusters nor ManagedClusters, so it is no hub; name the hub's kubeconfig with --kubeconfig FILE, or start one with 'flotilla up'$/,
+      want: /^flotilla status: http:\/\/\S+ serves neither Clusters nor ManagedClusters, so it is not a hub; specify the hub's kubeconfig with --kubeconfig FILE, or start a hub with 'flotilla up'$/,
     },
-    "of a cluster that is no hub": {
+    "of a cluster that is not a hub": {
       line: "why deployment/web --kubeconfig @no-hub.kubeconfig",
       code: FAILED,
-      want: /asking the hub what it serves: the server could not find the requested resource; is \S+no-hub\.kubeconfig the kubeconfig of a hub\? Name the hub's with --kubeconfig FILE/,
+      want: /reading the hub's API discovery: the server could not find the requested resource; is \S+no-hub\.kubeconfig the kubeconfig of a hub\? Name the hub's with --kubeconfig FILE/,
     },
-    "with another authority": {
+    "with another CA": {
       line: "status --kubeconfig @other-ca.kubeconfig",
       code: FAILED,
       want: /CA is not trusted; give it with certificate-authority-data, or take a newer kubeconfig/,
@@ -337,20 +337,20 @@ const mistakes: Record<string, Record<string, Mistake>> = {
       code: FAILED,
       want: /certificate has expired; renew it, and compare the clocks/,
     },
-    "with a token that is refused": {
+    "with a rejected token": {
       line: "status --kubeconfig @refused.kubeconfig",
       code: FAILED,
       want: /Unauthorized: the server does not accept the credentials in \S+refused\.kubeconfig; they are wrong or have expired\. Take a newer kubeconfig/,
     },
-    "with a token that is refused before anything else": {
+    "with a token that is rejected before anything else": {
       line: "why deployment/web --kubeconfig @refused.kubeconfig",
       code: FAILED,
-      want: /asking the hub what it serves: Unauthorized: the server does not accept the credentials/,
+      want: /reading the hub's API discovery: Unauthorized: the server does not accept the credentials/,
     },
-    "of somebody who may not": {
+    "of a user without permission": {
       line: "why deployment/web --kubeconfig @stranger.kubeconfig",
       code: FAILED,
-      want: /forbidden: User "eve" cannot .*\. Ask whoever runs the server for this right, or use another kubeconfig than \S+stranger\.kubeconfig/,
+      want: /forbidden: User "eve" cannot .*\. Ask the administrator of the server for this permission, or use a kubeconfig other than \S+stranger\.kubeconfig/,
     },
     "with a proxy that is down": {
       line: "status --kubeconfig @proxy.kubeconfig",
@@ -359,105 +359,109 @@ const mistakes: Record<string, Record<string, Mistake>> = {
     },
   },
   "of files": {
-    "a manifest that is not there": {
+    "a missing manifest": {
       line: "plan -f @missing.yaml --data @fleet",
       code: WRONG_USAGE,
       want: /the path "\S+missing\.yaml" does not exist/,
     },
-    "a folder without manifests": {
+    "a directory without manifests": {
       line: "plan -f @empty --data @fleet",
       code: WRONG_USAGE,
-      want: /reading \S+empty: no file there ends in \.json, \.yaml, \.yml; --recursive also looks in its folders/,
+      want: /reading \S+empty: no file there ends in \.json, \.yaml, \.yml; use --recursive to read subfolders/,
     },
-    "a manifest that is no YAML": {
+    "a manifest that is not YAML": {
       line: "plan -f @broken.yaml --data @fleet",
       code: WRONG_USAGE,
       want: /broken\.yaml/,
     },
-    "a manifest that is no object": { line: "plan -f @list.yaml --data @fleet", code: WRONG_USAGE, want: /list\.yaml/ },
-    "manifests to look at that are not there": {
+    "a manifest that is not an object": {
+      line: "plan -f @list.yaml --data @fleet",
+      code: WRONG_USAGE,
+      want: /list\.yaml/,
+    },
+    "missing manifests to lint": {
       line: "lint -f @missing.yaml",
       code: FAILED,
       want: /the path "\S+missing\.yaml" does not exist/,
     },
-    "rules that are not there": {
+    "a missing customization to interpret": {
       line: "interpret -f @missing.yaml --check",
       code: FAILED,
       want: /the path "\S+missing\.yaml" does not exist/,
     },
-    "credentials that are not there": {
+    "missing credentials": {
       line: "agent manifests --image x --cluster-name paris --bootstrap-kubeconfig @missing",
       code: FAILED,
       want: /reading \S+missing: it does not exist/,
     },
-    "credentials that are a folder": {
+    "credentials that are a directory": {
       line: "agent manifests --image x --cluster-name paris --bootstrap-kubeconfig @empty",
       code: FAILED,
       want: /reading \S+empty: it is a directory/,
     },
-    "a place to write that is not there": {
+    "a missing output directory": {
       line: "token --data @fleet --bootstrap-kubeconfig @no/such/file",
       code: FAILED,
       want: /writing \S+no\/such\/file: it does not exist/,
     },
-    "a manifest that is empty": {
+    "an empty manifest": {
       line: "plan -f @empty.yaml --data @fleet",
       code: WRONG_USAGE,
-      want: /empty\.yaml holds no objects/,
+      want: /empty\.yaml contains no objects/,
     },
-    "a manifest to apply that is empty": {
+    "an empty manifest to apply": {
       line: "apply --yes -f @empty.yaml --data @fleet",
       code: WRONG_USAGE,
-      want: /empty\.yaml holds no objects/,
+      want: /empty\.yaml contains no objects/,
     },
-    "a manifest to look at that is empty": {
+    "an empty manifest to lint": {
       line: "lint -f @empty.yaml",
       code: WRONG_USAGE,
-      want: /empty\.yaml holds no objects/,
+      want: /empty\.yaml contains no objects/,
     },
-    "a snapshot that is not there": {
+    "a missing snapshot": {
       line: "snapshot restore @missing.snapshot --data @restored",
       code: FAILED,
       want: /missing\.snapshot/,
     },
-    "a fleet to save that is not there": {
+    "a missing fleet to save": {
       line: "snapshot save @x.snapshot --data @empty",
       code: FAILED,
       want: /empty/,
     },
-    "the kubeconfig of a cluster that joins": {
+    "the kubeconfig of a joining cluster": {
       line: "join paris --data @fleet --cluster-kubeconfig @missing",
       code: WRONG_USAGE,
       want: /reading the kubeconfig \S+missing: .*it does not exist/,
     },
   },
   "about the fleet": {
-    "a type that nobody serves": {
+    "a type that no server serves": {
       line: "why sprocket/web --data @fleet",
       code: WRONG_USAGE,
-      want: "the hub does not serve a resource type 'sprocket'",
+      want: "the hub does not serve the resource type 'sprocket'",
     },
-    "an object that is not there": {
+    "a missing object": {
       line: "why deployment/web --data @fleet",
       code: FAILED,
       want: "there is no Deployment web in namespace default on the hub",
     },
-    "a member that is not there": {
+    "an unknown member": {
       line: "unjoin oslo --data @fleet",
       code: WRONG_USAGE,
-      want: "there is no member oslo; 'flotilla status' lists them",
+      want: "member oslo not found; run 'flotilla status' to list the members",
     },
-    "a member to adopt from that is not there": {
+    "an unknown member to adopt from": {
       line: "adopt deployment web --from oslo --data @fleet",
       code: WRONG_USAGE,
       want: "there is no member oslo",
     },
-    "a simulated member that is to join once more": {
+    "joining a simulated member again": {
       line: "join oslo --cluster-kubeconfig @fleet/member1.kubeconfig --data @fleet",
       code: FAILED,
       want: "this cluster has joined as member1 already",
     },
-    "a cluster that never asked": {
+    "accepting a cluster that never requested to join": {
       line: "accept oslo --wait 0 --data @fleet",
       code: WRONG_USAGE,
       want: "no cluster called oslo has asked to join; start its agent",
@@ -465,7 +469,7 @@ const mistakes: Record<string, Record<string, Mistake>> = {
     "a type that no member serves": {
       line: "get sprockets --data @fleet",
       code: WRONG_USAGE,
-      want: "member1 does not serve a resource type 'sprockets'",
+      want: "member1 does not serve the resource type 'sprockets'",
     },
     "a misspelt type": {
       line: "get deploymnets --data @fleet",
@@ -475,44 +479,44 @@ const mistakes: Record<string, Record<string, Mistake>> = {
     "a misspelt member": {
       line: "get pods --clusters menber1 --data @fleet",
       code: WRONG_USAGE,
-      want: "there is no member 'menber1' (did you mean 'member1'?); 'flotilla status' lists them",
+      want: "member 'menber1' not found (did you mean 'member1'?); run 'flotilla status' to list the members",
     },
     "a pod without logs": {
       line: "logs web-0 --data @fleet",
       code: FAILED,
       want: "there is no pod web-0 in namespace default on member1",
     },
-    "a pod to run a command in": {
+    "a missing pod to run a command in": {
       line: "exec web-0 --data @fleet -- ls",
       code: FAILED,
       want: "there is no pod web-0 in namespace default on member1",
     },
-    "a command to run that is missing": {
+    "a missing command to run": {
       line: "exec web-0 --data @fleet",
       code: WRONG_USAGE,
-      want: "COMMAND is missing: the command and its arguments, behind --",
+      want: "COMMAND is missing: the command and its arguments, after --",
     },
     "nothing to describe": {
       line: "describe deployment/web --data @fleet",
       code: FAILED,
       want: "there is no Deployment web in namespace default on hub, member1",
     },
-    "a format that is none": {
+    "an unknown format": {
       line: "get pods -o xml --data @fleet",
       code: WRONG_USAGE,
-      want: "-o is one of table, wide, json, yaml, name, jsonpath=…, custom-columns=…, not 'xml'",
+      want: "-o must be one of table, wide, json, yaml, name, jsonpath=…, custom-columns=…, not 'xml'",
     },
-    "nobody to ask whether to apply": {
+    "no terminal to confirm an apply": {
       line: "apply -f @deployment.yaml --data @fleet",
       code: WRONG_USAGE,
-      want: "give --yes to apply without a question, or look first with 'flotilla plan'",
+      want: "give --yes to apply without confirmation, or look first with 'flotilla plan'",
     },
-    "a check that is not there": {
+    "an unknown check": {
       line: "doctor --only luck --data @fleet",
       code: WRONG_USAGE,
-      want: "there is no check 'luck'; 'flotilla doctor --list' shows them",
+      want: "unknown check 'luck'; run 'flotilla doctor --list' to list the checks",
     },
-    "a hub that cannot be reached to register": {
+    "an unreachable hub to register with": {
       line: "register 127.0.0.1:1 --token abcdef.0123456789abcdef --discovery-token-unsafe-skip-ca-verification --cluster-name paris --write-kubeconfig @paris --discovery-timeout 1",
       code: FAILED,
       want: /127\.0\.0\.1:1/,
@@ -521,7 +525,7 @@ const mistakes: Record<string, Record<string, Mistake>> = {
 };
 
 for (const [what, cases] of Object.entries(mistakes)) {
-  describe(`mistakes ${what} are told in one line:`, () => {
+  describe(`errors ${what} are reported in one line:`, () => {
     for (const [mistake, { line, code, want }] of Object.entries(cases)) {
       test(mistake, async () => {
         const seen = await flotilla(line);
@@ -535,7 +539,7 @@ for (const [what, cases] of Object.entries(mistakes)) {
   });
 }
 
-test("with -o json an error is an object, for the program that reads the rest", async () => {
+test("with -o json an error is a JSON object", async () => {
   const { stderr, code } = await flotilla("status --data @empty -o json");
 
   expect(JSON.parse(stderr)).toEqual({
@@ -544,7 +548,7 @@ test("with -o json an error is an object, for the program that reads the rest", 
   expect(code).toBe(FAILED);
 });
 
-test("who looks for a mistake in Flotilla is told where an error comes from", async () => {
+test("FLOTILLA_DEBUG adds the stack trace to an error", async () => {
   vi.stubEnv("FLOTILLA_DEBUG", "1");
 
   const { stderr } = await flotilla("status --data @empty");
@@ -554,7 +558,7 @@ test("who looks for a mistake in Flotilla is told where an error comes from", as
   );
 });
 
-test("help, the overview and the version are no errors", async () => {
+test("help, the overview and the version are not errors", async () => {
   expect(await flotilla("help why")).toMatchObject({
     code: 0,
     stderr: "",
@@ -574,15 +578,15 @@ test("help, the overview and the version are no errors", async () => {
   expect(await flotilla("--version")).toMatchObject({ code: 0, stdout: expect.stringContaining("flotilla ") });
 });
 
-test("colours are printed where they are asked for, and nowhere else", async () => {
+test("colours are only printed on request", async () => {
   expect((await flotilla("help why")).stdout).not.toContain("\u001b");
   vi.stubEnv("FORCE_COLOR", "1");
   expect((await flotilla("help why")).stdout).toContain("\u001b[1mUsage:");
   expect((await flotilla("help why --no-color")).stdout).not.toContain("\u001b");
 });
 
-describe("as a process of its own", () => {
-  test("Ctrl-C ends a command that waits, with a line and the exit code of shells", async () => {
+describe("as a separate process", () => {
+  test("Ctrl-C ends a waiting command, with a message and the exit code of shells", async () => {
     const asked = new Promise<void>((resolve) => (onSilence = resolve));
     const child = spawn(BIN, ["status", "--kubeconfig", at("silent.kubeconfig")], {
       stdio: ["ignore", "pipe", "pipe"],
@@ -594,10 +598,10 @@ describe("as a process of its own", () => {
     child.kill("SIGINT");
 
     expect(await ended).toBe(130);
-    expect(stderr).toBe("flotilla status: stopped by Ctrl-C\n");
+    expect(stderr).toBe("flotilla status: interrupted by Ctrl-C\n");
   });
 
-  test("a reader that leaves is no failure", () => {
+  test("a closed output pipe is not a failure", () => {
     const { stdout, stderr } = spawnSync("bash", ["-c", `"${BIN}" help | true; echo "\${PIPESTATUS[0]}"`], {
       encoding: "utf8",
     });
@@ -605,16 +609,16 @@ describe("as a process of its own", () => {
     expect({ stdout, stderr }).toEqual({ stdout: "0\n", stderr: "" });
   });
 
-  test.runIf(existsSync("/dev/full"))("a disk that is full is told in one line", () => {
+  test.runIf(existsSync("/dev/full"))("a full disk is reported in one line", () => {
     const { stderr, status } = spawnSync("bash", ["-c", `"${BIN}" help > /dev/full`], { encoding: "utf8" });
 
     expect({ stderr, status }).toEqual({
-      stderr: "flotilla: writing the output: the disk is full; make room, or write elsewhere\n",
+      stderr: "flotilla: writing the output: the disk is full; free some space, or write elsewhere\n",
       status: 1,
     });
   });
 
-  test("as a plugin of kubectl it calls itself so", () => {
+  test("as a kubectl plugin it uses that name in its messages", () => {
     const { stderr, status } = spawnSync(
       "bash",
       ["-c", `ln -s "${BIN}" "${at("kubectl-flotilla")}" && "${at("kubectl-flotilla")}" staus`],
@@ -623,7 +627,7 @@ describe("as a process of its own", () => {
 
     expect({ stderr, status }).toEqual({
       stderr:
-        "kubectl flotilla staus: there is no command 'staus' (did you mean 'status'?); 'kubectl flotilla help' lists them\n",
+        "kubectl flotilla staus: unknown command 'staus' (did you mean 'status'?); 'kubectl flotilla help' lists them\n",
       status: 2,
     });
   });

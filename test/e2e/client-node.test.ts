@@ -1,6 +1,5 @@
 /**
- * `@kubernetes/client-node`, the client that most programs in JavaScript use. With `$REAL_BIN` also against the real
- * kube-apiserver.
+ * `@kubernetes/client-node`, the most common JavaScript client. With `$REAL_BIN` also against the real kube-apiserver.
  */
 import { beforeAll, expect, test } from "vitest";
 import type * as Kubernetes from "@kubernetes/client-node";
@@ -11,7 +10,7 @@ contract("client-node", (subject) => {
   let config: Kubernetes.KubeConfig;
   let core: Kubernetes.CoreV1Api;
   beforeAll(async () => {
-    // It takes half a second to load, which files without this suite should not pay.
+    // It takes half a second to load, which other test files should not pay for.
     k8s = await import("@kubernetes/client-node");
     config = new k8s.KubeConfig();
     config.loadFromFile(subject.kubeconfig);
@@ -23,7 +22,7 @@ contract("client-node", (subject) => {
   });
   const namespace = NAMESPACE;
 
-  test("WR-1, WR-5, DL-2: objects are created, read, replaced and deleted", async () => {
+  test("objects are created, read, replaced and deleted", async () => {
     const created = await core.createNamespacedConfigMap({ namespace, body: configMap("typed") });
     const replaced = await core.replaceNamespacedConfigMap({
       name: "typed",
@@ -42,7 +41,7 @@ contract("client-node", (subject) => {
     });
   });
 
-  test("PA-1, PA-2, PA-4, PA-5: patches in all four forms", async () => {
+  test("all four patch types work", async () => {
     const apps = config.makeApiClient(k8s.AppsV1Api);
     const labels = { app: "patched" };
     await apps.createNamespacedDeployment({
@@ -92,7 +91,7 @@ contract("client-node", (subject) => {
     ]).toEqual([5, true]);
   });
 
-  test("LW-4: lists come in pages", async () => {
+  test("lists are paginated", async () => {
     for (let index = 0; index < 5; index++)
       await core.createNamespacedConfigMap({ namespace, body: configMap(`page-${index}`, { paged: "yes" }) });
 
@@ -107,7 +106,7 @@ contract("client-node", (subject) => {
     expect(names).toEqual(["page-0", "page-1", "page-2", "page-3", "page-4"]);
   });
 
-  test("LW-6: a watch tells of changes until it is aborted", async () => {
+  test("a watch emits changes until it is aborted", async () => {
     const seen: string[] = [];
     const ended = Promise.withResolvers<unknown>();
     const controller = await new k8s.Watch(config).watch(
@@ -130,7 +129,7 @@ contract("client-node", (subject) => {
     expect(seen).toEqual(["ADDED watched", "DELETED watched"]);
   });
 
-  test("LW-8, LW-18: an informer has what is there and follows what comes", async () => {
+  test("an informer lists existing objects and follows changes", async () => {
     await core.createNamespacedConfigMap({ namespace, body: configMap("before", { informed: "yes" }) });
     const seen: string[] = [];
     const informer = k8s.makeInformer(
@@ -162,7 +161,7 @@ contract("client-node", (subject) => {
     expect(seen).toEqual(["add before", "add after", "update before", "delete before"]);
   });
 
-  test("CR-2, CR-13: custom resources and their definitions are used without types", async () => {
+  test("custom resources and CRDs are used without types", async () => {
     const objects = k8s.KubernetesObjectApi.makeApiClient(config);
     await objects.create({
       apiVersion: "apiextensions.k8s.io/v1",
@@ -206,7 +205,7 @@ contract("client-node", (subject) => {
     expect(listed.items).toHaveLength(1);
   });
 
-  test("AN-3, AZ-5: tokens are requested and access is reviewed", async () => {
+  test("tokens are requested and access is reviewed", async () => {
     const token = await core.createNamespacedServiceAccountToken({
       name: "default",
       namespace,

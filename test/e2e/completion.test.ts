@@ -1,4 +1,4 @@
-/** What the Tab key offers, with the shipped command, a running hub and, where it is installed, kubectl itself. */
+/** Shell completion with the shipped command, a running hub and, if installed, kubectl itself. */
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { symlinkSync, writeFileSync } from "node:fs";
@@ -39,7 +39,7 @@ const run = (command: string, ...args: string[]): { out: string; err: string } =
   return { out: stdout, err: stderr };
 };
 
-/** Whoever types is not kept waiting for a hub; a machine that is busy with other tests is asked again. */
+/** Completion does not wait long for a hub; on a machine busy with other tests it is retried. */
 const offered = (...words: string[]): { out: string; err: string } => {
   for (let attempt = 1; ; attempt++) {
     const seen = run("flotilla", "__complete", ...words);
@@ -47,7 +47,7 @@ const offered = (...words: string[]): { out: string; err: string } => {
   }
 };
 
-test("a hub is asked for its members, namespaces, types and names", () => {
+test("completes members, namespaces, types and names from a hub", () => {
   expect(offered("unjoin", "")).toEqual({ out: "member1\nmember2\n:4\n", err: "" });
   expect(offered("why", "-n", "karmada-")).toMatchObject({
     out: expect.stringContaining("karmada-es-member1\nkarmada-es-member2\n"),
@@ -60,14 +60,14 @@ test("a hub is asked for its members, namespaces, types and names", () => {
   });
 });
 
-test("a hub that does not run is not waited for, and nothing is said of it", () => {
+test("does not wait for a hub that is not running, and prints no error", () => {
   expect(run("flotilla", "__complete", "unjoin", "--data", join(folder.path, "nowhere"), "")).toEqual({
     out: ":4\n",
     err: "",
   });
 });
 
-test("a hub that says nothing is waited for only a moment", async () => {
+test("waits only briefly for a hub that does not respond", async () => {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const config = {
@@ -79,7 +79,7 @@ test("a hub that says nothing is waited for only a moment", async () => {
   };
   writeFileSync(join(folder.path, "silent.kubeconfig"), JSON.stringify(config));
 
-  // Connecting is given up after ten seconds.
+  // The connection times out after ten seconds.
   const { stdout, signal } = spawnSync(
     join(BIN, "flotilla"),
     ["__complete", "unjoin", "--kubeconfig", join(folder.path, "silent.kubeconfig"), ""],
@@ -90,13 +90,13 @@ test("a hub that says nothing is waited for only a moment", async () => {
   expect({ stdout, signal }).toEqual({ stdout: ":4\n", signal: null });
 });
 
-test("bash completes with the script that it is given", () => {
+test("bash completes with the generated script", () => {
   const script = `source <(flotilla completion bash); COMP_LINE='flotilla unjoin mem'; COMP_POINT=\${#COMP_LINE}; COMP_WORDS=(flotilla unjoin mem); COMP_CWORD=2; _flotilla; echo "\${COMPREPLY[@]}"`;
 
   expect(run("bash", "--norc", "-c", script)).toEqual({ out: "member1 member2\n", err: "" });
 });
 
-test("kubectl completes 'kubectl flotilla' by asking us", (context: TestContext) => {
+test("kubectl completes 'kubectl flotilla' through the plugin", (context: TestContext) => {
   const kubectl = fromPackage();
   if (kubectl === undefined) context.skip("the packaged kubectl runs on Linux x64 only");
 

@@ -1,12 +1,12 @@
 /**
- * A server that is killed again and again under write load, on one data directory, and two watchers that go on after
- * each restart where they were: one sees everything, one selects by a label that objects gain and lose.
+ * A server that is killed repeatedly under write load, on one data directory, with two watchers that resume after each
+ * restart: one sees everything, one selects by a label that objects gain and lose.
  *
- * Over all crashes each acknowledged write is told once, in order, to whom it concerns; at most the write that was
- * under way when the server died is told besides; nobody is told to list again; and what the watchers make of the
- * events is what a list shows, so nothing was told that was not durable.
+ * Over all crashes each matching watcher receives each acknowledged write once, in order; at most the write in flight
+ * at the crash is received in addition; no watcher has to list again; and the state that the watchers build from events
+ * equals a list, so every emitted event was durable.
  *
- * FLOTILLA_CRASHES sets how often; a few times is enough to notice a mistake, 200 times to trust it.
+ * FLOTILLA_CRASHES sets the number of crashes; a few are enough to notice a bug, 200 to be confident.
  */
 import { expect, test } from "vitest";
 import { ConfigMap, Namespace } from "../../src/api/index.ts";
@@ -29,12 +29,12 @@ const CRASHES = Number(process.env["FLOTILLA_CRASHES"] ?? 4);
 const WRITERS = 8;
 const MIN_LIFE_MS = 100;
 const MAX_LIFE_MS = 400;
-/** After a restart a watcher that goes on is told what it missed well within this. */
+/** A resuming watcher receives the missed events well within this time after a restart. */
 const CATCH_UP_MS = 20_000;
 
 /**
- * What writers were answered, as each watcher is to be told of it: `TYPE version`, without the version where the answer
- * has none.
+ * Acknowledged writes, as each watcher has to receive them: `TYPE version`, without the version if the response has
+ * none.
  */
 interface Acknowledged {
   all: string[];
@@ -42,7 +42,7 @@ interface Acknowledged {
 }
 
 test(
-  `watches go on and nothing acknowledged or told is lost by ${CRASHES} crashes`,
+  `watches resume and no acknowledged or emitted change is lost over ${CRASHES} crashes`,
   { timeout: 30_000 + CRASHES * 15_000 },
   async () => {
     const directory = temporaryDirectory();
@@ -50,7 +50,7 @@ test(
     const writes = new Map<string, Acknowledged>();
     let witnesses: { all: Witness; selected: Witness } | undefined;
     let acknowledged = 0;
-    /** Events that came in the life of the server that their writes were sent to. */
+    /** Events received from the server process that their writes were sent to. */
     let told = 0;
     let lastExit: number | null | undefined;
     try {
@@ -106,7 +106,7 @@ async function startWitnesses(client: Client): Promise<{ all: Witness; selected:
   return { all: createWitness(resourceVersion, items), selected: createWitness(resourceVersion, [], "phase=on") };
 }
 
-/** A write that both are told of is the last, so then they have been told everything. */
+/** The last write matches both watchers, so receiving it means that they have received everything. */
 async function catchUp(
   client: Client,
   { all, selected }: { all: Witness; selected: Witness },
@@ -125,7 +125,7 @@ function checkTold(witnesses: { all: Witness; selected: Witness }, writes: Reado
   for (const [name, answered] of writes) {
     for (const view of ["all", "selected"] as const) {
       const events = witnesses[view].take(name);
-      // A deletion is answered without a version.
+      // The response to a deletion has no resourceVersion.
       const inShort = events.map((event, index) =>
         answered[view][index] === "DELETED" ? (event.split(" ")[0] ?? "") : event,
       );
@@ -149,7 +149,7 @@ async function checkState(client: Client, { all, selected }: { all: Witness; sel
   expect([...selected.state].sort(byName)).toEqual(stateOf(matching));
 }
 
-/** The server writes one of its own into every namespace, whenever it comes to it. */
+/** The server asynchronously writes its own ConfigMap into every namespace. */
 const isOurs = ({ metadata }: { metadata: { name: string } }): boolean => metadata.name !== "kube-root-ca.crt";
 
 const byName = ([a]: [string, number], [b]: [string, number]): number => (a < b ? -1 : 1);
@@ -179,7 +179,7 @@ async function writeUntilKilled(
         await writeOne(client, name, number, answered);
       } catch (error) {
         if (!(error instanceof UnreachableError)) throw error;
-        return; // The server is gone: whether this write happened is not known.
+        return; // The server crashed: whether this write happened is unknown.
       }
     }
   };
@@ -189,7 +189,7 @@ async function writeUntilKilled(
   await writers;
 }
 
-/** The life of one object. Every second one stops to match the selector, and of seven one stays. */
+/** The lifecycle of one object. Every second one stops matching the selector, and one of seven stays. */
 async function writeOne(client: Client, name: string, number: number, answered: Acknowledged): Promise<void> {
   const phase = number % 2 === 0 ? "on" : "off";
   const created = await client.create(ConfigMap, "hub", makeConfigMap(name, "on"));

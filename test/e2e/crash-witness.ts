@@ -1,6 +1,6 @@
 /**
- * A watcher that outlives the server it watches: it goes on from the last version it saw, as an informer does, and
- * remembers what it was told. Being told to list again, an event out of order and an event told twice are failures.
+ * A watcher that outlives the server it watches: it resumes from the last resourceVersion, as an informer does, and
+ * records the events. Having to list again, an event out of order and a duplicate event are failures.
  */
 import { ConfigMap } from "../../src/api/index.ts";
 import type { DeepReadonly } from "../../src/base/index.ts";
@@ -10,19 +10,19 @@ import type { Client } from "../../src/client/index.ts";
 export const NAMESPACE = "crash";
 
 export interface Witness {
-  /** What a list would show by now, from events alone: versions by name. */
+  /** The state that a list would show, built from events alone: versions by name. */
   readonly state: ReadonlyMap<string, number>;
-  /** How many events came. */
+  /** The number of received events. */
   readonly count: number;
-  /** `TYPE version` of each event of an object, in the order in which they came, since they were last taken. */
+  /** `TYPE version` of each event of an object, in order, since the last call. */
   take(name: string): string[];
-  /** Follows until the connection breaks or the signal ends it. */
+  /** Follows until the connection breaks or the signal aborts. */
   follow(client: Client, signal: AbortSignal): Promise<void>;
-  /** Resolves when it was told of everything up to a version. */
+  /** Resolves when it has received everything up to a version. */
   reached(version: number): Promise<void>;
 }
 
-/** Starts with what a list showed, at the version of the list. */
+/** Starts from a list, at the list's resourceVersion. */
 export function createWitness(
   start: string,
   listed: readonly DeepReadonly<ConfigMap>[],
@@ -82,7 +82,7 @@ export function createWitness(
           }
         }
       } catch (error) {
-        // The connection breaks with the server, and what was told until then counts. Everything else is a failure.
+        // The connection breaks with the server, and the events until then count. Every other error is a failure.
         if (!(error instanceof UnreachableError) && error !== signal.reason) throw error;
       }
     },

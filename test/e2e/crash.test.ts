@@ -1,4 +1,4 @@
-/** An acknowledged write survives `kill -9`, and what was under way is finished after a restart. */
+/** An acknowledged write survives `kill -9`, and work in flight is finished after a restart. */
 import { expect, test } from "vitest";
 import { Deployment, Namespace, PropagationPolicy } from "../../src/api/index.ts";
 import { sleep, systemClock } from "../../src/base/index.ts";
@@ -8,7 +8,7 @@ import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
 import { temporaryDirectory, up } from "./flotilla-process.ts";
 import type { Up } from "./flotilla-process.ts";
 
-/** Enough that the pipeline is in the middle of its work when the process dies. */
+/** Enough that the pipeline is busy when the process is killed. */
 const ACKNOWLEDGED_BEFORE_THE_KILL = 60;
 const WRITERS = 8;
 const LIMIT_MS = 60_000;
@@ -22,7 +22,7 @@ async function clientOf({ kubeconfig }: Up): Promise<{ client: Client; close(): 
 }
 
 test(
-  "every acknowledged object is there after kill -9, and the pipeline finishes what was open",
+  "every acknowledged object exists after kill -9, and the pipeline finishes pending work",
   { timeout: 2 * LIMIT_MS },
   async () => {
     const directory = temporaryDirectory();
@@ -44,7 +44,7 @@ test(
             await before.client.create(Deployment, "hub", makeDeployment(`shop/${name}`).replicas(2).build());
             acknowledged.push(name);
           } catch {
-            return; // The server is gone: whether this write happened is not known, and it does not count.
+            return; // The server was killed: whether this write happened is unknown, and it is not counted.
           }
           if (acknowledged.length === ACKNOWLEDGED_BEFORE_THE_KILL) void first.stop("SIGKILL");
         }

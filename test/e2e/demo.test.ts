@@ -1,4 +1,7 @@
-/** The demo is what newcomers see first: it passes with kubectl and without, in its time, and leaves nothing behind. */
+/**
+ * The demo is what new users see first: it passes with and without kubectl, within its time limit, and leaves nothing
+ * behind.
+ */
 import { spawn } from "node:child_process";
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -8,14 +11,14 @@ import { temporaryDirectory } from "./flotilla-process.ts";
 
 const MAIN = fileURLToPath(new URL("../../src/cmd/main.ts", import.meta.url));
 const STEPS = 12;
-/** What the README promises, on two cores. */
+/** The duration that the README promises, on two cores. */
 const MINUTE_SECONDS = 60;
 
 let folder: ReturnType<typeof temporaryDirectory>;
 beforeEach(() => (folder = temporaryDirectory()));
 afterEach(() => folder.remove());
 
-/** In folders of its own, so that what stays behind is seen. `onText` hears everything that was written so far. */
+/** Runs in its own directories, so that leftovers are detected. `onText` is called with all output so far. */
 function demo(
   args: readonly string[],
   environment: Record<string, string>,
@@ -37,7 +40,7 @@ const leftBehind = (): string[] =>
     .flatMap((name) => readdirSync(join(folder.path, name), { recursive: true }).map(String))
     .filter((path) => !path.startsWith("node-compile-cache"));
 
-test("every step is observed, in words that fit a log", { timeout: 180_000 }, async () => {
+test("every step is verified, with output suitable for a log", { timeout: 180_000 }, async () => {
   const { code, stdout, stderr } = await demo([], {});
 
   expect(stderr).toBe("");
@@ -54,7 +57,7 @@ test("every step is observed, in words that fit a log", { timeout: 180_000 }, as
 });
 
 test(
-  "without kubectl it tells the same story, as data on request, and keeps its files where it is asked to",
+  "without kubectl the demo runs the same steps, prints data on request, and keeps its files where requested",
   { timeout: 180_000 },
   async () => {
     const kept = join(folder.path, "kept");

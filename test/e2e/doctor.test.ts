@@ -1,6 +1,6 @@
 /**
- * The shipped doctor on a fleet that is made sick in several ways: each is told with its fix, and the fix, typed as it
- * stands, heals it.
+ * The shipped doctor on a fleet with several injected problems: each is reported with its fix, and the fix, run
+ * verbatim, resolves it.
  */
 import { execFile } from "node:child_process";
 import { mkdirSync, symlinkSync } from "node:fs";
@@ -25,7 +25,7 @@ if (kubectl === undefined)
 describe.runIf(kubectl !== undefined)("doctor", { timeout: LIMIT_MS }, () => {
   const directory = temporaryDirectory();
   let fleet: Up;
-  /** A line of a terminal whose kubectl speaks to the hub. */
+  /** Runs a shell line whose kubectl uses the hub. */
   const type = async (line: string): Promise<string> =>
     (
       await run("bash", ["-c", line], {
@@ -52,7 +52,7 @@ describe.runIf(kubectl !== undefined)("doctor", { timeout: LIMIT_MS }, () => {
   };
   const findingsOf = ({ checks }: DoctorReport, name: string): readonly DoctorFinding[] =>
     checks.find((check) => check.name === name)?.findings ?? [];
-  /** Looks with one check until it tells of something, and gives that. */
+  /** Runs one check until it reports a finding, and returns it. */
   const told = async (name: string, about: string): Promise<DoctorFinding> => {
     const { report } = await eventually(
       `${name} tells of ${about}`,
@@ -103,7 +103,7 @@ describe.runIf(kubectl !== undefined)("doctor", { timeout: LIMIT_MS }, () => {
     expect(report).toMatchObject({ problems: 0, warnings: 0, unknown: 0 });
   });
 
-  test("a rule that fails is told on its object with the script, and is well once the script is corrected", async () => {
+  test("reports a failing rule on its object with the script, and nothing once the script is corrected", async () => {
     await type(`kubectl apply -f ${testdata("sick-kind.yaml")}`);
     await type(`kubectl apply -f ${testdata("sick-objects.yaml")}`);
 
@@ -118,7 +118,7 @@ describe.runIf(kubectl !== undefined)("doctor", { timeout: LIMIT_MS }, () => {
     await healed("interpreters", "GameFleet shop/eu");
   });
 
-  test("a kind that members do not serve is told, and the policy of the fix brings its definition", async () => {
+  test("reports a kind that members do not serve, and the suggested policy propagates its CRD", async () => {
     const finding = await told("apis", "GameFleet of games.example.com/v1");
 
     await type(finding.commands[0] ?? "");
@@ -128,7 +128,7 @@ describe.runIf(kubectl !== undefined)("doctor", { timeout: LIMIT_MS }, () => {
     await healed("bindings", "GameFleet shop/eu");
   });
 
-  test("an object that a finalizer of others holds is told, and goes with the fix", async () => {
+  test("reports an object blocked by a foreign finalizer, and the fix removes it", async () => {
     await type("kubectl delete configmap held -n shop --wait=false");
 
     const finding = await told("finalizers", "ConfigMap shop/held");
@@ -138,7 +138,7 @@ describe.runIf(kubectl !== undefined)("doctor", { timeout: LIMIT_MS }, () => {
     await healed("finalizers", "ConfigMap shop/held");
   });
 
-  test("a member that cannot be reached is told, and what could not be looked at meanwhile", async () => {
+  test("reports an unreachable member, and the checks that were skipped meanwhile", async () => {
     await type("kubectl annotate clusters.cluster.karmada.io member2 simulation.flotilla.dev/fault=unreachable");
 
     const finding = await told("members", "member member2");
@@ -154,7 +154,7 @@ describe.runIf(kubectl !== undefined)("doctor", { timeout: LIMIT_MS }, () => {
     await healed("members", "member member2");
   });
 
-  test("a healed fleet is well", async () => {
+  test("finds nothing wrong with a repaired fleet", async () => {
     const { report } = await eventually(
       "no problem is left",
       () => look(),
@@ -164,7 +164,7 @@ describe.runIf(kubectl !== undefined)("doctor", { timeout: LIMIT_MS }, () => {
     expect(report.problems).toBe(0);
   });
 
-  test("as text it fits eighty columns, but for commands that are to be typed", async () => {
+  test("its text output fits eighty columns, except for commands to copy", async () => {
     const { stdout } = await flotilla("doctor", "--data", join(directory.path, "data"));
 
     const long = stdout.split("\n").filter((line) => line.length > 80 && !/^ {4}\S/.test(line));
@@ -172,7 +172,7 @@ describe.runIf(kubectl !== undefined)("doctor", { timeout: LIMIT_MS }, () => {
     expect(stdout).toMatch(/^CHECK +RESULT +SEEN$/m);
   });
 
-  test("of a hub that is gone only that is told, and what was not checked", async () => {
+  test("for an unreachable hub it reports only that, and the skipped checks", async () => {
     const kubeconfig = join(directory.path, "gone.kubeconfig");
     await type(`sed 's#${fleet.url}#https://127.0.0.1:1#' ${fleet.kubeconfig("hub")} > ${kubeconfig}`);
 
@@ -183,7 +183,7 @@ describe.runIf(kubectl !== undefined)("doctor", { timeout: LIMIT_MS }, () => {
     expect(stdout).toMatch(/works +not checked/);
   });
 
-  test("lint finds in files what doctor would find in the fleet, and a hub knows what it has", async () => {
+  test("lint reports in files what doctor would report in the fleet, and uses the objects of a hub", async () => {
     const files = ["-f", testdata("sick-objects.yaml"), "-f", testdata("sick-kind.yaml")];
     const policy = join(directory.path, "policy.yaml");
     await type(`kubectl get propagationpolicy sick -n shop -o yaml > ${policy}`);
@@ -205,11 +205,11 @@ describe.runIf(kubectl !== undefined)("doctor", { timeout: LIMIT_MS }, () => {
 
     expect(sick).toMatchObject({ code: 0, stdout: expect.stringContaining("crd-not-on-members") as string });
     expect(strict.code).toBe(1);
-    // The GameFleet is on the hub; the ConfigMap has gone.
+    // The GameFleet is on the hub; the ConfigMap was deleted.
     expect(JSON.parse(alone.stdout)).toMatchObject({ findings: [{ field: "spec.resourceSelectors[1]" }] });
   });
 
-  test("lint says in one line what was asked wrongly", async () => {
+  test("lint reports wrong usage in one line", async () => {
     const wrong = await Promise.all([
       flotilla("lint"),
       flotilla("lint", "-f", "nowhere.yaml"),

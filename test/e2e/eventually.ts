@@ -1,11 +1,11 @@
-/** Waiting for what another process brings about. */
+/** Waits for effects of another process. */
 import { sleep, systemClock } from "../../src/base/index.ts";
 
 const EVENTUALLY_MS = 60_000;
 const LOOK_MS = 100;
 const SHOWN = 1000;
 
-/** Looks until what is seen is right, and gives it; after a minute it throws with what was seen last. */
+/** Polls until the value is right, and returns it; after a minute it throws with the last value. */
 export async function eventually<T>(what: string, look: () => Promise<T>, isRight: (seen: T) => boolean): Promise<T> {
   const untilMs = Date.now() + EVENTUALLY_MS;
   for (;;) {

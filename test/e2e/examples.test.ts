@@ -1,7 +1,7 @@
 /**
- * Every example as its README has it, with the shipped command and the real kubectl. Examples with the same members
- * share a fleet and come one after the other; when one has cleaned up, the hub and the members have what they had
- * before.
+ * Runs every example as its README describes it, with the shipped command and the real kubectl. Examples with the same
+ * members share a fleet and run one after the other; after each one's cleanup, the hub and the members contain the same
+ * objects as before.
  */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -41,7 +41,7 @@ import { eventually } from "./eventually.ts";
 import { flotilla } from "./flotilla-process.ts";
 
 const LIMIT_MS = 120_000;
-/** What examples make on members; the rest follows from these. */
+/** The kinds that examples create on members; other kinds follow from these. */
 const ON_MEMBERS: readonly Kind[] = [
   Namespace,
   CustomResourceDefinition,
@@ -71,20 +71,20 @@ const ON_HUB: readonly Kind[] = [
 ];
 
 /**
- * Who deletes a policy takes nothing away from members: OpenKruise's definitions stay, and with them its parts on
- * simulated members.
+ * Deleting a policy removes nothing from members: OpenKruise's CRDs stay, and with them its components on simulated
+ * members.
  */
 const STAYS: Readonly<Record<string, RegExp>> = { "examples/crds-first/README.md": /kruise\.io|kruise-system/ };
 
 if (noCommands !== undefined) process.stdout.write(`skipped: the examples: ${noCommands}\n`);
 
-/** The one that starts servers of its own is run as a page of the docs. */
+/** The example that starts its own servers runs as a documentation page. */
 const pages = listPages("examples/*/README.md").flatMap((name) => {
   const page = readMarkdown(name, readPage(name));
   return hasOwnFleet(page) || page.fleet === undefined ? [] : [{ name, page, flags: page.fleet.join(" ") }];
 });
 
-test("every folder of the examples has a README, and the list of examples names it", () => {
+test("every example directory has a README and is in the list of examples", () => {
   const folders = [...new Set(listPages("examples/*/*").map((file) => file.split("/")[1] ?? ""))];
   const list = readPage("examples/README.md");
 
@@ -92,7 +92,7 @@ test("every folder of the examples has a README, and the list of examples names 
   expect(folders.filter((folder) => !list.includes(`](${folder}/README.md)`))).toEqual([]);
 });
 
-test("flotilla lint finds nothing in them", async () => {
+test("flotilla lint finds nothing in the examples", async () => {
   expect(await flotilla("lint", "-f", join(CHECKOUT, "examples"), "--recursive", "--strict")).toMatchObject({
     code: 0,
     stderr: "",
@@ -119,7 +119,7 @@ for (const flags of new Set(pages.map((page) => page.flags))) {
       await reader?.leave();
     }, LIMIT_MS);
 
-    /** Everything that examples might leave behind, by cluster, kind and name. */
+    /** All objects that examples might leave behind, by cluster, kind and name. */
     async function inventory(): Promise<string[]> {
       const members = Array.from(
         { length: Number(/--members (\d+)/.exec(flags)?.[1] ?? 0) },
@@ -143,7 +143,7 @@ for (const flags of new Set(pages.map((page) => page.flags))) {
           metadata.namespace === undefined ? metadata.name : `${metadata.namespace}/${metadata.name}`,
         );
       } catch (error) {
-        if (isNotFound(error)) return []; // A member without OpenKruise has none of its kinds.
+        if (isNotFound(error)) return []; // A member without OpenKruise serves none of its kinds.
         throw error;
       }
     }

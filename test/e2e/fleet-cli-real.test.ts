@@ -1,6 +1,5 @@
 /**
- * The commands that look into members, on a fleet of a simulated and a real member: what they print is what a real API
- * server says.
+ * The commands that read members, on a fleet of a simulated and a real member: the output matches the real API server.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Deployment, Namespace, PropagationPolicy } from "../../src/api/index.ts";
@@ -101,7 +100,7 @@ describe.runIf(binaries !== undefined)("a simulated and a real member", { timeou
     );
   });
 
-  test("tell in the words of the real one what its kubelets do not do", async () => {
+  test("report unsupported kubelet requests with the real member's error", async () => {
     const [logs, exec] = await Promise.all([
       run("logs", "deployment/web", "-n", "shop"),
       run("exec", "deployment/web", "-n", "shop", "-C", "real1", "--", "true"),
@@ -116,7 +115,7 @@ describe.runIf(binaries !== undefined)("a simulated and a real member", { timeou
     expect(exec.stderr.trim().split("\n")).toHaveLength(2);
   });
 
-  test("are waited for by name while one is out of reach", async () => {
+  test("are waited for by name while one is unreachable", async () => {
     real.gate.cut();
     const away = await eventually(
       "the real member is away",

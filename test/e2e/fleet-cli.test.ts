@@ -1,4 +1,4 @@
-/** The shipped commands that look at and into members, on a fleet of three simulated ones. */
+/** The shipped commands that read members, on a fleet of three simulated ones. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -88,7 +88,7 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
     data.remove();
   }, LIMIT_MS);
 
-  test("is applied to only with consent, and a change says what it is", async () => {
+  test("is changed by apply only after confirmation, and the plan describes the change", async () => {
     writeFileSync(join(data.path, "more.yaml"), SHOP(6));
 
     const [unasked, again, changed, back] = [
@@ -118,7 +118,7 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
     expect(back).toMatchObject({ code: 0 });
   });
 
-  test("is not touched by what cannot be planned, or read", async () => {
+  test("is not changed by manifests that cannot be planned or read", async () => {
     writeFileSync(
       join(data.path, "bad.yaml"),
       "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: bad, namespace: shop }\nspec: { replicas: -1 }\n",
@@ -134,7 +134,7 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
     expect(refused).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(
-        /^flotilla apply: nothing was applied, because it cannot be planned: .*spec\.replicas/,
+        /^flotilla apply: nothing was applied, because planning failed: .*spec\.replicas/,
       ) as string,
     });
     expect(missing).toMatchObject({
@@ -144,7 +144,7 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
     expect(empty.code).toBe(1);
   });
 
-  test("is not waited for longer than was asked", async () => {
+  test("is not waited for longer than the timeout", async () => {
     writeFileSync(
       join(data.path, "stuck.yaml"),
       SHOP(3)
@@ -165,7 +165,7 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
     });
   });
 
-  test("shows objects of all members, in every form", async () => {
+  test("shows objects of all members, in every output format", async () => {
     const [table, hubToo, json, one, names] = await Promise.all([
       run("get", "deploy", "-n", "shop"),
       run("get", "deployments.apps/web", "-n", "shop", "--hub", "--no-headers"),
@@ -205,7 +205,7 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
     expect(names.stdout).toMatch(/^member1 pod\/web-\S+\n[^]*member3 deployment\.apps\/web\n$/);
   });
 
-  test("says what is wrong in one line", async () => {
+  test("reports errors in one line", async () => {
     const [type, member, name, format] = await Promise.all([
       run("get", "podz"),
       run("get", "pods", "--clusters", "membr1"),
@@ -216,7 +216,7 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
     expect(type).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(
-        /^flotilla get: member1, member2, member3 do not serve a resource type 'podz' \(did you mean 'pods'\?\).*\n$/,
+        /^flotilla get: member1, member2, member3 do not serve the resource type 'podz' \(did you mean 'pods'\?\).*\n$/,
       ) as string,
     });
     expect(member).toMatchObject({
@@ -234,7 +234,7 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
     });
   });
 
-  test("describes one object over the fleet, and what one member alone has", async () => {
+  test("describes one object across the fleet, including objects that only one member has", async () => {
     const pod = (await run("get", "pods", "-n", "shop", "-C", "member3", "-o", "jsonpath={.items[0].metadata.name}"))
       .stdout;
 
@@ -258,7 +258,7 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
     });
   });
 
-  test("prints logs over members, and follows them until it is stopped", async () => {
+  test("prints logs across members, and follows them until stopped", async () => {
     const [all, one, selected, tooMany, nowhere] = await Promise.all([
       run("logs", "deployment/web", "-n", "shop", "--all-containers", "--tail", "1"),
       run("logs", "deployment/web", "-n", "shop", "-C", "member1", "-c", "proxy"),
@@ -281,7 +281,7 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
     expect(selected).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^\[member2\/web-/) as string,
-      stderr: "container web of web, proxy; -c chooses another, --all-containers shows all\n",
+      stderr: "showing container web of web, proxy; use -c to select another, or --all-containers\n",
     });
     expect(tooMany).toMatchObject({
       code: 2,
@@ -296,7 +296,7 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
     expect(stopped.code).toBe(0);
   });
 
-  test("runs commands, and passes their exit codes on", async () => {
+  test("runs commands, and returns their exit codes", async () => {
     const pod = (await run("get", "pods", "-n", "shop", "-C", "member3", "-o", "jsonpath={.items[0].metadata.name}"))
       .stdout;
 
@@ -312,7 +312,7 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
     expect(code).toMatchObject({ code: 7, stdout: "oops\n" });
     expect(ambiguous).toMatchObject({
       code: 2,
-      stderr: "flotilla exec: deployment/web is on member1, member2, member3; choose one with --clusters\n",
+      stderr: "flotilla exec: deployment/web is on member1, member2, member3; select one with --clusters\n",
     });
     expect(unknown).toMatchObject({
       code: 1,
@@ -324,7 +324,7 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
     });
   });
 
-  test("shows what the others have when a member is away, also in a watch that began before", async () => {
+  test("shows the objects of the other members while one is unreachable, also in a running watch", async () => {
     const watching = running("get", "deployments", "-n", "shop", "--watch", "--kubeconfig", hub.kubeconfig("hub"));
     await eventually(
       "the watch has begun",
@@ -358,7 +358,7 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
     const watched = await watching.stop("SIGINT");
 
     expect(away.stdout).toMatch(/^CLUSTER .*\nmember1 .*\nmember3 .*\n$/);
-    expect(away.stderr).toMatch(/^member2: .+; 'flotilla doctor --clusters member2' says more\n$/);
+    expect(away.stderr).toMatch(/^member2: .+; run 'flotilla doctor --clusters member2' for details\n$/);
     expect([logs.code, exec.code, described.code]).toEqual([1, 1, 1]);
     expect(logs.stdout).toContain("[member3/web-");
     expect(described.stdout).toMatch(/NO ANSWER\n {2}member2: /);
@@ -366,7 +366,7 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
     expect(watched.code).toBe(0);
   });
 
-  test("a plan says which member is away before the hub gives it up, and waiting for it does not end well", async () => {
+  test("reports an unreachable member in a plan before the hub taints it, and waiting for it fails", async () => {
     const more = join(data.path, "more.yaml");
     writeFileSync(more, SHOP(6));
     await cutOff("unreachable");
@@ -383,17 +383,17 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
       ({ code }) => code === 0,
     );
 
-    expect(planned.stdout).toMatch(/Away, so that this waits until they are back:\n {2}member2: .+/);
+    expect(planned.stdout).toMatch(/Unreachable; these changes wait until the members are back:\n {2}member2: .+/);
     expect(applied).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(
-        /not everything is well: .*Deployment shop\/web on member2: it cannot be seen: /,
+        /not everything is well: .*Deployment shop\/web on member2: it cannot be read: /,
       ) as string,
     });
     expect(applied.stdout).not.toContain("is well on member2");
   });
 
-  test("shows nobody more than he may see, and says what is missing", async () => {
+  test("shows a user only permitted objects, and reports what is missing", async () => {
     await client.create(ServiceAccount, "hub", {
       apiVersion: "v1",
       kind: "ServiceAccount",
@@ -427,7 +427,7 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
     expect(blind).toMatchObject({
       code: 1,
       stderr: expect.stringContaining(
-        "you may not list the members of the hub; name those that you may look into with --clusters",
+        "you are not allowed to list the members of the hub; name the members that you may access with --clusters",
       ) as string,
     });
     expect(outside).toMatchObject({ code: 1, stdout: "" });
@@ -449,7 +449,7 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
 });
 
 test(
-  "without a hub that runs, each command says so in one line",
+  "without a running hub, each command reports it in one line",
   async () => {
     const data = temporaryDirectory();
     const file = join(data.path, "hub.kubeconfig");

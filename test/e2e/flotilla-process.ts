@@ -1,4 +1,4 @@
-/** The shipped command as a child process: started as a user starts it, and killed as a machine dies. */
+/** The shipped command as a child process: started as a user starts it, and killed like a crashing machine. */
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -14,7 +14,7 @@ export interface Finished {
   stderr: string;
 }
 
-/** Runs `flotilla ARGS` to its end. */
+/** Runs `flotilla ARGS` to completion. */
 export async function flotilla(...args: string[]): Promise<Finished> {
   return ended(start(args));
 }
@@ -23,11 +23,11 @@ export interface Up {
   data: string;
   url: string;
   kubeconfig(cluster: string): string;
-  /** Ends it and waits; SIGKILL gives it no chance to do anything about it. */
+  /** Ends it and waits; with SIGKILL it cannot clean up. */
   stop(signal: "SIGTERM" | "SIGKILL"): Promise<Finished>;
 }
 
-/** `flotilla up` on a data directory, once it says that it is ready. */
+/** `flotilla up` on a data directory; resolves when it is ready. */
 export async function up(data: string, ...args: string[]): Promise<Up> {
   const running = start(["up", "--port", "0", "--data", data, ...args]);
   const finished = ended(running);
@@ -36,7 +36,7 @@ export async function up(data: string, ...args: string[]): Promise<Up> {
       const line = /^ready .*$/m.exec(running.stdout());
       if (line) resolve(line[0]);
     });
-    void finished.then(({ code, stderr }) => reject(new Error(`flotilla up ended with exit code ${code}: ${stderr}`)));
+    void finished.then(({ code, stderr }) => reject(new Error(`flotilla up exited with code ${code}: ${stderr}`)));
   });
   return {
     data,
@@ -49,7 +49,7 @@ export async function up(data: string, ...args: string[]): Promise<Up> {
   };
 }
 
-/** `flotilla agent ARGS`, which serves until it is stopped. */
+/** `flotilla agent ARGS`, which runs until it is stopped. */
 export function agent(...args: string[]): { stop(): Promise<Finished> } {
   const running = start(["agent", ...args]);
   const finished = ended(running);
@@ -61,7 +61,7 @@ export function agent(...args: string[]): { stop(): Promise<Finished> } {
   };
 }
 
-/** `flotilla ARGS` that goes on until it is stopped, and what it has said so far. */
+/** A long-running `flotilla ARGS`, and its output so far. */
 export function running(...args: string[]): {
   stdout(): string;
   stderr(): string;
@@ -79,7 +79,7 @@ export function running(...args: string[]): {
   };
 }
 
-/** A folder for one test; gone afterwards. */
+/** A directory for one test; removed afterwards. */
 export function temporaryDirectory(): { path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), "flotilla-test-"));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };

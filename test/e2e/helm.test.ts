@@ -1,4 +1,4 @@
-/** The stock helm, through the life of a release. With `$REAL_BIN` it runs against the real kube-apiserver as well. */
+/** The stock helm, through the lifecycle of a release. With `$REAL_BIN` also against the real kube-apiserver. */
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createCommand, noCommands } from "../contract/apiserver/command-line.ts";
@@ -25,7 +25,7 @@ contract(
     const core = async (kind: string, name: string): Promise<Body> =>
       (await subject.api.get(`/api/v1/namespaces/${NAMESPACE}/${kind}/${name}`)).body;
 
-    test("CN-2, PA-5, WR-18: a release is installed, upgraded, rolled back and removed, and leaves nothing", async () => {
+    test("a release is installed, upgraded, rolled back and removed, and leaves nothing behind", async () => {
       await helm("install", "shop", CHART, "--timeout", "20s");
       const installed = await core("configmaps", "shop");
       const coupon = await subject.api.get(`/apis/shop.example.com/v1/namespaces/${NAMESPACE}/coupons/shop`);
@@ -72,7 +72,7 @@ contract(
       expect(records.body.items).toEqual([]);
     });
 
-    test("PA-7: what helm applied belongs to helm, and an object of others stops an install", async () => {
+    test("helm owns the fields it applied, and an object of another owner stops an install", async () => {
       await subject.api.create(`/api/v1/namespaces/${NAMESPACE}/configmaps`, {
         metadata: { name: "theirs" },
         data: { a: "1" },
@@ -87,7 +87,7 @@ contract(
       ]);
     });
 
-    test("WR-12: a dry run on the server stores nothing", async () => {
+    test("a server-side dry run stores nothing", async () => {
       const output = await helm("install", "rehearsed", CHART, "--dry-run=server");
 
       expect(output).toContain('colour: "blue"');
@@ -100,7 +100,7 @@ contract(
 contract(
   "helm on running workloads",
   (subject) => {
-    test("WR-15: helm --wait returns when the pods are ready", async () => {
+    test("helm --wait returns when the pods are ready", async () => {
       const command = createCommand("helm", subject.kubeconfig);
       try {
         const { code, stderr } = await command.run([

@@ -1,6 +1,6 @@
 /**
- * The example webhook as its README has it: a kind that only the webhook knows is divided, applied, retained and
- * summed.
+ * The example webhook as its README describes it: a kind that only the webhook interprets is divided, applied, retained
+ * and aggregated.
  */
 import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
@@ -25,12 +25,12 @@ const exampleFile = (name: string): string => readFileSync(join(EXAMPLE, name), 
 interface Webhook {
   url: string;
   port: string;
-  /** The operations that it was asked for. */
+  /** The operations that were requested. */
   asked(): Set<string>;
   stop(): Promise<void>;
 }
 
-/** The example's server, once it listens. */
+/** Starts the example's server; resolves when it listens. */
 async function startWebhook(pki: string, port = "0"): Promise<Webhook> {
   const child: ChildProcess = spawn(
     process.execPath,
@@ -74,7 +74,7 @@ describe.runIf(noCommands === undefined)("the example webhook", { timeout: 60_00
     expect(code, `kubectl ${args.join(" ")}: ${stderr}`).toBe(0);
     return stdout;
   };
-  /** What kubectl says once that is what is wanted, or after half a minute. */
+  /** The output of kubectl once it is the expected one, or after half a minute. */
   const eventually = async (want: string, cluster: string, args: readonly string[]): Promise<string> => {
     let seen = "";
     for (let attempt = 0; attempt < 150 && seen !== want; attempt++) {
@@ -83,7 +83,7 @@ describe.runIf(noCommands === undefined)("the example webhook", { timeout: 60_00
     }
     return seen;
   };
-  /** In the place of a controller that would run it there. */
+  /** Plays the controller that would run it there. */
   const say = (cluster: string, readyReplicas: number): Promise<string> =>
     on(cluster, [
       "patch",
@@ -139,7 +139,7 @@ describe.runIf(noCommands === undefined)("the example webhook", { timeout: 60_00
     expect(code).toBe(0);
   });
 
-  test("has its Workload divided over the members", async () => {
+  test("divides its Workload over the members", async () => {
     const member1 = await eventually("4", "member1", workload("{.spec.replicas}"));
     const member2 = await eventually("2", "member2", workload("{.spec.replicas}"));
     const member3 = await eventually("2", "member3", workload("{.spec.replicas}"));
@@ -149,7 +149,7 @@ describe.runIf(noCommands === undefined)("the example webhook", { timeout: 60_00
     expect(webhook.asked()).toContain("ReviseReplica");
   });
 
-  test("says how its Workload is on each member, and sums it on the hub", async () => {
+  test("reports its Workload's status on each member, and aggregates it on the hub", async () => {
     const health = "member1=Healthy member2=Healthy member3=Unhealthy";
 
     await Promise.all([say("member1", 4), say("member2", 2), say("member3", 1)]);
@@ -158,7 +158,7 @@ describe.runIf(noCommands === undefined)("the example webhook", { timeout: 60_00
     expect(await eventually(health, "hub", binding(HEALTH))).toBe(health);
   });
 
-  test("keeps what a member decided when the template changes", async () => {
+  test("retains a member's field when the template changes", async () => {
     await on("member2", [
       "patch",
       "workload",
@@ -177,7 +177,7 @@ describe.runIf(noCommands === undefined)("the example webhook", { timeout: 60_00
     expect(await eventually("6", "member1", workload("{.spec.replicas} {.spec.paused}"))).toBe("6");
   });
 
-  test("that is away changes nothing, and when it is back the work goes on", async () => {
+  test("changes nothing while it is down, and propagation continues when it is back", async () => {
     await webhook.stop();
     await on("hub", ["patch", "workload", "web", "-n", "shop", "--type", "merge", "-p", '{"spec":{"replicas":16}}']);
     await say("member3", 3);
@@ -205,7 +205,7 @@ describe.runIf(noCommands === undefined)("the example webhook", { timeout: 60_00
 });
 
 describe.runIf(hasOpenssl)("the example's certificate script", () => {
-  test("makes a certificate for the names and addresses that it is given", () => {
+  test("creates a certificate for the given names and addresses", () => {
     const directory = temporaryDirectory();
 
     const { status, stdout } = spawnSync(

@@ -1,6 +1,6 @@
 /**
- * The shipped command with a cluster of another process as a member: joined, sent a workload, reached through the hub,
- * let go. With $REAL_BIN also by stock karmadactl, and with a real kube-apiserver as the member.
+ * The shipped command with a cluster of another process as a member: join, propagate a workload, reach it through the
+ * hub, unjoin. With $REAL_BIN also with stock karmadactl, and with a real kube-apiserver as the member.
  */
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -41,10 +41,10 @@ if (binaries === undefined)
     "skipped: a kube-apiserver as member: $REAL_BIN is not set, or has no etcd and kube-apiserver\n",
   );
 
-/** As every release of OpenKruise serves it. */
+/** The version that every OpenKruise release serves. */
 const OlderCloneSet = { ...CloneSet, storageVersion: "v1alpha1" };
 
-/** A member of the hub, however it came about. */
+/** A member of the hub, however it joined. */
 interface Member {
   kubeconfig: string;
   context: string;
@@ -87,7 +87,7 @@ describe("a cluster of another process", { timeout: LIMIT_MS }, () => {
     memberData.remove();
   }, LIMIT_MS);
 
-  /** A Deployment and a CloneSet for one member, gone from the hub when the test is over. */
+  /** Propagates a Deployment and a CloneSet to one member; they are deleted from the hub when the test ends. */
   async function propagate(name: string, cluster: string): Promise<void> {
     await hub.create(
       PropagationPolicy,
@@ -112,7 +112,7 @@ describe("a cluster of another process", { timeout: LIMIT_MS }, () => {
   const there = (client: Client, cluster: string, name: string): Promise<unknown> =>
     find(client, Deployment, { cluster, namespace: "shop", name });
 
-  test("joins with flotilla, runs workloads, is reached through the hub as the caller, and keeps running them when it leaves", async () => {
+  test("joins with flotilla, runs workloads, is reached through the hub as the caller, and keeps its workloads when it leaves", async () => {
     const joined = await flotilla(
       "join",
       "far",
@@ -147,7 +147,7 @@ describe("a cluster of another process", { timeout: LIMIT_MS }, () => {
       });
       return { status, body: await new Response(ReadableStream.from(body)).text() };
     };
-    // Whom the hub may act as there is delivered like anything else.
+    // The users that the hub may impersonate there are delivered like any other object.
     const { body } = await eventually(
       "the member's API is reached through the hub",
       proxied,
@@ -165,7 +165,7 @@ describe("a cluster of another process", { timeout: LIMIT_MS }, () => {
     );
     expect(left, left.stderr).toMatchObject({
       code: 0,
-      stdout: "cluster far has left; what it runs goes on running\n",
+      stdout: "cluster far has left; its workloads keep running\n",
     });
     expect(await find(hub, Cluster, { cluster: "hub", name: "far" })).toBeUndefined();
     expect(await find(hub, Namespace, { cluster: "hub", name: "karmada-es-far" })).toBeUndefined();
@@ -181,7 +181,7 @@ describe("a cluster of another process", { timeout: LIMIT_MS }, () => {
     await withdraw("web");
   });
 
-  test("is purged when that is asked for", async () => {
+  test("loses its workloads when it is purged", async () => {
     await flotilla(
       "join",
       "far",
@@ -213,7 +213,7 @@ describe("a cluster of another process", { timeout: LIMIT_MS }, () => {
 
     expect(left, left.stderr).toMatchObject({
       code: 0,
-      stdout: "cluster far has left; what the hub had put there is deleted\n",
+      stdout: "cluster far has left; the objects that the hub created there are deleted\n",
     });
     await eventually(
       "deleted on the member",
@@ -223,7 +223,7 @@ describe("a cluster of another process", { timeout: LIMIT_MS }, () => {
     await withdraw("purged");
   });
 
-  test("cannot join twice under two names, and an unknown member cannot leave", async () => {
+  test("cannot join twice under two names, and an unknown member cannot be unjoined", async () => {
     await flotilla("join", "far", "--kubeconfig", hubUp.kubeconfig("hub"), "--cluster-kubeconfig", other.kubeconfig);
 
     const again = await flotilla(
@@ -239,11 +239,11 @@ describe("a cluster of another process", { timeout: LIMIT_MS }, () => {
 
     expect(again).toMatchObject({
       code: 1,
-      stderr: "flotilla join: this cluster has joined as far already; unjoin that first\n",
+      stderr: "flotilla join: this cluster has joined as far already; unjoin it first\n",
     });
     expect(unknown).toMatchObject({
       code: 2,
-      stderr: "flotilla unjoin: there is no member near; 'flotilla status' lists them\n",
+      stderr: "flotilla unjoin: member near not found; run 'flotilla status' to list the members\n",
     });
   });
 
@@ -304,7 +304,7 @@ describe("a cluster of another process", { timeout: LIMIT_MS }, () => {
   );
 
   test.skipIf(binaries === undefined)(
-    "may be a real kube-apiserver, which needs no more rights given than to read and write objects",
+    "may be a real kube-apiserver, where the hub needs only permission to read and write objects",
     async () => {
       const kube = await startKube(binaries ?? "");
       stopKube = async () => kube.stop();

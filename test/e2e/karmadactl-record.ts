@@ -1,10 +1,10 @@
 /**
- * Writes down what a real Karmada answers to the steps of `karmadactl-steps.ts`. By hand, when steps change:
+ * Records the answers of a real Karmada to the steps of `karmadactl-steps.ts`. Run it manually when steps change:
  *
  *   node test/e2e/karmadactl-record.ts KARMADACTL HUB MEMBER1 JOINING
  *
- * with the kubeconfigs of a Karmada 1.18 that has the members of a `flotilla up --members 2` (member1, member2), of its
- * member1, and of a cluster that has not joined.
+ * with the kubeconfigs of a Karmada 1.18 whose members are those of a `flotilla up --members 2` (member1, member2), of
+ * its member1, and of a cluster that has not joined.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,7 +1,4 @@
-/**
- * Runs the steps of `karmadactl-steps.ts` with the stock binary, and takes out of the answers what differs from run to
- * run.
- */
+/** Runs the steps of `karmadactl-steps.ts` with the stock binary, and removes variable parts from the answers. */
 import { spawn } from "node:child_process";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,14 +6,14 @@ import { sleep, systemClock } from "../../src/base/index.ts";
 import type { Step } from "./karmadactl-steps.ts";
 
 const MANIFESTS = fileURLToPath(new URL("./testdata/karmadactl/manifests", import.meta.url));
-/** Nothing takes longer; what does hangs. */
+/** No command takes longer unless it hangs. */
 const COMMAND_MS = 60_000;
 const UNTIL_MS = 60_000;
 const AGAIN_MS = 250;
 
 export interface Fleet {
   karmadactl: string;
-  /** A place for caches of discovery, so that nothing of the person who runs this is read. */
+  /** A home for discovery caches, isolated from the user who runs this. */
   home: string;
   kubeconfigs: { hub: string; member1: string; joining: string };
 }
@@ -28,7 +25,7 @@ export interface Answer {
 }
 
 export const wordsOf = ({ run }: Step): readonly string[] => (typeof run === "string" ? run.split(" ") : run);
-/** How a step is called where people read. */
+/** The title of a step in reports. */
 export const titleOf = (step: Step): string =>
   `${step.on ? `on ${step.on}: ` : ""}karmadactl ${wordsOf(step).join(" ")}`;
 
@@ -48,7 +45,7 @@ function run({ karmadactl, home, kubeconfigs }: Fleet, step: Step): Promise<Answ
   const words = wordsOf(step).map((word) =>
     word.replace(/^\{([a-z0-9.-]+)\}$/, (_, name: string) => files[name] ?? join(MANIFESTS, name)),
   );
-  // Flags after `--` would be the command's.
+  // Flags after `--` would belong to the executed command.
   const [command = "", ...rest] = words;
   const args = [command, "--kubeconfig", kubeconfigs[step.on ?? "hub"], ...rest];
   const child = spawn(karmadactl, args, {
@@ -63,7 +60,7 @@ function run({ karmadactl, home, kubeconfigs }: Fleet, step: Step): Promise<Answ
     if (isEnough()) child.kill("SIGKILL");
   });
   child.stderr.setEncoding("utf8").on("data", (chunk: string) => (stderr += chunk));
-  // A command that does not read what it is given is gone before it was written.
+  // A command that does not read its input may exit before it is written.
   child.stdin.on("error", () => {});
   child.stdin.end(step.stdin ?? "");
   return new Promise((resolve, reject) => {
@@ -73,7 +70,7 @@ function run({ karmadactl, home, kubeconfigs }: Fleet, step: Step): Promise<Answ
       const wasEnough = isEnough();
       if (code === null && !wasEnough)
         reject(new Error(`${titleOf(step)}: did not end within ${COMMAND_MS} ms: ${stdout}${stderr}`));
-      // What comes between the last awaited line and the end is a matter of luck.
+      // Output between the last awaited line and the end is nondeterministic.
       else resolve({ code: code ?? 0, stdout: wasEnough ? cutAfter(stdout, step.endsAfter) : stdout, stderr });
     });
   });
@@ -84,7 +81,7 @@ function cutAfter(text: string, pattern: RegExp | undefined): string {
   return found ? text.slice(0, text.indexOf("\n", found.index) + 1) : text;
 }
 
-/** What Open Cluster Management's face and the certificates of agents add, which Karmada was recorded without. */
+/** Objects of Open Cluster Management and agent certificates, which Karmada was recorded without. */
 const OTHERS = /open-cluster-management-(hub|agent)|^certificatesigningrequests /;
 const REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
   [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "<uid>"],
@@ -98,11 +95,11 @@ const REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
   [/\b10\.\d+\.\d+\.\d+\b/g, "<address>"],
   [/[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+\s+\d+ ([a-z_]+\.go):\d+\]/g, "<$1>"],
   [/(resourceVersion|generation)"?: "?\d+"?/g, "$1: <number>"],
-  // How often it looks whether a cluster has left is a matter of luck.
+  // How often it polls for the removal of a cluster is nondeterministic.
   [/^.*Waiting for the cluster object .* to be deleted\n/gm, ""],
-  // Which events are told is a difference of its own.
+  // Which events are emitted is a separate difference.
   [/^Events:[^]*/m, "Events:"],
-  // Pods of a Deployment, and its ReplicaSets.
+  // Pods and ReplicaSets of a Deployment.
   [/\b(web|legacy)-(?!deployment|config|secret|reader)[a-z0-9]{6,10}(-[a-z0-9]{5})?\b/g, "$1-<suffix>"],
   [/ {2,}/g, "  "],
   [/[ \t]+$/gm, ""],
@@ -118,7 +115,7 @@ function tidyText(kubeconfigs: Fleet["kubeconfigs"], step: Step, given: string):
   let text = given.replaceAll(`${MANIFESTS}/`, "");
   for (const [name, path] of Object.entries(kubeconfigs))
     text = text.replaceAll(path, `<${name}>`).replaceAll(basename(path), `<${name}>`);
-  // What is 250m old elsewhere is a quarter of a processor in `top`.
+  // An age of 250m elsewhere is a quarter of a CPU in `top`.
   if (wordsOf(step)[0] !== "top") text = text.replace(/(?<=\s)(\d+[smhd])+(?=\s|$)/gm, "<age>");
   for (const [pattern, by] of REPLACEMENTS) text = text.replace(pattern, by);
   const lines = text.split("\n").filter((line) => (only === undefined || only.test(line)) && !OTHERS.test(line));

@@ -1,24 +1,23 @@
 /**
- * What people do with stock karmadactl, in an order in which it makes sense: the same list was run against a real
- * Karmada 1.18 (whose answers are in `testdata/karmadactl/karmada.json`) and is run against Flotilla. Members run
- * simulated pods in both cases.
+ * Common uses of stock karmadactl, in a sensible order: the same list was run against a real Karmada 1.18 (its answers
+ * are in `testdata/karmadactl/karmada.json`) and is run against Flotilla. Members run simulated pods in both cases.
  *
- * A word in braces stands for a file: `{box.yaml}` for a manifest, `{member1}` and `{joining}` for kubeconfigs.
+ * A word in braces represents a file: `{box.yaml}` a manifest, `{member1}` and `{joining}` kubeconfigs.
  */
 
 export interface Step {
-  /** The words after `karmadactl`, with one space between them; a list where a word has spaces. */
+  /** The words after `karmadactl`, separated by one space; a list if a word contains spaces. */
   run: string | readonly string[];
-  /** Whose kubeconfig is used; the hub's when nothing is said. */
+  /** The kubeconfig to use; defaults to the hub's. */
   on?: "member1" | "joining";
   stdin?: string;
-  /** Said again until it prints this, because what it shows takes a moment. */
+  /** Repeated until it prints this, because the result takes a moment. */
   until?: RegExp;
-  /** A command that never ends by itself is ended when it has printed this. */
+  /** A command that does not terminate is stopped when it has printed this. */
   endsAfter?: RegExp;
-  /** Members are asked side by side, so the order in which they answer says nothing. */
+  /** Members are queried in parallel, so the order of their answers does not matter. */
   anyOrder?: true;
-  /** Only these lines are compared, for long answers that say much about versions. */
+  /** Only these lines are compared, for long output that mostly depends on versions. */
   only?: RegExp;
 }
 
@@ -93,7 +92,7 @@ export const CHAPTERS: readonly Chapter[] = [
   {
     name: "describe",
     steps: [
-      // What members' objects are marked with is not for karmadactl to say.
+      // Labels of members' objects are not compared.
       {
         run: `describe configmap settings -n shop ${scope} --cluster member1`,
         only: /^(?!Labels|Annotations|  \S+karmada\.io|  flotilla|  kubectl)/,

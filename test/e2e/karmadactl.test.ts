@@ -1,8 +1,8 @@
 /**
- * Stock karmadactl against the shipped command gives what it gives against a real Karmada 1.18. The steps are in
- * `karmadactl-steps.ts`, what Karmada answered in `testdata/karmadactl/karmada.json` (`karmadactl-record.ts` wrote it),
- * and where Flotilla answers something else on purpose, that is said here. The requests that these commands send are
- * checked without the binary in `test/contract`.
+ * Stock karmadactl against the shipped command has the same results as against a real Karmada 1.18. The steps are in
+ * `karmadactl-steps.ts`, Karmada's answers in `testdata/karmadactl/karmada.json` (written by `karmadactl-record.ts`),
+ * and Flotilla's intended differences are listed here. The requests of these commands are checked without the binary in
+ * `test/contract`.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import { runStep, titleOf } from "./karmadactl-run.ts";
 import type { Answer, Fleet } from "./karmadactl-run.ts";
 import { CHAPTERS } from "./karmadactl-steps.ts";
 
-/** A chapter takes a few seconds, on a busy machine many. */
+/** A chapter takes a few seconds, but many more on a busy machine. */
 const LIMIT_MS = 240_000;
 
 const binaries = process.env["REAL_BIN"] === undefined ? undefined : realBinaries();
@@ -29,7 +29,7 @@ const without = (text: string, ...starts: string[]): string =>
     .split("\n")
     .filter((line) => !starts.some((start) => line.startsWith(start)))
     .join("\n");
-/** 503 instead of 500: the hub is well, and the member does not answer. */
+/** 503 instead of 500: the hub is healthy, and the member does not answer. */
 const isAway = (answer: Recorded): Recorded => ({
   ...answer,
   stderr: answer.stderr
@@ -40,9 +40,9 @@ const isAway = (answer: Recorded): Recorded => ({
     .replaceAll("(InternalError)", "(ServiceUnavailable)"),
 });
 
-/** Where Flotilla answers something else on purpose; each is in docs/compatibility.md. */
+/** Intended differences of Flotilla; each is in docs/compatibility.md. */
 const DIFFERENCES: Readonly<Record<string, (answer: Recorded) => Recorded>> = {
-  // A kind is served when its controller is there.
+  // A kind is only served if its controller exists.
   "karmadactl api-resources --api-group policy.karmada.io": (answer) => ({
     ...answer,
     stdout: without(answer.stdout, "federatedresourcequotas"),
@@ -51,12 +51,12 @@ const DIFFERENCES: Readonly<Record<string, (answer: Recorded) => Recorded>> = {
     ...answer,
     stdout: without(answer.stdout, "autoscaling.karmada.io", "networking.karmada.io", "remedy.karmada.io"),
   }),
-  // A script that does not compile is an invalid field, and the line is shown.
+  // A script that does not compile is an invalid field, and the error shows the line.
   "karmadactl apply -f {broken-customization.yaml}": (answer) => ({
     ...answer,
     stderr: `The ResourceInterpreterCustomization "broken" is invalid: spec.customizations.replicaResource.luaScript: Invalid value: InterpreterOperation(InterpretReplica) Lua script error: <string> line:3(column:3) near 'end':  syntax error; the line is "end"\n`,
   }),
-  // A member whose credentials are gone is not a resource that is not there.
+  // A member with missing credentials is not a missing resource.
   "karmadactl get pods -n shop --operation-scope members -C lost": (answer) => ({
     ...answer,
     stderr: answer.stderr.replace(
@@ -101,9 +101,9 @@ describe.skipIf(!isThere)("stock karmadactl", { timeout: LIMIT_MS }, () => {
     for (const { remove } of [hubData, otherData, home]) remove();
   }, LIMIT_MS);
 
-  // Later chapters build on earlier ones: a fleet has a history.
+  // Later chapters depend on earlier ones.
   for (const { name, steps } of CHAPTERS) {
-    test(`answers as with Karmada: ${name}`, async () => {
+    test(`gives the same answers as with Karmada: ${name}`, async () => {
       const answers: Recorded[] = [];
       for (const step of steps) answers.push({ command: titleOf(step), ...(await runStep(fleet, step)) });
 

@@ -1,4 +1,4 @@
-/** The real kubectl against the shipped command: what a user types first. */
+/** The real kubectl against the shipped command: the first commands of a user. */
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sleep, systemClock } from "../../src/base/index.ts";
@@ -37,11 +37,11 @@ describe.runIf(hasKubectl)("kubectl", { timeout: 60_000 }, () => {
     expect(code).toBe(0);
   });
 
-  test("applies a CloneSet of 10 with weights 2:1:1: 5, 2 and 3 pods run, and the hub reports 10", async () => {
+  test("propagates a CloneSet of 10 with weights 2:1:1: 5, 2 and 3 pods run, and the hub reports 10", async () => {
     await hub("apply", "-f", EXAMPLE);
 
     await until("10", () => hub("get", "cloneset", "web", "-n", "shop", "-o", "jsonpath={.status.readyReplicas}"));
-    // Webster gives member1 five; the last seat is a tie that the object's uid decides.
+    // Webster's method gives member1 five; the last seat is a tie, which the object's uid breaks.
     const shares = await Promise.all(
       ["member1", "member2", "member3"].map(
         async (name) =>
@@ -53,7 +53,7 @@ describe.runIf(hasKubectl)("kubectl", { timeout: 60_000 }, () => {
   });
 
   test("applying again writes nothing", async () => {
-    // A policy's status may still be on its way; its generation tells whether the policy was written.
+    // A policy's status write may still be pending; its generation shows whether the policy was written.
     const versions = (): Promise<string> =>
       hub(
         "get",
@@ -64,7 +64,7 @@ describe.runIf(hasKubectl)("kubectl", { timeout: 60_000 }, () => {
       );
     const before = await versions();
 
-    // kubectl says "configured" where a default was filled into a list; what counts is that nothing was written.
+    // kubectl prints "configured" if a default was filled into a list; only the absence of writes matters.
     await hub("apply", "-f", EXAMPLE);
 
     expect(await versions()).toBe(before);
@@ -103,7 +103,7 @@ describe.runIf(hasKubectl)("kubectl", { timeout: 60_000 }, () => {
     await expect(hub("get", "namespace", "made-by-hand")).rejects.toThrow('namespaces "made-by-hand" not found');
   });
 
-  test("is told what is wrong", async () => {
+  test("reports errors", async () => {
     await expect(hub("get", "nothings")).rejects.toThrow(`the server doesn't have a resource type "nothings"`);
     await expect(hub("get", "deployment", "absent", "-n", "shop")).rejects.toThrow(
       'deployments.apps "absent" not found',

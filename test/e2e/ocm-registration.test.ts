@@ -1,6 +1,6 @@
 /**
- * Open Cluster Management's own agents against our hub, unchanged: they register a cluster of another process, are
- * accepted by a person, run a CloneSet from a ManifestWork, and let it go.
+ * Open Cluster Management's own agents against our hub, unchanged: they register a cluster of another process, a user
+ * accepts it, they run a CloneSet from a ManifestWork, and remove it.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ const NAME = "edge";
 const hubKey = { cluster: "hub", name: NAME };
 const binaries = findPrograms("stock agents of Open Cluster Management", "ocm-registration", "ocm-work");
 
-describe.runIf(binaries !== undefined)("a cluster that stock agents register", { timeout: LIMIT_MS }, () => {
+describe.runIf(binaries !== undefined)("a cluster registered by stock agents", { timeout: LIMIT_MS }, () => {
   const [hubData, memberData, scratch] = [temporaryDirectory(), temporaryDirectory(), temporaryDirectory()];
   const transports: Transport[] = [];
   let hubUp: Up;
@@ -43,7 +43,7 @@ describe.runIf(binaries !== undefined)("a cluster that stock agents register", {
     return createClient({ transport, fieldManager: "test" });
   }
 
-  /** What `clusteradm get token` gives. */
+  /** The kubeconfig with the token of `clusteradm get token`. */
   async function writeBootstrap(file: string): Promise<void> {
     const { body } = await hub.raw({
       cluster: "hub",
@@ -117,7 +117,7 @@ describe.runIf(binaries !== undefined)("a cluster that stock agents register", {
     for (const directory of [hubData, memberData, scratch]) directory.remove();
   }, LIMIT_MS);
 
-  test("is accepted by a person, joins, and is a Cluster that is pulled", async () => {
+  test("is accepted by a user, joins, and has a Cluster with sync mode Pull", async () => {
     const [request] = await eventually(
       "the request for a certificate",
       async () => (await hub.list(CertificateSigningRequest, { cluster: "hub" })).items,
@@ -149,7 +149,7 @@ describe.runIf(binaries !== undefined)("a cluster that stock agents register", {
     ).toBe("managed-cluster-lease");
   });
 
-  test("runs a CloneSet from a ManifestWork, and loses it and both faces when it is deleted", async () => {
+  test("runs a CloneSet from a ManifestWork, and loses it, its Cluster and its ManagedCluster on deletion", async () => {
     const manifest: JsonObject = {
       apiVersion: "apps.kruise.io/v1alpha1",
       kind: "CloneSet",

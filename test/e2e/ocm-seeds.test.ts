@@ -1,7 +1,7 @@
 /**
- * The guides' parts on Open Cluster Management as their readers type them, on `flotilla up --members 2` with the real
- * kubectl. What they call cluster1 and cluster2 are member1 and member2 here; one test per section, each going on where
- * the one before has left off.
+ * The guides' sections on Open Cluster Management as readers run them, on `flotilla up --members 2` with the real
+ * kubectl. Their cluster1 and cluster2 are member1 and member2 here; one test per section, each continuing from the
+ * previous one.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -73,7 +73,7 @@ describe.runIf(noCommands === undefined)(
       (await fleet.kubectl(cluster, args)).stdout;
     const apply = async (...files: string[]): Promise<string> =>
       (await fleet.kubectl("hub", ["apply", "-f", "-"], files.map(read).join("\n---\n"))).stderr;
-    /** Asks until the answer is the wanted one. */
+    /** Polls until the output is the expected one. */
     const until = (want: string, cluster: string, ...args: string[]): Promise<string> =>
       eventually(
         `kubectl ${args.join(" ")} on ${cluster}`,
@@ -85,7 +85,7 @@ describe.runIf(noCommands === undefined)(
       until(status, "hub", "get", "manifestwork", name, "-n", "member1", ...condition(type));
     const names = (list: string): string[] => list.trim().split("\n").filter(Boolean).toSorted();
 
-    test("Bootstrap the Hub Cluster: its parts run, and its definitions are there", async () => {
+    test("Bootstrap the Hub Cluster: its components run, and its CRDs are installed", async () => {
       const pods = await kubectl("hub", "get", "pods", "-n", "open-cluster-management-hub");
       const definitions = await kubectl("hub", "get", "crd");
 
@@ -112,7 +112,7 @@ describe.runIf(noCommands === undefined)(
       expect(clusters).toMatch(/^NAME +HUB ACCEPTED +MANAGED CLUSTER URLS +JOINED +AVAILABLE +AGE\n/);
     });
 
-    test("Install OpenKruise on Managed Clusters: its manager runs and its definitions are there", async () => {
+    test("Install OpenKruise on Managed Clusters: its manager runs and its CRDs are installed", async () => {
       for (const member of MEMBERS) {
         expect(await kubectl(member, "get", "pods", "-n", "kruise-system")).toMatch(
           /kruise-controller-manager-\S+ +1\/1 +Running/,
@@ -142,7 +142,7 @@ describe.runIf(noCommands === undefined)(
       }
     });
 
-    test("Verify Complete Setup: agents run on the members, and no work is there yet", async () => {
+    test("Verify Complete Setup: agents run on the members, and there is no work yet", async () => {
       for (const member of MEMBERS)
         expect(await kubectl(member, "get", "pods", "-n", "open-cluster-management-agent")).toMatch(
           /klusterlet-\S+ +1\/1 +Running/,
@@ -150,7 +150,7 @@ describe.runIf(noCommands === undefined)(
       expect(await kubectl("hub", "get", "manifestwork", "-A")).toBe("");
     });
 
-    test("Troubleshooting Common Issues: the commands answer", async () => {
+    test("Troubleshooting Common Issues: the commands succeed", async () => {
       expect(await kubectl("member1", "get", "nodes")).toMatch(/ Ready /);
       expect((await fleet.kubectl("hub", ["get", "csr"])).stderr).toContain("No resources found");
       expect(
@@ -162,7 +162,7 @@ describe.runIf(noCommands === undefined)(
       await kubectl("hub", "get", "secret", "-n", "open-cluster-management-hub");
     });
 
-    test("ManifestWork for OpenKruise Workloads: the four kinds apply as they are written and reach their member alone", async () => {
+    test("ManifestWork for OpenKruise Workloads: the four kinds apply unchanged and only reach their member", async () => {
       const warnings = await apply(...WORKLOADS);
       for (const work of [
         "cloneset-example",
@@ -214,7 +214,7 @@ describe.runIf(noCommands === undefined)(
       for (const name of DEFINITIONS) expect(await kubectl("member2", "get", name, "-A", "-o", "name"), name).toBe("");
     });
 
-    test("Deployment Examples: the commands show the works and what they brought", async () => {
+    test("Deployment Examples: the commands show the works and their objects", async () => {
       const works = await kubectl("hub", "get", "manifestwork", "-n", "member1");
 
       expect(works).toMatch(
@@ -226,7 +226,7 @@ describe.runIf(noCommands === undefined)(
       expect(await kubectl("member1", "get", "appliedmanifestworks", "-o", "name")).toContain("-cloneset-example");
     });
 
-    test("Placement and PlacementDecision: two clusters of the default set are chosen, and a hand-written decision is told", async () => {
+    test("Placement and PlacementDecision: two clusters of the default set are chosen, and a hand-written decision is reported", async () => {
       const warnings = await apply("guide-placement-example", "guide-placement-example-decision");
       await until(
         "2",
@@ -254,7 +254,7 @@ describe.runIf(noCommands === undefined)(
       expect(warnings).toContain("Placement placement-example makes its own decisions");
     });
 
-    test("the introduction: a CloneSet's status comes back, also from the short form that only names it", async () => {
+    test("the introduction: a CloneSet's status is returned, also for the short form that only names it", async () => {
       await apply("introduction-example-cloneset");
       await workIs("example-cloneset", "Available", "True");
       const warnings = await apply("introduction-example-cloneset-feedback");
@@ -290,7 +290,7 @@ describe.runIf(noCommands === undefined)(
       );
     });
 
-    test("Multi-Cluster Deployment with Placement: clusters of the set with the label are chosen, once the set is there and bound", async () => {
+    test("Multi-Cluster Deployment with Placement: clusters of the set with the label are chosen, once the set exists and is bound", async () => {
       expect(await apply("guide-production-placement", "guide-cloneset-nginx-production")).toContain(
         "namespace default has no ManagedClusterSetBinding; no cluster is selected",
       );
@@ -333,7 +333,7 @@ describe.runIf(noCommands === undefined)(
         "jsonpath={.items[*].status.decisions[*].clusterName}",
       ];
       await until("member2", "hub", ...decided);
-      // The file asks for three clusters, and the set has one.
+      // The manifest requests three clusters, and the set has one.
       await until("False", "hub", "get", "placement", "production-placement", ...condition("PlacementSatisfied"));
     });
 
@@ -399,7 +399,7 @@ describe.runIf(noCommands === undefined)(
       );
     });
 
-    test("Conditional ManifestWork Deployment: it comes with the cluster's label, and goes with it", async () => {
+    test("Conditional ManifestWork Deployment: it is applied with the cluster's label, and removed without it", async () => {
       const found = (): Promise<string> =>
         kubectl("member1", "get", "sidecarset", "monitoring-sidecar", "--ignore-not-found", "-o", "name");
       expect(await apply("guide-sidecarset-monitoring")).toContain(
@@ -416,7 +416,7 @@ describe.runIf(noCommands === undefined)(
       await eventually("it left member1", found, (seen) => seen === "");
     });
 
-    test("ManifestWork with Delete Options: it waits for its namespace, and takes what it brought along", async () => {
+    test("ManifestWork with Delete Options: it waits for its namespace, and deletes its objects", async () => {
       await apply("guide-statefulset-database");
       await workIs("statefulset-database", "Applied", "False");
       await kubectl("member1", "create", "namespace", "database");
@@ -490,8 +490,8 @@ describe.runIf(noCommands === undefined)(
       );
     });
 
-    test("every file applies again, and no spec changes", async () => {
-      // Of two files for one work the later one is what is stored.
+    test("every file applies again without a spec change", async () => {
+      // If two files define the same work, the later one is stored.
       const files = readdirSync(FOLDER)
         .filter((file) => file !== "introduction-example-cloneset.yaml")
         .map((file) => file.replace(".yaml", ""));
@@ -513,7 +513,7 @@ describe.runIf(noCommands === undefined)(
       expect(await generations()).toBe(before);
     });
 
-    test("OCM Debugging: the commands answer", async () => {
+    test("OCM Debugging: the commands succeed", async () => {
       expect(await kubectl("hub", "get", "pods", "-n", "open-cluster-management-hub")).toContain(
         "cluster-manager-work-controller",
       );
@@ -548,7 +548,7 @@ describe.runIf(noCommands === undefined)(
     );
     afterAll(async () => void (await Promise.all([equipped, bare].map((fleet) => fleet?.stop()))), LIMIT_MS);
 
-    test("get its definitions and a workload of each of them by ManifestWork, in whichever order they come", async () => {
+    test("get its CRDs and a workload of each kind by ManifestWork, in any order", async () => {
       const { stdout } = await equipped.kubectl("member1", ["get", "crd", ...DEFINITIONS, "-o", "json"]);
       const definitions = (
         JSON.parse(stdout) as {
@@ -563,9 +563,9 @@ describe.runIf(noCommands === undefined)(
         spec: { workload: { manifests: [{ ...rest, metadata: { name } }] } },
       });
 
-      // The workloads come first, as a reader who forgot the definitions does it.
+      // The workloads are applied first, like a reader who forgot the CRDs would.
       await bare.kubectl("hub", ["apply", "-f", "-"], WORKLOADS.map(read).join("\n---\n"));
-      // Definitions are larger than what fits into the annotation of a client-side apply.
+      // CRDs are too large for the annotation of a client-side apply.
       await bare.kubectl(
         "hub",
         ["apply", "--server-side", "-f", "-"],

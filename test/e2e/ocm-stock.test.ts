@@ -1,6 +1,7 @@
 /**
- * Both ways between Flotilla and Open Cluster Management as it is published, with a real kube-apiserver as the member:
- * its agents on our hub, and our agent on its hub. A CloneSet goes through each way, and its status comes back.
+ * Interoperability in both directions between Flotilla and published Open Cluster Management, with a real
+ * kube-apiserver as the member: its agents on our hub, and our agent on its hub. Each propagates a CloneSet and returns
+ * its status.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -39,9 +40,9 @@ const BOOTSTRAP = "agent-registration-bootstrap";
 const CLONE_SETS = "kruise-config/crd/bases/apps.kruise.io_clonesets.yaml";
 const HUB_CRDS = "ocm-manifests/cluster-manager/hub/crds";
 const MEMBER_CRDS = "ocm-manifests/klusterlet/managed";
-/** What OpenKruise 1.9 serves. */
+/** The version that OpenKruise 1.9 serves. */
 const OlderCloneSet = { ...CloneSet, storageVersion: "v1alpha1" };
-/** What a new cluster's agent may do on a hub, as `clusteradm init` sets it up. */
+/** The permissions of a new cluster's agent on a hub, as `clusteradm init` grants them. */
 const BOOTSTRAP_RULES = [
   {
     apiGroups: ["certificates.k8s.io"],
@@ -109,8 +110,8 @@ describe.runIf(binaries !== "")(
     }
 
     /**
-     * A CloneSet by ManifestWork until its status, which the test writes in OpenKruise's place, is on the hub; and its
-     * end with the work.
+     * Sends a CloneSet by ManifestWork, waits until its status, which the test writes in place of OpenKruise, is on the
+     * hub, and deletes it with the work.
      */
     async function sendCloneSet(hub: Client, cluster: string): Promise<void> {
       const name = `web-${cluster}`;
@@ -185,7 +186,7 @@ describe.runIf(binaries !== "")(
       );
     }
 
-    test("stock agents join our hub with our token, and a CloneSet goes through", async () => {
+    test("stock agents join our hub with our token, and propagate a CloneSet", async () => {
       const hubUp = await up(hubData.path, "--members", "0", "--ephemeral");
       stops.push(() => hubUp.stop("SIGTERM"));
       const hub = await open(hubUp.kubeconfig("hub"), { root: "hub" });
@@ -236,7 +237,7 @@ describe.runIf(binaries !== "")(
       await programs.stop();
     });
 
-    test("our agent joins a stock hub, and a CloneSet goes through", async () => {
+    test("our agent joins a stock hub, and propagates a CloneSet", async () => {
       const kube = await startKube(binaries);
       stops.push(() => kube.stop());
       const hub = await open(kube.kubeconfig, { only: "hub" });
@@ -266,10 +267,7 @@ describe.runIf(binaries !== "")(
       expect(seen.status?.version?.kubernetes).toMatch(/^v1\./);
     });
 
-    /**
-     * The hub's controllers as they are published, without the operator; and the controller manager that signs
-     * certificates.
-     */
+    /** The published hub controllers, without the operator, and the controller manager that signs certificates. */
     async function startStockHub(kube: RunningKube, hub: Client): Promise<void> {
       for (const name of [HUB_NAMESPACE, NAMESPACE])
         await hub.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name } });
@@ -299,7 +297,7 @@ describe.runIf(binaries !== "")(
       await programs.run("ocm-work", ["manager", ...(await flags())], atOnce);
     }
 
-    /** What `clusteradm init` and `clusteradm get token` make. */
+    /** The objects that `clusteradm init` and `clusteradm get token` create. */
     async function writeBootstrap(kube: RunningKube, hub: Client): Promise<string> {
       const rbac = {
         apiVersion: "rbac.authorization.k8s.io/v1",
@@ -352,8 +350,8 @@ const definitionsIn = (folder: string): string[] =>
     .map((file) => join(folder, file));
 
 /**
- * Add-ons' kinds are converted by a webhook that does not run here and whose place is a template; with one stored
- * version nobody misses it.
+ * Add-on kinds use a conversion webhook that does not run here and whose address is a template; with one stored version
+ * it is not needed.
  */
 const CONVERSION = /^ {2}conversion:\n(?: {4}.*\n)+/m;
 async function installDefinitions(client: Client, cluster: string, files: readonly string[]): Promise<void> {

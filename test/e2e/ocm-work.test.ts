@@ -79,7 +79,7 @@ describe.runIf(binaries !== undefined)("a work for a real member", { timeout: LI
   });
 
   for (const type of ["Update", "ServerSideApply"] as const) {
-    test(`${type}: it is applied and rolled out, changes, is silent when it is as it should be, and goes`, async () => {
+    test(`${type}: it is applied, rolled out and updated, writes nothing when converged, and is deleted`, async () => {
       const options = (group: string, resource: string, name: string) => ({
         resourceIdentifier: { group, resource, namespace: "default", name },
         updateStrategy: { type },
@@ -131,7 +131,7 @@ describe.runIf(binaries !== undefined)("a work for a real member", { timeout: LI
   }
 
   for (const type of ["Update", "ServerSideApply"] as const) {
-    test(`${type}: objects of many kinds are written once, and go with the work`, async () => {
+    test(`${type}: objects of many kinds are written once, and deleted with the work`, async () => {
       await create("kinds", manifestsOfManyKinds, allOfThem(type));
       const failures = ({ status }: DeepReadonly<ManifestWork>): string[] =>
         status?.resourceStatus?.manifests?.flatMap(({ resourceMeta, conditions }) =>
@@ -164,7 +164,7 @@ describe.runIf(binaries !== undefined)("a work for a real member", { timeout: LI
     });
   }
 
-  test("what it leaves behind is not collected with it", async () => {
+  test("orphaned objects are not garbage-collected with it", async () => {
     await create("kept", [settings("1")], { deleteOption: { propagationPolicy: "Orphan" } });
     await becomes("kept", "Applied", "True");
 

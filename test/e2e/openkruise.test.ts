@@ -1,6 +1,4 @@
-/**
- * The real kubectl on a member that starts without OpenKruise: what appears when its definitions are installed there.
- */
+/** The real kubectl on a member that starts without OpenKruise: what appears when its CRDs are installed there. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sleep, systemClock } from "../../src/base/index.ts";
 import { createCommand, noCommands } from "../contract/apiserver/command-line.ts";
@@ -54,7 +52,7 @@ describe.runIf(noCommands === undefined)("a member without OpenKruise", { timeou
     expect(code).toBe(0);
   });
 
-  test("runs CloneSets and shows OpenKruise's own pods once its definitions are installed", async () => {
+  test("runs CloneSets and shows OpenKruise's own pods once its CRDs are installed", async () => {
     const before = await member.run(["get", "clonesets"]);
     const { metadata, spec, ...definition } = JSON.parse(
       await on(hub, ["get", "crd", "clonesets.apps.kruise.io", "-o", "json"]),

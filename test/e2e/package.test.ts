@@ -1,7 +1,7 @@
 /**
- * The published package: packed, installed into an empty folder and run from there, as somebody does who has never seen
- * the checkout. Nothing is fetched: npm takes what it needs from its cache. It needs no other package but, where the
- * machine's own Node is too old, one that brings Node.
+ * The published package: packed, installed into an empty directory and run from there, like a user without the
+ * checkout. Nothing is downloaded: npm uses its cache. It has no dependency except, if the machine's Node is too old,
+ * one that provides Node.
  */
 import { execFile, spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
@@ -15,7 +15,7 @@ import { fromPackage } from "../../src/cli/kubectl.ts";
 import { temporaryDirectory } from "./flotilla-process.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-/** What is packed is JavaScript for one program, the tables of the APIs that it serves, and examples. */
+/** The package contains JavaScript for one program, the tables of the APIs that it serves, and examples. */
 const MAX_PACKED_BYTES = 2 * 1024 * 1024;
 const MAX_UNPACKED_BYTES = 8 * 1024 * 1024;
 const NPM = ["--offline", "--no-audit", "--no-fund", "--loglevel=error"];
@@ -24,7 +24,7 @@ const run = promisify(execFile);
 const folder = temporaryDirectory();
 const staged = join(folder.path, "staged");
 const app = join(folder.path, "app");
-// Our own Node comes first, for a machine whose npm cannot give the package one.
+// Our own Node comes first, in case npm cannot provide the package with one.
 const environment = {
   ...process.env,
   PATH: `${join(app, "node_modules", ".bin")}${delimiter}${dirname(process.execPath)}${delimiter}${process.env["PATH"]}`,
@@ -42,7 +42,7 @@ let packed: Packed | undefined;
 let whyNot = "";
 
 beforeAll(async () => {
-  // Packed from a copy, so that nobody's `dist` is swept away while it is used.
+  // Packed from a copy, so that a `dist` in use is not deleted.
   for (const entry of [
     "package.json",
     "README.md",
@@ -65,7 +65,7 @@ beforeAll(async () => {
   const [made] = JSON.parse(stdout) as [Packed];
   mkdirSync(app);
   writeFileSync(join(app, "package.json"), JSON.stringify({ name: "app", private: true }));
-  // What cannot be built or packed is our mistake; what npm finds in its cache is not.
+  // A failing build or pack is our bug; a missing entry in npm's cache is not.
   try {
     await run("npm", ["install", join(folder.path, made.filename), ...NPM], { cwd: app, env: environment });
     packed = made;
@@ -76,7 +76,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => folder.remove());
 
-test("it holds what runs and nothing else, and is small", (context: TestContext) => {
+test("the package contains only what runs, and is small", (context: TestContext) => {
   if (!packed) context.skip(whyNot);
   const { size, unpackedSize, files } = packed;
   process.stdout.write(
@@ -103,7 +103,7 @@ test("it holds what runs and nothing else, and is small", (context: TestContext)
   expect(unpackedSize).toBeLessThan(MAX_UNPACKED_BYTES);
 });
 
-test("everything that its README leads to is in it", (context: TestContext) => {
+test("the package contains everything that its README links to", (context: TestContext) => {
   if (!packed) context.skip(whyNot);
   const links = Array.from(
     readFileSync(join(ROOT, "README.md"), "utf8").matchAll(/\]\((?!https?:|#)([^)#]+)/g),
@@ -114,7 +114,7 @@ test("everything that its README leads to is in it", (context: TestContext) => {
   expect(packed.files.map(({ path }) => path)).toEqual(expect.arrayContaining(links));
 });
 
-test("what the source starts by its name is in it", (context: TestContext) => {
+test("the package contains every file that the source starts by name", (context: TestContext) => {
   if (!packed) context.skip(whyNot);
   const started = globSync("src/**/*-worker.ts", { cwd: ROOT }).map((file) =>
     file.replace(/^src\/(.*)\.ts$/, "dist/$1.js"),
@@ -123,7 +123,7 @@ test("what the source starts by its name is in it", (context: TestContext) => {
   expect(packed.files.map(({ path }) => path)).toEqual(expect.arrayContaining(started));
 });
 
-test("the installed command says its version", async (context: TestContext) => {
+test("the installed command prints its version", async (context: TestContext) => {
   if (!packed) context.skip(whyNot);
 
   const { stdout } = await run("npx", ["--offline", "flotilla", "version"], { cwd: app, env: environment });
@@ -131,7 +131,7 @@ test("the installed command says its version", async (context: TestContext) => {
   expect(stdout).toMatch(/^flotilla {4}\d+\.\d+\.\d+\nkubernetes {2}v1\.36\.\d+ \(API\)\nnode {8}2[4-9]\./);
 });
 
-test("the installed command starts a fleet, which kubectl reads, and stops", async (context: TestContext) => {
+test("the installed command starts a fleet that kubectl can read, and stops", async (context: TestContext) => {
   if (!packed) context.skip(whyNot);
   const kubectl = fromPackage();
   if (kubectl === undefined) context.skip("the packaged kubectl runs on Linux x64 only");
@@ -160,7 +160,7 @@ test("the installed command starts a fleet, which kubectl reads, and stops", asy
   expect(await ended).toBe(0);
 }, 60_000);
 
-/** What a process prints, until a pattern is there, and how it ends. */
+/** The output of a process until it matches a pattern, and its exit code. */
 function follow(child: ChildProcess): { output(pattern: RegExp): Promise<void>; ended: Promise<number | null> } {
   let text = "";
   const ended = new Promise<number | null>((resolve) => child.once("close", resolve));

@@ -1,7 +1,7 @@
 /**
- * A real cluster on loopback as a member: etcd and kube-apiserver, and on demand what makes pods run
- * (kube-controller-manager, kube-scheduler, KWOK as the kubelets) and OpenKruise. Its audit log tells what the hub
- * asked for.
+ * A real cluster on loopback as a member: etcd and kube-apiserver, and optionally the components that run pods
+ * (kube-controller-manager, kube-scheduler, KWOK as the kubelets) and OpenKruise. Its audit log records the hub's
+ * requests.
  */
 import { createPublicKey, generateKeyPairSync } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -30,49 +30,48 @@ import type { TcpGate } from "./tcp-gate.ts";
 
 const STAGES = fileURLToPath(new URL("testdata/kwok-stages.yaml", import.meta.url));
 const NODES = [0, 1, 2];
-/** The namespace of the accounts that `flotilla join` makes. */
+/** The namespace of the accounts that `flotilla join` creates. */
 const HUB_ACCOUNTS = "system:serviceaccounts:karmada-cluster";
 
-/** A request of the hub to the member, as the member saw it. */
+/** A request of the hub, as the member logged it. */
 export interface AuditedRequest {
   verb: string;
-  /** With its query. */
+  /** Including its query. */
   uri: string;
   code: number;
-  /** Which of the account's tokens came with it. */
+  /** Which of the account's tokens was used. */
   credential: string;
 }
 
 export interface RealCluster {
   name: string;
-  /** For whoever joins it: its address leads through the gate. */
+  /** For joining: its address is the gate's. */
   kubeconfig: string;
-  /** Where the hub passes on its way to the API server. */
+  /** The TCP gate between the hub and the API server. */
   gate: TcpGate;
-  /** An administrator of the cluster, who is not the hub. */
+  /** Authenticated as a cluster administrator, not as the hub. */
   client: Client;
   kubectl: CommandLine;
   /**
-   * What the hub asked for and was answered since the last call of `forgetRequests`. A watch counts when it is
-   * answered.
+   * The hub's requests and their status since the last call of `forgetRequests`. A watch counts when it is answered.
    */
   requests(): AuditedRequest[];
   forgetRequests(): void;
-  /** `kill -9` of its API server, and its return on the same address with the same data. */
+  /** `kill -9` of its API server, and its restart on the same address with the same data. */
   crash(): Promise<void>;
   restart(): Promise<void>;
-  /** Forgets the history in etcd: no watch can resume from before. Needs no API server. */
+  /** Compacts the history in etcd: watches cannot resume from before. Needs no API server. */
   compact(): Promise<void>;
-  /** How many requests it refused because it did not know who asked. */
+  /** The number of requests it rejected as unauthenticated. */
   refusedCredentials(): Promise<number>;
-  /** OpenKruise as it is published, with its webhooks, and its manager. */
+  /** Published OpenKruise, with its webhooks and its manager. */
   installKruise(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
- * `bare` stores and runs nothing; `pods` has controllers, a scheduler, and nodes on which pods come up at once. All
- * start, or none is left.
+ * `bare` stores objects and runs nothing; `pods` has controllers, a scheduler, and nodes on which pods start at once.
+ * If one cluster fails to start, all are stopped.
  */
 export async function startRealClusters<const Names extends readonly string[]>(
   binaries: string,
@@ -235,7 +234,7 @@ async function start({
     },
     async installKruise() {
       const manifests = (await succeed(["kustomize", join(binaries, "kruise-config/default")])).split(/^---\n/m);
-      // Its manager runs here as a process and not in a container; its daemon is KWOK's part.
+      // Its manager runs as a local process, not in a container; KWOK replaces its daemon.
       await succeed(
         ["apply", "--server-side", "-f", "-"],
         manifests.filter((manifest) => !/^kind: (Deployment|DaemonSet)$/m.test(manifest)).join("---\n"),
@@ -276,7 +275,7 @@ async function start({
   };
 }
 
-/** Everything that the programs need to trust each other, and who may do everything. */
+/** The keys and certificates of all programs, and the administrator's. */
 async function writeKeys(
   at: (file: string) => string,
 ): Promise<{ name: string; ca: string; cert: string; key: string }> {
@@ -316,7 +315,7 @@ async function answers(kubeconfig: string, path: string): Promise<boolean> {
       connection.close();
     }
   } catch {
-    return false; // Nobody listens yet.
+    return false; // The server does not listen yet.
   }
 }
 
@@ -324,7 +323,7 @@ async function isHealthy(url: string): Promise<boolean> {
   try {
     return (await fetch(url)).ok;
   } catch {
-    return false; // Nobody listens yet.
+    return false; // The server does not listen yet.
   }
 }
 
@@ -358,7 +357,7 @@ interface AuditLine {
   responseStatus?: { code?: number };
 }
 
-/** A watch is one request, however long it lasts: what its end says is left out. */
+/** A watch is one request, however long it lasts: the record of its end is ignored. */
 function readRequest(line: string): AuditedRequest[] {
   const { stage, verb, requestURI: uri, user, responseStatus } = JSON.parse(line) as AuditLine;
   const [credential = ""] = user.extra?.["authentication.kubernetes.io/credential-id"] ?? [];

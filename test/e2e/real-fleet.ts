@@ -1,4 +1,4 @@
-/** A hub of the shipped command with real clusters as members, and what the tests of it look at. */
+/** A hub of the shipped command with real clusters as members, and helpers for its tests. */
 import { Deployment, Work } from "../../src/api/index.ts";
 import type { Kind, KubernetesObject } from "../../src/api/index.ts";
 import type { DeepReadonly } from "../../src/base/index.ts";
@@ -9,7 +9,7 @@ import { flotilla, temporaryDirectory, up } from "./flotilla-process.ts";
 import type { Finished, Up } from "./flotilla-process.ts";
 import type { RealCluster } from "./real-cluster.ts";
 
-/** Members are looked at every second, so that a test need not wait for what a user would wait half a minute. */
+/** Members are probed every second, so that tests do not wait half a minute as users would. */
 const PROBES = [
   "--cluster-status-update-frequency",
   "1",
@@ -22,20 +22,20 @@ const PROBES = [
 type Condition = DeepReadonly<{ type: string; status: string; reason?: string; message?: string }>;
 
 export interface RealFleet {
-  /** Speaks to the hub that runs now. */
+  /** A client of the currently running hub. */
   hub(): Client;
   kubeconfig(): string;
   join(member: RealCluster, ...flags: string[]): Promise<void>;
   unjoin(member: RealCluster, ...flags: string[]): Promise<Finished>;
   killHub(): Promise<void>;
   startHub(): Promise<void>;
-  /** A condition of the Work that carries an object to a member; undefined while there is none. */
+  /** A condition of the Work that propagates an object to a member; undefined while there is none. */
   workCondition(member: string, name: string, type: string): Promise<Condition | undefined>;
-  /** Ends the hub; resolves with what it said. */
+  /** Stops the hub; resolves with its output. */
   stop(): Promise<Finished | undefined>;
 }
 
-/** `flags` are those of `flotilla up`. */
+/** `flags` are passed to `flotilla up`. */
 export async function startRealFleet(...flags: string[]): Promise<RealFleet> {
   const directory = temporaryDirectory();
   let running: Up | undefined;
@@ -99,7 +99,7 @@ export const onMember = <T extends KubernetesObject>(
   name: string,
 ): Promise<DeepReadonly<T> | undefined> => find(client, kind, { cluster, namespace: "shop", name });
 
-/** Waits until a Deployment of the namespace `shop` says on a member what it should. */
+/** Waits until a Deployment in namespace `shop` on a member has the expected status. */
 export const deploymentBecomes = (
   member: RealCluster,
   name: string,

@@ -1,7 +1,6 @@
 /**
- * Real clusters as members, with controllers, simulated kubelets and OpenKruise as it is published: the same
- * walk-through and the same behaviours as with simulated members. What happens while members or the hub are away is in
- * `real-outages.test.ts`.
+ * Real clusters as members, with controllers, simulated kubelets and published OpenKruise: the same walk-through and
+ * behaviours as with simulated members. Outages of members or the hub are covered in `real-outages.test.ts`.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
@@ -37,7 +36,7 @@ import { MEMBERS, testGuide } from "./seeds-guide.ts";
 import type { GuideCommands } from "./seeds-guide.ts";
 
 const LIMIT_MS = 120_000;
-/** OpenKruise 1.9 serves a CloneSet in this version alone. */
+/** OpenKruise 1.9 only serves this version of CloneSet. */
 const OlderCloneSet = inVersion<CloneSetV1alpha1>(CloneSet, "v1alpha1");
 
 const KRUISE_DEFINITIONS = {
@@ -105,7 +104,7 @@ describe.runIf(binaries !== undefined)("two real members", { timeout: LIMIT_MS }
     await fleet.hub().create(Deployment, "hub", makeDeployment(`shop/${name}`).replicas(replicas).build());
   };
 
-  test("OpenKruise's definitions are carried to a member without it, a CloneSet waits for them, and a purge takes both away", async () => {
+  test("OpenKruise's CRDs are propagated to a member without it, a CloneSet waits for them, and a purge removes both", async () => {
     const [, member2] = members;
     const definitions = async (): Promise<string[]> =>
       (await member2.client.list(CustomResourceDefinition, { cluster: "member2" })).items.map(
@@ -143,7 +142,7 @@ describe.runIf(binaries !== undefined)("two real members", { timeout: LIMIT_MS }
     const left = await fleet.unjoin(member2, "--purge");
     expect(left, left.stderr).toMatchObject({
       code: 0,
-      stdout: "cluster member2 has left; what the hub had put there is deleted\n",
+      stdout: "cluster member2 has left; the objects that the hub created there are deleted\n",
     });
     await eventually("purged", definitions, (names) => names.length === 0);
     await fleet.hub().delete(ClusterPropagationPolicy, { cluster: "hub", name: "openkruise" });
@@ -158,7 +157,7 @@ describe.runIf(binaries !== undefined)("two real members", { timeout: LIMIT_MS }
     await fleet.join(member2);
   });
 
-  test("a policy that overwrites leaves the definitions of a member's own OpenKruise as they are, and is content", async () => {
+  test("a policy with conflictResolution Overwrite leaves the CRDs of a member's own OpenKruise unchanged, and is applied", async () => {
     const [member1] = members;
     const cloneSets = () =>
       member1.client.get(CustomResourceDefinition, { cluster: "member1", name: "clonesets.apps.kruise.io" });
@@ -191,7 +190,7 @@ describe.runIf(binaries !== undefined)("two real members", { timeout: LIMIT_MS }
     await fleet.hub().deleteCollection(ClusterResourceBinding, { cluster: "hub" });
   });
 
-  test("a namespace that goes from the hub goes from the member where nothing is left in it, and stays with what was let go", async () => {
+  test("a namespace deleted from the hub is deleted from the member if it is empty, and otherwise stays with the released objects", async () => {
     const hub = fleet.hub();
     const namespaceOn = ({ name, client }: RealCluster) => find(client, Namespace, { cluster: name, name: "branch" });
     await hub.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "branch" } });
@@ -252,7 +251,7 @@ describe.runIf(binaries !== undefined)("two real members", { timeout: LIMIT_MS }
     testGuide({ commands: () => commands, hasLogs: false });
   });
 
-  test("an override changes the copy of one member, and the sum of both statuses is on the hub", async () => {
+  test("an override changes the copy of one member, and the hub aggregates both statuses", async () => {
     const rule = {
       targetCluster: { clusterNames: ["member2"] },
       overriders: {
@@ -285,7 +284,7 @@ describe.runIf(binaries !== undefined)("two real members", { timeout: LIMIT_MS }
     ]);
   });
 
-  test("a partition is the fleet's: exactly as many pods are updated as it lets through, in place, and rollback is a higher one", async () => {
+  test("a partition applies to the fleet: exactly that many pods are updated in place, and a higher partition rolls back", async () => {
     const hub = fleet.hub();
     await hub.create(PropagationPolicy, "hub", policy("cart").weights({ member1: 3, member2: 2 }).build());
     await hub.create(
@@ -364,7 +363,7 @@ describe.runIf(binaries !== undefined)("two real members", { timeout: LIMIT_MS }
     expect(await uids()).toEqual(before);
   });
 
-  test("Kubernetes' own kinds run and report, what the member fills in stays, and nothing is written when nothing changes", async () => {
+  test("built-in Kubernetes kinds run and report, members' defaults stay, and nothing is written when nothing changes", async () => {
     const [member1] = members;
     const hub = fleet.hub();
     const template = (app: string, more: object = {}) => ({
@@ -472,7 +471,7 @@ describe.runIf(binaries !== undefined)("two real members", { timeout: LIMIT_MS }
       ).length;
     await eventually("everything is applied", isApplied, (count) => count === objects.length);
 
-    // Another label is a change of each object, which is applied beside what the member filled in.
+    // A new label changes each object, and is applied without affecting the member's defaults.
     const labelled = await commands.hub.run([
       "label",
       "-n",
@@ -513,7 +512,7 @@ describe.runIf(binaries !== undefined)("two real members", { timeout: LIMIT_MS }
     expect(works.filter(({ status }) => status?.conditions?.some(({ type }) => type === "Drifted"))).toEqual([]);
   });
 
-  test("what somebody changes on a member is put back, and the Work says what, and under which name", async () => {
+  test("drift on a member is repaired, and the Work reports the field and its manager", async () => {
     const [member1] = members;
     await deploy("drifting");
     await deploymentBecomes(member1, "drifting", ({ replicas }) => replicas === 2);
@@ -540,7 +539,7 @@ describe.runIf(binaries !== undefined)("two real members", { timeout: LIMIT_MS }
     });
   });
 
-  test("replicas stay with an autoscaler of the member while the rest follows", async () => {
+  test("replicas are left to a member's autoscaler while other changes are propagated", async () => {
     const [member1, member2] = members;
     await deploy("scaled");
     for (const member of members) await deploymentBecomes(member, "scaled", ({ replicas }) => replicas === 2);
@@ -554,7 +553,7 @@ describe.runIf(binaries !== undefined)("two real members", { timeout: LIMIT_MS }
         maxReplicas: 9,
       },
     });
-    // Its controller raises it to the minimum, without metrics as well.
+    // Its controller raises it to the minimum, even without metrics.
     await deploymentBecomes(member1, "scaled", ({ replicas }) => replicas === 4);
 
     await fleet.hub().patch(Deployment, onHub("scaled"), { spec: { minReadySeconds: 1 } }, { type: "merge" });
@@ -565,7 +564,7 @@ describe.runIf(binaries !== undefined)("two real members", { timeout: LIMIT_MS }
     expect((await onMember(member2, Deployment, "scaled"))?.spec.replicas).toBe(2);
   });
 
-  test("a quota and an admission policy of a member refuse in their own words, and what they refused arrives when they let it", async () => {
+  test("rejections by a member's quota or admission policy are reported verbatim, and the objects arrive once they are allowed", async () => {
     const [member1, member2] = members;
     const denies = {
       apiVersion: "admissionregistration.k8s.io/v1",
@@ -632,7 +631,7 @@ describe.runIf(binaries !== undefined)("two real members", { timeout: LIMIT_MS }
     for (const member of members) await deploymentBecomes(member, "denied", ({ replicas }) => replicas === 2);
   });
 
-  test("the hub's account may ask for another token, and one that is put into its Secret is used at once", async () => {
+  test("the hub's account may request another token, and a token replaced in its Secret is used at once", async () => {
     const [member1] = members;
     const { stdout, code, stderr } = await member1.kubectl.run([
       "create",
@@ -674,8 +673,8 @@ describe.runIf(binaries !== undefined)("two real members", { timeout: LIMIT_MS }
     const left = [await fleet.unjoin(member1), await fleet.unjoin(member2, "--purge")];
 
     expect(left.map(({ code, stdout, stderr }) => [code, stdout, stderr])).toEqual([
-      [0, "cluster member1 has left; what it runs goes on running\n", ""],
-      [0, "cluster member2 has left; what the hub had put there is deleted\n", ""],
+      [0, "cluster member1 has left; its workloads keep running\n", ""],
+      [0, "cluster member2 has left; the objects that the hub created there are deleted\n", ""],
     ]);
     expect(await onMember(member1, OlderCloneSet, "cart")).toMatchObject({
       spec: { replicas: 3 },

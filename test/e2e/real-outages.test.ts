@@ -1,6 +1,7 @@
 /**
- * Real API servers as members while something is missing: the member, the way to it, its history, the hub, the hub's
- * credentials or its rights. And what the hub costs a member when nothing is. The members store and run nothing.
+ * Real API servers as members while something is missing: the member, the connection to it, its history, the hub, the
+ * hub's credentials or its permissions. Also the hub's request load on a member when nothing is. The members store
+ * objects and run nothing.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import {
@@ -26,7 +27,7 @@ import { findPrograms } from "./real-programs.ts";
 const LIMIT_MS = 120_000;
 const ROLE = { cluster: "paris", name: "karmada-controller-manager:karmada-paris" };
 
-/** Values that a member spells differently, and fields that it drops or fills in. */
+/** Values that a member normalizes, and fields that it drops or defaults. */
 const ODD = makeDeployment("shop/odd")
   .with(({ spec }) =>
     Object.assign(spec.template.spec?.containers[0] ?? {}, {
@@ -78,7 +79,7 @@ describe.runIf(binaries !== undefined)("two real members and a simulated one", {
   const at = ({ name: cluster }: RealCluster, name: string) => ({ cluster, namespace: "shop", name });
   const change = (name: string, replicas: number): Promise<unknown> =>
     fleet.hub().patch(Deployment, onHub(name), { spec: { replicas } }, { type: "merge" });
-  /** On both members, and applied as far as the hub is concerned. */
+  /** Creates it on both members, and waits until the hub reports it as applied. */
   async function create(name: string): Promise<void> {
     await fleet.hub().create(Deployment, "hub", makeDeployment(`shop/${name}`).replicas(1).build());
     for (const member of [paris, oslo]) {
@@ -99,22 +100,18 @@ describe.runIf(binaries !== undefined)("two real members and a simulated one", {
         ),
       (condition) => condition?.status === status,
     );
-  /**
-   * What the hub asks for because of something, and not because time passes: looks at health and at what is served are
-   * left out.
-   */
+  /** The hub's event-driven requests: periodic health and discovery requests are excluded. */
   const asked = (member: RealCluster): string[] =>
     member
       .requests()
       .filter(({ uri }) => !/^\/(readyz|version|api|apis)$/.test(uri))
       .map(({ verb, uri, code }) => `${verb} ${uri.replace(/\?.*/, "")} ${code}`);
 
-  test("a member is asked once for an object that is created, once for a change, and not at all when nothing changes", async () => {
+  test("a member receives one request for a created object, one for a change, and none when nothing changes", async () => {
     const wait = (seconds: number): Promise<unknown> =>
       fleet.hub().patch(Deployment, onHub("known"), { spec: { minReadySeconds: seconds } }, { type: "merge" });
     await create("known");
-    // With the first change an object that was created becomes one that is applied, and that alone takes a request
-    // more.
+    // The first change converts a created object into an applied one, which takes one more request.
     await wait(1);
     await deploymentBecomes(paris, "known", ({ minReadySeconds }) => minReadySeconds === 1);
     await sleep(systemClock, 2_000);
@@ -137,7 +134,7 @@ describe.runIf(binaries !== undefined)("two real members and a simulated one", {
     expect(paris.gate.counts().open).toBe(1);
   });
 
-  test("a member whose API server is killed delays nobody, loses nothing, and gets what it missed", async () => {
+  test("a member whose API server is killed delays no other member, loses nothing, and receives pending changes", async () => {
     const before = await onMember(paris, Deployment, "kept");
     await create("removed");
     await paris.crash();
@@ -175,14 +172,14 @@ describe.runIf(binaries !== undefined)("two real members and a simulated one", {
     expect(after?.metadata.uid).toBe(before?.metadata.uid);
   });
 
-  test("what changed on a member while the way to it was cut and its history was forgotten is noticed when the way is open", async () => {
+  test("changes on a member during a connection loss with compacted history are detected on reconnect", async () => {
     await create("elsewhere");
     paris.gate.cut();
     await isReady("paris", "False");
     await paris.client.patch(Deployment, at(paris, "kept"), { spec: { replicas: 9 } }, { type: "merge" });
     await paris.client.delete(Deployment, at(paris, "elsewhere"));
     await paris.compact();
-    // A server that was started again remembers nothing of before in memory either.
+    // A restarted server has an empty watch cache as well.
     await paris.crash();
     await paris.restart();
     paris.forgetRequests();
@@ -198,7 +195,7 @@ describe.runIf(binaries !== undefined)("two real members and a simulated one", {
         (condition) => condition !== undefined,
       ),
     ).toMatchObject({ message: expect.stringContaining("spec.replicas was 9 instead of 4 (ann,") as string });
-    // What cannot be resumed is listed again, once.
+    // A watch that cannot resume is listed again, once.
     expect(
       paris
         .requests()
@@ -206,7 +203,7 @@ describe.runIf(binaries !== undefined)("two real members and a simulated one", {
     ).toHaveLength(1);
   });
 
-  test("a hub that is killed takes nothing along, and puts right what happened meanwhile when it is back", async () => {
+  test("a killed hub removes nothing, and repairs drift after its restart", async () => {
     const before = await onMember(oslo, Deployment, "kept");
     await fleet.killHub();
     await oslo.client.patch(Deployment, at(oslo, "kept"), { spec: { replicas: 9 } }, { type: "merge" });
@@ -216,7 +213,7 @@ describe.runIf(binaries !== undefined)("two real members and a simulated one", {
 
     const after = await deploymentBecomes(oslo, "kept", ({ replicas }) => replicas === 4);
     expect(after?.metadata.uid).toBe(before?.metadata.uid);
-    // Kinds are watched, each once, and objects are not asked for one by one.
+    // Each kind is watched once, and objects are not read one by one.
     const isWatch = (request: string): boolean => request.startsWith("watch ");
     const watches = asked(paris).filter(isWatch);
     expect(watches).toEqual([...new Set(watches)]);
@@ -228,7 +225,7 @@ describe.runIf(binaries !== undefined)("two real members and a simulated one", {
     ]);
   });
 
-  test("a token that is no longer accepted is told on the Cluster and the Work, is not tried over and over, and a good one is used at once", async () => {
+  test("a rejected token is reported on the Cluster and the Work, is not retried constantly, and a valid one is used at once", async () => {
     const secret = { cluster: "hub", namespace: "karmada-cluster", name: "paris" };
     const { data } = await fleet.hub().get(Secret, secret);
     const setToken = (token: string): Promise<unknown> =>
@@ -249,12 +246,12 @@ describe.runIf(binaries !== undefined)("two real members and a simulated one", {
 
     for (const condition of [told, unready])
       expect(condition?.message).toContain("cluster paris does not accept the hub's token (401)");
-    // Its health is looked at every second in this test; the rest waits longer and longer.
+    // Its health is probed every second in this test; other requests use backoff.
     expect(refused).toBeLessThan(40);
     await deploymentBecomes(paris, "kept", ({ replicas }) => replicas === 5);
   });
 
-  test("a right that is missing is told on the Work in the member's words, and what it kept back arrives when it is given", async () => {
+  test("a missing permission is reported on the Work with the member's error, and blocked objects arrive once it is granted", async () => {
     const { rules } = await paris.client.get(ClusterRole, ROLE);
     const setRules = (given: unknown): Promise<unknown> =>
       paris.client.patch(ClusterRole, ROLE, { rules: given } as never, { type: "merge" });

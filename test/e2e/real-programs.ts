@@ -1,5 +1,5 @@
 /**
- * Programs of a real cluster as child processes: started from $REAL_BIN, killed as machines kill them, and all ended
+ * Programs of a real cluster as child processes: started from $REAL_BIN, killed like crashing machines, and all stopped
  * with the test.
  */
 import { spawn } from "node:child_process";
@@ -14,8 +14,8 @@ const LOOK_MS = 50;
 const LOG_TAIL = 2000;
 
 /**
- * The folder that has all of these programs; undefined where $REAL_BIN is not set or lacks one, and then why is
- * printed. It is not looked for elsewhere: who sets the variable asks for these tests.
+ * The directory that contains all these programs; undefined if $REAL_BIN is unset or lacks one, with the reason
+ * printed. Other directories are not searched: setting the variable opts in to these tests.
  */
 export function findPrograms(what: string, ...names: string[]): string | undefined {
   const folder = process.env["REAL_BIN"] === undefined ? undefined : realBinaries();
@@ -28,16 +28,16 @@ export function findPrograms(what: string, ...names: string[]): string | undefin
 }
 
 export interface Programs {
-  /** Starts a program and waits until it is ready; the same name again is another life of the same program. */
+  /** Starts a program and waits until it is ready; the same name again restarts the same program. */
   run(
     name: string,
     args: readonly string[],
     isReady: () => Promise<boolean>,
     environment?: Readonly<Record<string, string>>,
   ): Promise<void>;
-  /** As a machine that loses its power: the program can do nothing about it. */
+  /** Like a power loss: the program cannot clean up. */
   kill(name: string): Promise<void>;
-  /** Ends everything that still runs, last started first. */
+  /** Stops everything that still runs, last started first. */
   stop(): Promise<void>;
 }
 
@@ -46,10 +46,10 @@ interface Running {
   exited: Promise<void>;
 }
 
-/** Logs go to `logs`, one file per program. */
+/** Logs are written to `logs`, one file per program. */
 export function createPrograms(binaries: string, logs: string): Programs {
   const running = new Map<string, Running>();
-  // Who stops the tests in the middle does not want to look for what they left behind.
+  // If the tests are interrupted, no processes may be left behind.
   const abandon = (): void => running.forEach(({ child }) => child.kill("SIGKILL"));
   process.once("exit", abandon);
 

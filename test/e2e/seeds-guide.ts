@@ -1,6 +1,6 @@
 /**
- * The guide to OpenKruise with Karmada as its reader types it: the real kubectl and the files as they are written.
- * Which clusters the members are is up to who calls: the steps are the same, and so is what they show.
+ * The guide to OpenKruise with Karmada as its reader runs it: the real kubectl and the files as written. The caller
+ * provides the member clusters: the steps and their results are the same.
  */
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -14,20 +14,20 @@ const files = (...names: string[]): string[] => names.flatMap((name) => ["-f", s
 export type GuideCommands = Record<"hub" | (typeof MEMBERS)[number], CommandLine>;
 
 export interface GuideOptions {
-  /** The clusters of the test that runs; they are up by then. */
+  /** The clusters of the running test; started before the first call. */
   commands(): GuideCommands;
-  /** Whether OpenKruise runs in pods and pods have logs. A real API server whose kubelets are simulated has neither. */
+  /** Whether OpenKruise runs in pods and pods have logs. A real API server with simulated kubelets has neither. */
   hasLogs: boolean;
 }
 
-/** One test per section, in the order of the text; each goes on where the one before has left off. */
+/** One test per section, in the order of the text; each continues from the previous one. */
 export function testGuide({ commands, hasLogs }: GuideOptions): void {
   const kubectl = async (cluster: keyof GuideCommands, ...args: string[]): Promise<string> => {
     const { code, stdout, stderr } = await commands()[cluster].run(args);
     expect(code, `kubectl ${args.join(" ")}: ${stderr}`).toBe(0);
     return stdout;
   };
-  /** Asks until the answer is the wanted one. */
+  /** Polls until the output is the expected one. */
   const until = async (want: string, cluster: keyof GuideCommands, ...args: string[]): Promise<void> => {
     let seen = "";
     for (let attempt = 0; attempt < 150 && seen !== want; attempt++) {
@@ -37,7 +37,7 @@ export function testGuide({ commands, hasLogs }: GuideOptions): void {
     expect(seen).toBe(want);
   };
 
-  test("Verification: clusters and OpenKruise's definitions are there", async () => {
+  test("Verification: clusters and OpenKruise's CRDs exist", async () => {
     expect(await kubectl("hub", "get", "clusters")).toMatch(/^NAME .*\nmember1 .*Push +True .*\nmember2 .*Push +True /);
     expect(await kubectl("hub", "get", "pods", "-n", "karmada-system")).toMatch(
       /^karmada-controller-manager-\S+ +1\/1 +Running /m,
@@ -48,7 +48,7 @@ export function testGuide({ commands, hasLogs }: GuideOptions): void {
     expect(await kubectl("member1", "get", "crd")).toContain("uniteddeployments.apps.kruise.io");
   });
 
-  test("Apply the Resources: interpreters, four kinds and their policies apply as they are written, and shorthand is told", async () => {
+  test("Apply the Resources: interpreters, four kinds and their policies apply as written, and shorthand causes warnings", async () => {
     const interpreters = await commands().hub.run([
       "apply",
       ...files(
@@ -108,7 +108,7 @@ export function testGuide({ commands, hasLogs }: GuideOptions): void {
     expect(await kubectl("member2", "get", "all", "-n", "default")).toContain("pod/sample-advancedstatefulset-1");
   });
 
-  test("Testing & Verification: a policy can be described, with what it matched", async () => {
+  test("Testing & Verification: describe shows a policy with its matched resources", async () => {
     await until(
       "1",
       "hub",
@@ -129,7 +129,7 @@ export function testGuide({ commands, hasLogs }: GuideOptions): void {
     ).toMatch(/Matched: +1\n/);
   });
 
-  test("Best practices: the recommended workloads apply without selectors, and say what was taken for them", async () => {
+  test("Best practices: the recommended workloads apply without selectors, with warnings about the defaulted ones", async () => {
     const { code, stderr } = await commands().hub.run([
       "apply",
       ...files(
@@ -145,9 +145,9 @@ export function testGuide({ commands, hasLogs }: GuideOptions): void {
     expect(stderr).toContain('"RollingUpdate" was taken for "ReCreate"');
   });
 
-  test("what was applied can be applied again, and no spec changes", async () => {
-    // A UnitedDeployment is left out: as with OpenKruise's webhook, empty fields that it filled in once go when a file
-    // without them is applied.
+  test("applying the files again changes no spec", async () => {
+    // UnitedDeployment is excluded: as with OpenKruise's webhook, empty fields that it once defaulted are removed when
+    // a file without them is applied.
     const all = files(
       ...["cloneset", "statefulset", "sidecarset"].flatMap((kind) => [
         `interpreters/guide-${kind}`,
@@ -172,7 +172,7 @@ export function testGuide({ commands, hasLogs }: GuideOptions): void {
     expect(await generations()).toBe(before);
   });
 
-  test("Debugging Techniques: the commands answer", async () => {
+  test("Debugging Techniques: the commands succeed", async () => {
     const names = async (...args: string[]): Promise<number> =>
       (await kubectl("hub", "get", ...args, "-o", "name")).trim().split("\n").filter(Boolean).length;
     expect(await names("resourceinterpretercustomization")).toBe(4);

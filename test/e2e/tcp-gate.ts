@@ -1,5 +1,5 @@
 /**
- * A way to a server that can be cut: connections through it are ended and refused until it is opened again. It also
+ * A TCP connection to a server that can be cut: connections are closed and rejected until it is opened again. It also
  * counts them.
  */
 import { connect, createServer } from "node:net";
@@ -7,10 +7,10 @@ import type { AddressInfo, Socket } from "node:net";
 
 export interface TcpGate {
   port: number;
-  /** Ends all connections, and every new one at once. */
+  /** Closes all connections, and every new one at once. */
   cut(): void;
   open(): void;
-  /** How many have been made, and how many of them are open. */
+  /** The number of connections made, and of open ones. */
   counts(): { made: number; open: number };
   close(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export async function createTcpGate(targetPort: number): Promise<TcpGate> {
       far.destroy();
     };
     sockets.add(near);
-    // What went wrong on one side is told to the other by the end of its connection.
+    // An error on one side closes the connection of the other.
     for (const socket of [near, far]) socket.on("error", end).on("close", end);
     near.pipe(far).pipe(near);
   }).listen(0, "127.0.0.1");

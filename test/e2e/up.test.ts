@@ -1,7 +1,4 @@
-/**
- * `flotilla up` as a person meets it: what it prints and leaves, a second start, a port that is taken, directories that
- * cannot be used.
- */
+/** `flotilla up` as a user sees it: its output and files, a second start, a port in use, unusable directories. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
@@ -24,7 +21,7 @@ const SMALL = ["--members", "1", "--nodes", "1"];
 const lines = (text: string): string[] => text.split("\n").filter((line) => line !== "");
 
 test(
-  "it says what to type next, keeps a log of structured lines, and leaves no note when it ends",
+  "flotilla up prints the next commands, writes a structured log, and removes up.json on exit",
   { timeout: 60_000 },
   async () => {
     const data = join(folder.path, "fleet");
@@ -48,7 +45,7 @@ test(
 );
 
 test(
-  "a second start on the same directory names the first in one line, and the first goes on",
+  "a second start on the same directory reports the first in one line, and the first keeps running",
   { timeout: 60_000 },
   async () => {
     running = await up(folder.path, ...SMALL);
@@ -67,7 +64,7 @@ test(
   },
 );
 
-test("after kill -9 it starts again where it was", { timeout: 60_000 }, async () => {
+test("after kill -9 flotilla up resumes with its data", { timeout: 60_000 }, async () => {
   running = await up(folder.path, ...SMALL);
   await running.stop("SIGKILL");
 
@@ -77,7 +74,7 @@ test("after kill -9 it starts again where it was", { timeout: 60_000 }, async ()
   running = undefined;
 });
 
-test("a port that is taken is one line that says what to type", { timeout: 60_000 }, async () => {
+test("a port in use is reported in one line with a remedy", { timeout: 60_000 }, async () => {
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
   const { port } = other.address() as AddressInfo;
@@ -93,15 +90,15 @@ test("a port that is taken is one line that says what to type", { timeout: 60_00
 });
 
 const unusable: Record<string, { prepare(data: string): void; says: RegExp }> = {
-  "a file in the place of the directory": {
+  "a file instead of the directory": {
     prepare: (data) => writeFileSync(data, ""),
-    says: /a file of that name is in the way; choose another with --data DIR/,
+    says: /a file of that name exists; choose another with --data DIR/,
   },
   "a store that cannot be opened": {
     prepare: (data) => mkdirSync(join(data, "flotilla.db"), { recursive: true }),
     says: /cannot use the store .*flotilla\.db: .*choose another/,
   },
-  "a file that is no store": {
+  "a file that is not a store": {
     prepare(data) {
       mkdirSync(data);
       writeFileSync(
@@ -122,7 +119,7 @@ const unusable: Record<string, { prepare(data: string): void; says: RegExp }> = 
   },
 };
 for (const [what, { prepare, says }] of Object.entries(unusable)) {
-  test(`${what} is one line and is left as it is`, { timeout: 60_000 }, async () => {
+  test(`${what} is reported in one line and left unchanged`, { timeout: 60_000 }, async () => {
     const data = join(folder.path, "fleet");
     prepare(data);
 

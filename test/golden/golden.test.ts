@@ -8,8 +8,8 @@ const differencesFile = join(directory, "differences.json");
 const differences = readDifferences(differencesFile);
 
 describe.each(listRecordings(directory))("the recording %s", (file) => {
-  // Recordings of the API server wait for things to happen; the bound is for machines that do other things as well.
-  test("agrees with the original except where a difference is listed", { timeout: 120_000 }, async () => {
+  // Recordings of the API server wait for events; the limit allows for busy machines.
+  test("agrees with the original except for listed differences", { timeout: 120_000 }, async () => {
     const { files } = await runGolden({ directory, differences, only: [file] });
 
     expect(files).toHaveLength(1);

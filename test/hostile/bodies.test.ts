@@ -1,6 +1,6 @@
 /**
- * Bodies that are broken, too large, too deep or mean: each gets a Status that says so, over both protocols, and
- * nothing fails inside.
+ * Request bodies that are broken, too large, too deep or malicious: each is rejected with a Status, over both
+ * protocols, without an internal error.
  */
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -41,17 +41,17 @@ interface Case {
 }
 
 const refused: Record<string, Case> = {
-  "JSON that is cut off": { body: '{"metadata":{', code: 400, says: "unexpected end of JSON input" },
-  "JSON with something behind it": { body: "{} x", code: 400, says: "invalid character 'x' after top-level value" },
-  "no JSON at all": { body: "\u0000\u0001", code: 400, says: "the object provided is unrecognized" },
+  "truncated JSON": { body: '{"metadata":{', code: 400, says: "unexpected end of JSON input" },
+  "JSON with trailing data": { body: "{} x", code: 400, says: "invalid character 'x' after top-level value" },
+  "a body that is not JSON": { body: "\u0000\u0001", code: 400, says: "the object provided is unrecognized" },
   "a list instead of an object": { body: "[]", code: 400, says: "cannot unmarshal array" },
   "a number instead of an object": { body: "7", code: 400, says: "cannot unmarshal number" },
-  "NaN, which is no JSON": {
+  "NaN, which is not JSON": {
     body: named(',"data":{"a":NaN}'),
     code: 400,
     says: "invalid character 'N' looking for beginning of value",
   },
-  "a number beyond every number": {
+  "a number out of range": {
     body: named(',"data":{"a":1e999}'),
     code: 400,
     says: "cannot unmarshal number 1e999",
@@ -61,7 +61,7 @@ const refused: Record<string, Case> = {
     code: 400,
     says: "exceeded max depth",
   },
-  "a list in a list in a list": {
+  "deeply nested lists": {
     body: `{"data":${"[".repeat(50_000)}${"]".repeat(50_000)}}`,
     code: 400,
     says: "exceeded max depth",
@@ -71,9 +71,9 @@ const refused: Record<string, Case> = {
     code: 413,
     says: "Request entity too large: limit is 3145728",
   },
-  "YAML that is none": { body: "a: [1,\n  b: {", type: YAML, code: 400, says: "yaml" },
-  "YAML aliases that multiply": { body: aliases(10), type: YAML, code: 400, says: /excessive|alias/ },
-  "YAML that contains itself": { body: "a: &a\n  b: *a\n", type: YAML, code: 400, says: /alias|excessive|anchor/ },
+  "invalid YAML": { body: "a: [1,\n  b: {", type: YAML, code: 400, says: "yaml" },
+  "YAML aliases that expand exponentially": { body: aliases(10), type: YAML, code: 400, says: /excessive|alias/ },
+  "recursive YAML": { body: "a: &a\n  b: *a\n", type: YAML, code: 400, says: /alias|excessive|anchor/ },
   "a hundred thousand YAML brackets": { body: `a: ${"[".repeat(100_000)}`, type: YAML, code: 400, says: "yaml" },
   "YAML tags of another language": { body: "!!js/function 'function () {}'", type: YAML, code: 400, says: "yaml" },
   "protobuf without its prefix": {
@@ -82,27 +82,27 @@ const refused: Record<string, Case> = {
     code: 400,
     says: "does not begin with the protobuf prefix",
   },
-  "protobuf that ends too early": {
+  "truncated protobuf": {
     body: Buffer.from([0x6b, 0x38, 0x73, 0, 0x0a, 0x7f]),
     type: PROTOBUF,
     code: 400,
     says: "ends too early",
   },
-  "protobuf numbers without end": {
+  "unterminated protobuf varints": {
     body: Buffer.concat([Buffer.from([0x6b, 0x38, 0x73, 0]), Buffer.alloc(1000, 0xff)]),
     type: PROTOBUF,
     code: 400,
     says: "protobuf",
   },
-  "a media type that nobody knows": { body: "<a/>", type: "text/xml", code: 415, says: "accepted media types include" },
-  "a media type that is none": { body: "{}", type: ";;;=", code: 415, says: "accepted media types include" },
-  "a body that is compressed": {
+  "an unknown media type": { body: "<a/>", type: "text/xml", code: 415, says: "accepted media types include" },
+  "an invalid media type": { body: "{}", type: ";;;=", code: 415, says: "accepted media types include" },
+  "a compressed body": {
     body: gzipSync(named("")),
     headers: { "content-encoding": "gzip" },
     code: 400,
     says: /encod|unrecognized/,
   },
-  "a patch that is no JSON": {
+  "a patch that is not JSON": {
     body: "{",
     method: "PATCH",
     type: MERGE,
@@ -116,28 +116,28 @@ const refused: Record<string, Case> = {
     code: 400,
     says: "exceeded max depth",
   },
-  "a patch of a kind that nobody knows": {
+  "an unknown patch type": {
     body: "{}",
     method: "PATCH",
     type: "application/json",
     code: 415,
     says: "Unsupported Media Type",
   },
-  "a JSON patch of too many steps": {
+  "a JSON patch with too many operations": {
     body: `[${Array(10_001).fill('{"op":"test","path":"/kind","value":"x"}').join(",")}]`,
     method: "PATCH",
     type: "application/json-patch+json",
     code: 413,
     says: "maximum operations",
   },
-  "an applied object that multiplies": {
+  "an applied object that expands exponentially": {
     body: aliases(10),
     method: "PATCH",
     type: "application/apply-patch+yaml",
     code: 400,
     says: /excessive|alias/,
   },
-  "delete options that are none": {
+  "invalid delete options": {
     body: '{"propagationPolicy":',
     method: "DELETE",
     code: 400,
@@ -167,7 +167,7 @@ for (const http1 of [false, true]) {
       });
     }
 
-    test("invalid UTF-8 is replaced, as Go does, and what is stored is what was answered", async () => {
+    test("invalid UTF-8 is replaced, as in Go, and the stored object equals the response", async () => {
       const name = `utf8-${http1}`;
 
       const made = await api.create(
@@ -185,7 +185,7 @@ for (const http1 of [false, true]) {
       expect(read.status).toBe(404);
     });
 
-    test("a key that is there twice is warned of once, whatever its script", async () => {
+    test("a duplicate key causes one warning, whatever its script", async () => {
       const answer = await api.create(
         `${CONFIG_MAPS}?dryRun=All`,
         `{"metadata":{"name":"twice"},"中文":1,"data":{"a":"1","a":"2"},"data":{"a":"3"}}`,
@@ -200,7 +200,7 @@ for (const http1 of [false, true]) {
       expect(answer.body.data).toEqual({ a: "3" });
     });
 
-    test("warnings stay short however long the names of fields are", async () => {
+    test("warnings stay short however long the field names are", async () => {
       const answer = await api.create(
         `${CONFIG_MAPS}?dryRun=All`,
         `{"metadata":{"name":"long"},"${"k".repeat(1_000_000)}":1}`,
@@ -212,7 +212,7 @@ for (const http1 of [false, true]) {
   });
 }
 
-test("an object with more mistakes than a call takes arguments is refused in words that fit into memory", async () => {
+test("an object with more errors than a call takes arguments is rejected with a bounded message", async () => {
   const data = Object.fromEntries(Array.from({ length: 150_000 }, (_, index) => [`/${index}`, ""]));
 
   const { status, bytes, body } = await door
@@ -224,7 +224,7 @@ test("an object with more mistakes than a call takes arguments is refused in wor
   expect(bytes.length).toBeLessThan(1_000_000);
 });
 
-test("thousands of owners that all want to be the controller do not fill the memory", async () => {
+test("thousands of controller owner references do not exhaust memory", async () => {
   const ownerReferences = Array.from({ length: 10_000 }, (_, index) => ({
     apiVersion: "v1",
     kind: "Pod",

@@ -1,5 +1,5 @@
 /**
- * Connections that are slow, cut off, half open or flooding: each ends or waits in its corner, and others are served
+ * Connections that are slow, truncated, half-open or flooding: each is closed or waits alone, and others are served
  * meanwhile.
  */
 import { once } from "node:events";
@@ -32,36 +32,41 @@ const UPLOAD = headerBlock({
 });
 
 const notHttp: Record<string, string | Buffer> = {
-  "what is no HTTP": "\u0016\u0003\u0001 hello\r\n\r\n",
-  "a version that does not exist": "GET / HTTP/9.9\r\nhost: a\r\n\r\n",
+  "a request that is not HTTP": "\u0016\u0003\u0001 hello\r\n\r\n",
+  "an unknown HTTP version": "GET / HTTP/9.9\r\nhost: a\r\n\r\n",
   "a header without a name": head(["GET / HTTP/1.1", "host: a", ": x"]),
   "a header with a line break in its name": head(["GET / HTTP/1.1", "host: a", "x\ny: z"]),
-  "two lengths": head(["POST / HTTP/1.1", "host: a", "content-length: 5", "content-length: 6"]),
-  "a length and chunks": head(["POST / HTTP/1.1", "host: a", "content-length: 5", "transfer-encoding: chunked"]),
-  "a length that is no number": head(["POST / HTTP/1.1", "host: a", "content-length: -1"]),
-  "no host": head(["GET / HTTP/1.1"]),
+  "two content lengths": head(["POST / HTTP/1.1", "host: a", "content-length: 5", "content-length: 6"]),
+  "a content length and chunked encoding": head([
+    "POST / HTTP/1.1",
+    "host: a",
+    "content-length: 5",
+    "transfer-encoding: chunked",
+  ]),
+  "a content length that is not a number": head(["POST / HTTP/1.1", "host: a", "content-length: -1"]),
+  "no host header": head(["GET / HTTP/1.1"]),
   "a hundred kilobytes of headers": head([
     "GET / HTTP/1.1",
     "host: a",
     ...Array.from({ length: 1000 }, (_, index) => `x-${index}: ${"y".repeat(100)}`),
   ]),
   "one header of a hundred kilobytes": head(["GET / HTTP/1.1", "host: a", `x: ${"y".repeat(100_000)}`]),
-  "an address of a hundred kilobytes": head([`GET /${"a".repeat(100_000)} HTTP/1.1`, "host: a"]),
+  "a URL of a hundred kilobytes": head([`GET /${"a".repeat(100_000)} HTTP/1.1`, "host: a"]),
 };
 for (const [what, bytes] of Object.entries(notHttp)) {
-  test(`${what} over HTTP/1.1 ends the connection`, async () => {
+  test(`${what} over HTTP/1.1 closes the connection`, async () => {
     door = await openFrontDoor();
     const socket = await door.socket();
     const ended = restOf(socket);
 
     socket.write(bytes);
 
-    // What was not read yet can take the answer with it when the connection ends.
+    // Unread data can discard the response when the connection closes.
     expect(parseAnswer(await ended).status).toBeOneOf([400, 431, ...(bytes.length > 50_000 ? [0] : [])]);
   });
 }
 
-test("a chunk that says it is larger than the largest body is not waited for", async () => {
+test("a chunk announced larger than the largest body is not waited for", async () => {
   door = await openFrontDoor();
   const socket = await door.socket();
   const ended = restOf(socket);
@@ -85,7 +90,7 @@ test("a chunk that says it is larger than the largest body is not waited for", a
   });
 });
 
-test("headers that come byte by byte are given up after their time", async () => {
+test("headers that arrive byte by byte time out", async () => {
   door = await openFrontDoor({ headersTimeoutMs: 200 });
   const socket = await door.socket();
   const ended = restOf(socket);
@@ -100,7 +105,7 @@ test("headers that come byte by byte are given up after their time", async () =>
 });
 
 for (const protocol of ["http/1.1", "h2"] as const) {
-  test(`a body that never ends is given up after its time over ${protocol}`, async () => {
+  test(`a body that never ends times out over ${protocol}`, async () => {
     const clock = createFakeClock();
     door = await openFrontDoor({ clock });
     let ended: Promise<unknown>;
@@ -121,7 +126,7 @@ for (const protocol of ["http/1.1", "h2"] as const) {
       );
       ended = restOf(socket);
     }
-    // The head has arrived once somebody who came later was answered.
+    // The head has arrived once a later client was answered.
     expect(await door.isServing()).toBe(true);
 
     clock.advance(71_000);
@@ -130,7 +135,7 @@ for (const protocol of ["http/1.1", "h2"] as const) {
   });
 }
 
-test("a peer that was refused cannot keep its connection open", async () => {
+test("a rejected peer cannot keep its connection open", async () => {
   door = await openFrontDoor();
   const socket = connectTls({
     socket: connectTcp({ host: "127.0.0.1", port: door.port, allowHalfOpen: true }),
@@ -147,7 +152,7 @@ test("a peer that was refused cannot keep its connection open", async () => {
   clearInterval(drip);
 });
 
-test("an upload that is broken off leaves nothing behind", async () => {
+test("an aborted upload leaves nothing behind", async () => {
   door = await openFrontDoor();
   const socket = await door.socket();
   socket.write(
@@ -182,7 +187,7 @@ test("an upload that is broken off leaves nothing behind", async () => {
   second.destroy();
 });
 
-test("connections that never shake hands hold up nobody", async () => {
+test("connections without a TLS handshake block no other client", async () => {
   door = await openFrontDoor();
   const idle = await Promise.all(
     Array.from({ length: 200 }, async (_, index) => {
@@ -199,7 +204,7 @@ test("connections that never shake hands hold up nobody", async () => {
   for (const socket of idle) socket.destroy();
 });
 
-test("a peer that is half closed still gets its answer", async () => {
+test("a half-closed peer still gets its response", async () => {
   door = await openFrontDoor();
   const socket = await door.socket();
   const ended = restOf(socket);
@@ -209,7 +214,7 @@ test("a peer that is half closed still gets its answer", async () => {
   expect(parseAnswer(await ended).status).toBeOneOf([0, 200]);
 });
 
-test("streams that are opened and reset at once, by the thousand, cost nobody else anything", async () => {
+test("thousands of streams opened and reset at once do not affect other clients", async () => {
   door = await openFrontDoor();
   const session = await door.session();
   const closed = once(session, "close");
@@ -225,7 +230,7 @@ test("streams that are opened and reset at once, by the thousand, cost nobody el
   await closed;
 });
 
-test("a thousand idle watches on one connection leave room for everybody else", async () => {
+test("a thousand idle watches on one connection leave room for other clients", async () => {
   door = await openFrontDoor();
   const session = await door.session();
   const streams = Array.from({ length: 1000 }, () =>
@@ -240,7 +245,7 @@ test("a thousand idle watches on one connection leave room for everybody else", 
   expect(statuses.every(Boolean)).toBe(true);
 });
 
-test("a watch that is never read is cut off, and neither writers nor other watches wait for it", async () => {
+test("a watch that is never read is closed, and neither writers nor other watches wait for it", async () => {
   door = await openFrontDoor();
   const api = door.api({ token: TOKENS.admin });
   const stuck = (await door.session()).request({
@@ -274,23 +279,23 @@ const REQUEST = headerBlock({
   authorization: BEARER,
 });
 const floods: Record<string, () => Iterable<Buffer>> = {
-  "headers that are continued without end": function* () {
+  "endless CONTINUATION frames": function* () {
     yield frame(TYPE.headers, 0, 1, REQUEST);
     for (let count = 0; count < 5000; count++)
       yield frame(TYPE.continuation, 0, 1, headerBlock({ [`x-${count}`]: "y".repeat(100) }));
   },
-  "a frame that is larger than agreed": () => [frame(TYPE.data, 0, 1, Buffer.alloc(1_000_000))],
+  "a frame larger than the negotiated maximum": () => [frame(TYPE.data, 0, 1, Buffer.alloc(1_000_000))],
   "data on a stream that was never opened": () => [frame(TYPE.data, 0, 7, Buffer.from("x"))],
-  "a window beyond all bounds": () => [
+  "a window update out of range": () => [
     frame(TYPE.headers, END_HEADERS | END_STREAM, 1, REQUEST),
     ...Array.from({ length: 3 }, () => frame(TYPE.windowUpdate, 0, 0, uint32(0x7fffffff))),
   ],
   "headers that cannot be decoded": () => [frame(TYPE.headers, END_HEADERS | END_STREAM, 1, Buffer.alloc(100, 0xff))],
-  "a stream number that is even": () => [frame(TYPE.headers, END_HEADERS | END_STREAM, 2, REQUEST)],
+  "an even stream id": () => [frame(TYPE.headers, END_HEADERS | END_STREAM, 2, REQUEST)],
   "settings of an odd length": () => [frame(TYPE.settings, 0, 0, Buffer.alloc(5))],
 };
 for (const [what, frames] of Object.entries(floods)) {
-  test(`${what} over HTTP/2 ends the connection`, async () => {
+  test(`${what} over HTTP/2 closes the connection`, async () => {
     door = await openFrontDoor();
     const socket = await door.socket("h2");
     const ended = restOf(socket);
@@ -301,7 +306,7 @@ for (const [what, frames] of Object.entries(floods)) {
   });
 }
 
-test("pings and settings by the ten thousand hold up nobody", async () => {
+test("tens of thousands of pings and settings block no other client", async () => {
   door = await openFrontDoor();
   const socket = await door.socket("h2");
 
@@ -318,7 +323,7 @@ test("pings and settings by the ten thousand hold up nobody", async () => {
   expect(await door.isServing()).toBe(true);
 });
 
-test("a flood of headers over HTTP/2 is refused", async () => {
+test("a flood of headers over HTTP/2 is rejected", async () => {
   door = await openFrontDoor();
   const session = await door.session();
   const headers = Object.fromEntries(Array.from({ length: 900 }, (_, index) => [`x-${index}`, "y".repeat(100)]));
@@ -335,7 +340,7 @@ test("a flood of headers over HTTP/2 is refused", async () => {
 });
 
 for (const http1 of [false, true]) {
-  test(`addresses with odd escapes, long queries and many options are answered over HTTP/${http1 ? "1.1" : "2"}`, async () => {
+  test(`URLs with odd escapes, long queries and many options are answered over HTTP/${http1 ? "1.1" : "2"}`, async () => {
     door = await openFrontDoor();
     const api = door.api({ token: TOKENS.admin, http1 });
     const queries = [

@@ -1,4 +1,4 @@
-/** Who is not who they say, or wants to be more than they are. */
+/** Invalid credentials and privilege escalation. */
 import { createHmac, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { connectHttp1 } from "../contract/apiserver/raw-client.ts";
@@ -10,7 +10,7 @@ const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 
 let door: FrontDoor;
 let admin: Api;
-/** A good token of the account `default` in paris, and one that was asked to live as short as can be. */
+/** A valid token of the account `default` in paris, and one with the shortest allowed lifetime. */
 let accountToken: string;
 beforeAll(async () => {
   door = await openFrontDoor();
@@ -36,7 +36,7 @@ interface Parts {
   signature: string;
 }
 
-/** A token that was taken apart and put together in another way. */
+/** A token whose parts were modified. */
 function forged(change: (parts: Parts) => Partial<Parts>): string {
   const [header, payload, signature = ""] = accountToken.split(".");
   const parts = { header: decode(header), payload: decode(payload), signature };
@@ -50,36 +50,36 @@ function signedWith(sign: (input: string) => string, header: Record<string, unkn
   return `${input}.${sign(input)}`;
 }
 
-test("the token is good where it was made", async () => {
+test("a token is valid in the cluster that issued it", async () => {
   const { status, text } = await whoIs(accountToken);
 
   expect(status).toBe(201);
   expect(text).toContain("system:serviceaccount:default:default");
 });
 
-describe("refused with 401", () => {
+describe("rejected with 401", () => {
   const kid = (): unknown => decode(accountToken.split(".")[0]).kid;
   const stranger = generateKeyPairSync("rsa", { modulusLength: 2048 });
 
   const tokens: Record<string, () => string | Promise<string>> = {
-    "an empty token behind Bearer": () => " ",
-    "a word": () => "secret",
-    "a token that is too long to be one": () => "a".repeat(30_000),
+    "an empty bearer token": () => " ",
+    "a plain word": () => "secret",
+    "an overlong token": () => "a".repeat(30_000),
     "two dots": () => "..",
-    "a prefix of a good token": () => TOKENS.paris.slice(0, -1),
-    "a good token and more": () => `${TOKENS.paris}x`,
+    "a prefix of a valid token": () => TOKENS.paris.slice(0, -1),
+    "a valid token with a suffix": () => `${TOKENS.paris}x`,
     "another cluster's token": () => TOKENS.oslo,
     "a JWT without its signature": () => accountToken.slice(0, accountToken.lastIndexOf(".") + 1),
     "a JWT with one bit of its signature flipped": () =>
       `${accountToken.slice(0, -8)}${accountToken.at(-8) === "A" ? "B" : "A"}${accountToken.slice(-7)}`,
     "a JWT with another subject": () =>
       forged(({ payload }) => ({ payload: { ...payload, sub: "system:serviceaccount:kube-system:admin" } })),
-    "a JWT that lives longer": () => forged(({ payload }) => ({ payload: { ...payload, exp: 99_999_999_999 } })),
-    "a JWT that needs no signature": () =>
-      forged(({ header }) => ({ header: { ...header, alg: "none" }, signature: "" })),
-    "a JWT that needs no signature and has one": () => forged(({ header }) => ({ header: { ...header, alg: "None" } })),
-    "a JWT that says another hash": () => forged(({ header }) => ({ header: { ...header, alg: "RS512" } })),
-    "a JWT that brings its own key": () => {
+    "a JWT with an extended expiration": () =>
+      forged(({ payload }) => ({ payload: { ...payload, exp: 99_999_999_999 } })),
+    "a JWT with algorithm none": () => forged(({ header }) => ({ header: { ...header, alg: "none" }, signature: "" })),
+    "a JWT with algorithm none and a signature": () => forged(({ header }) => ({ header: { ...header, alg: "None" } })),
+    "a JWT with another hash algorithm": () => forged(({ header }) => ({ header: { ...header, alg: "RS512" } })),
+    "a JWT with an embedded key": () => {
       const jwk = stranger.publicKey.export({ format: "jwk" });
       return signedWith((input) => sign("RSA-SHA256", Buffer.from(input), stranger.privateKey).toString("base64url"), {
         alg: "RS256",
@@ -87,18 +87,18 @@ describe("refused with 401", () => {
         jwk,
       });
     },
-    "a JWT that names where to find its key": () =>
+    "a JWT with a key URL": () =>
       signedWith((input) => sign("RSA-SHA256", Buffer.from(input), stranger.privateKey).toString("base64url"), {
         alg: "RS256",
         kid: kid(),
         jku: "https://other.example/keys",
       }),
-    "a JWT of another key under our key's name": () =>
+    "a JWT of another key under our key id": () =>
       signedWith((input) => sign("RSA-SHA256", Buffer.from(input), stranger.privateKey).toString("base64url"), {
         alg: "RS256",
         kid: kid(),
       }),
-    "a JWT signed with the public key as a password": async () => {
+    "a JWT signed with the public key as an HMAC secret": async () => {
       const { body } = await admin.get("/clusters/paris/openid/v1/jwks", { accept: "application/jwk-set+json" });
       const [key] = (body as unknown as { keys: Record<string, string>[] }).keys;
       const pem = createPublicKey({ key: key as never, format: "jwk" }).export({ type: "spki", format: "pem" });
@@ -107,20 +107,19 @@ describe("refused with 401", () => {
         kid: kid(),
       });
     },
-    "a JWT whose key id leads into a directory": () =>
-      forged(({ header }) => ({ header: { ...header, kid: "../../../dev/null" } })),
+    "a JWT whose key id is a path": () => forged(({ header }) => ({ header: { ...header, kid: "../../../dev/null" } })),
     "a JWT whose key id is a property of every object": () =>
       forged(({ header }) => ({ header: { ...header, kid: "__proto__" } })),
-    "a JWT whose key id is no text": () => forged(({ header }) => ({ header: { ...header, kid: ["a"] } })),
+    "a JWT whose key id is not a string": () => forged(({ header }) => ({ header: { ...header, kid: ["a"] } })),
     "a JWT without a key id": () => forged(({ header: { kid: _kid, ...header } }) => ({ header })),
     "a JWT with critical extensions": () => forged(({ header }) => ({ header: { ...header, crit: ["x"] } })),
-    "a JWT whose payload is no object": () =>
+    "a JWT whose payload is not an object": () =>
       `${accountToken.split(".")[0]}.${encode([1])}.${accountToken.split(".")[2]}`,
-    "a JWT for somebody else": async () => {
+    "a JWT for another audience": async () => {
       const made = await admin.create(`/clusters/paris${TOKEN_OF_DEFAULT}`, { spec: { audiences: ["vault"] } });
       return (made.body.status as { token: string }).token;
     },
-    "a JWT of an account that is gone": async () => {
+    "a JWT of a deleted account": async () => {
       await admin.create("/clusters/paris/api/v1/namespaces/default/serviceaccounts", { metadata: { name: "gone" } });
       const made = await admin.create("/clusters/paris/api/v1/namespaces/default/serviceaccounts/gone/token", {
         spec: {},
@@ -138,19 +137,19 @@ describe("refused with 401", () => {
     });
   }
 
-  test("another cluster's account", async () => {
+  test("a JWT of another cluster's account", async () => {
     expect((await whoIs(accountToken, "oslo")).status).toBe(401);
     expect((await whoIs(accountToken, "hub")).status).toBe(401);
   });
 
-  test("a password, and a scheme that nobody knows", async () => {
+  test("basic authentication, and an unknown scheme", async () => {
     const stranger = door.api();
 
     for (const authorization of ["Basic YWRtaW46YWRtaW4=", "Negotiate abc", TOKENS.admin])
       expect((await stranger.get("/api/v1/pods", { authorization })).status).toBe(401);
   });
 
-  test("a certificate of somebody else's authority", async () => {
+  test("a certificate of another CA", async () => {
     const { createCertificateAuthority } = await import("../../src/apiserver/index.ts");
     const { systemClock } = await import("../../src/base/index.ts");
     const other = await (
@@ -168,7 +167,7 @@ describe("refused with 401", () => {
   });
 });
 
-describe("a token with a good signature", () => {
+describe("a token with a valid signature", () => {
   const DEFAULT = "/clusters/paris/api/v1/namespaces/default";
   const UNAUTHORIZED = {
     kind: "Status",
@@ -180,8 +179,8 @@ describe("a token with a good signature", () => {
     code: 401,
   };
   /**
-   * The account's token with other claims, signed by the server's own key: nobody outside can make it, but time and
-   * others can.
+   * The account's token with other claims, signed with the server's own key: attackers cannot create it, but expiry and
+   * other issuers can.
    */
   async function signed(
     change: (payload: Record<string, unknown>) => Record<string, unknown>,
@@ -196,7 +195,7 @@ describe("a token with a good signature", () => {
     ((await admin.create(`${DEFAULT}/serviceaccounts/${account}/token`, { spec })).body.status as { token: string })
       .token;
 
-  /** Nothing in the answer tells why: neither the body, which is that of every refusal, nor a header. */
+  /** The response does not reveal the reason: neither the body, which is that of every rejection, nor a header. */
   async function expectRefused(token: string): Promise<void> {
     for (const http1 of [false, true]) {
       const { status, headers, text } = await door
@@ -211,30 +210,30 @@ describe("a token with a good signature", () => {
     }
   }
 
-  test("and claims that are good is taken", async () => {
+  test("and valid claims is accepted", async () => {
     expect((await whoIs(await signed(() => ({})))).status).toBe(201);
   });
 
   const claims: Record<string, () => Promise<string>> = {
     "that has expired": () => signed(() => ({ iat: inSeconds(-7200), nbf: inSeconds(-7200), exp: inSeconds(-3600) })),
-    "that expired a minute and a bit ago": () => signed(() => ({ exp: inSeconds(-65) })),
+    "that expired slightly more than a minute ago": () => signed(() => ({ exp: inSeconds(-65) })),
     "that is not valid yet": () => signed(() => ({ nbf: inSeconds(3600), exp: inSeconds(7200) })),
-    "that will be issued": () => signed(() => ({ iat: inSeconds(3600), exp: inSeconds(7200) })),
-    "that says no end": () => signed(() => ({ exp: undefined })),
-    "whose end is no number": () => signed(() => ({ exp: "2099-01-01T00:00:00Z" })),
+    "that is issued in the future": () => signed(() => ({ iat: inSeconds(3600), exp: inSeconds(7200) })),
+    "without an expiration": () => signed(() => ({ exp: undefined })),
+    "whose expiration is not a number": () => signed(() => ({ exp: "2099-01-01T00:00:00Z" })),
     "of another issuer": () => signed(() => ({ iss: "https://other.example" })),
-    "for somebody else": () => signed(() => ({ aud: ["vault"] })),
+    "for another audience": () => signed(() => ({ aud: ["vault"] })),
     "whose subject is not its account": () => signed(() => ({ sub: "system:serviceaccount:kube-system:default" })),
     "whose subject is a user": () => signed(() => ({ sub: "admin" })),
-    "without the claims of Kubernetes": () => signed(() => ({ "kubernetes.io": undefined })),
-    "of another account of the same name": () =>
+    "without the Kubernetes claims": () => signed(() => ({ "kubernetes.io": undefined })),
+    "of another account with the same name": () =>
       signed((payload) => ({
         "kubernetes.io": {
           ...(payload["kubernetes.io"] as object),
           serviceaccount: { name: "default", uid: "00000000-0000-4000-8000-000000000000" },
         },
       })),
-    "in the form of those in Secrets, which never end": () =>
+    "in the legacy format of Secrets, which does not expire": () =>
       signed(() => ({
         iss: "kubernetes/serviceaccount",
         "kubernetes.io/serviceaccount/namespace": "default",
@@ -242,22 +241,22 @@ describe("a token with a good signature", () => {
         "kubernetes.io/serviceaccount/service-account.name": "default",
         "kubernetes.io/serviceaccount/service-account.uid": "x",
       })),
-    "under the key id of nobody": () => signed(() => ({}), { kid: "a" }),
+    "under an unknown key id": () => signed(() => ({}), { kid: "a" }),
   };
   for (const [what, made] of Object.entries(claims)) {
-    test(`${what} is refused, and nobody is told why`, async () => {
+    test(`${what} is rejected without a reason`, async () => {
       const token = await made();
 
       await expect(expectRefused(token)).resolves.toBeUndefined();
     });
   }
 
-  test("is taken a few seconds after its end, because clocks differ", async () => {
+  test("is accepted a few seconds after its expiration, because clocks differ", async () => {
     expect((await whoIs(await signed(() => ({ exp: inSeconds(-10) })))).status).toBe(201);
   });
 
   const bonds: Record<string, { object: object; plural: string; kind: string }> = {
-    "the pod that it is bound to": {
+    "the bound pod": {
       kind: "Pod",
       plural: "pods",
       object: {
@@ -265,10 +264,10 @@ describe("a token with a good signature", () => {
         spec: { serviceAccountName: "default", containers: [{ name: "a", image: "a" }] },
       },
     },
-    "the secret that it is bound to": { kind: "Secret", plural: "secrets", object: { metadata: { name: "bond" } } },
+    "the bound secret": { kind: "Secret", plural: "secrets", object: { metadata: { name: "bond" } } },
   };
   for (const [what, { object, plural, kind }] of Object.entries(bonds)) {
-    test(`is refused once ${what} is gone, also when another of its name comes`, async () => {
+    test(`is rejected once ${what} is deleted, even if another of the same name is created`, async () => {
       expect((await admin.create(`${DEFAULT}/${plural}`, object)).status).toBe(201);
       const token = await tokenFor("default", { boundObjectRef: { apiVersion: "v1", kind, name: "bond" } });
       expect((await whoIs(token)).status).toBe(201);
@@ -281,7 +280,7 @@ describe("a token with a good signature", () => {
     });
   }
 
-  test("is refused once its account is gone, also when another of its name comes", async () => {
+  test("is rejected once its account is deleted, even if another of the same name is created", async () => {
     await admin.create(`${DEFAULT}/serviceaccounts`, { metadata: { name: "leaver" } });
     const token = await tokenFor("leaver");
     expect((await whoIs(token)).status).toBe(201);
@@ -294,7 +293,7 @@ describe("a token with a good signature", () => {
   });
 });
 
-describe("somebody without rights", () => {
+describe("a user without permissions", () => {
   const ann = (): Api => door.api({ token: TOKENS.ann });
 
   test("can neither read, write, watch, connect nor discover objects", async () => {
@@ -337,13 +336,13 @@ describe("somebody without rights", () => {
     "several groups": { "impersonate-user": "ann", "impersonate-group": ["a", "system:masters"] },
     "a service account": { "impersonate-user": "system:serviceaccount:kube-system:default" },
     "a node": { "impersonate-user": "system:node:n" },
-    "an identity": { "impersonate-user": "ann", "impersonate-uid": "0" },
+    "a uid": { "impersonate-user": "ann", "impersonate-uid": "0" },
     "an extra": { "impersonate-user": "ann", "impersonate-extra-scopes": "all" },
-    "an extra of a hostile name": { "impersonate-user": "ann", "impersonate-extra-__proto__": "all" },
+    "an extra with a malicious name": { "impersonate-user": "ann", "impersonate-extra-__proto__": "all" },
     nobody: { "impersonate-user": "system:anonymous" },
   };
   for (const [who, headers] of Object.entries(impersonations)) {
-    test(`cannot act as ${who}`, async () => {
+    test(`cannot impersonate ${who}`, async () => {
       const { status, body } = await ann().get("/api/v1/namespaces", headers);
 
       expect(status).toBe(403);
@@ -351,14 +350,14 @@ describe("somebody without rights", () => {
     });
   }
 
-  test("cannot act as a group without a user", async () => {
+  test("cannot impersonate a group without a user", async () => {
     expect((await ann().get("/api/v1/namespaces", { "impersonate-group": "system:masters" })).status).toBeOneOf([
       400, 403,
     ]);
   });
 });
 
-describe("somebody who may write roles", () => {
+describe("a user who may write roles", () => {
   let ann: Api;
   beforeAll(async () => {
     ann = door.api({ token: TOKENS.ann, cluster: "paris" });
@@ -384,9 +383,9 @@ describe("somebody who may write roles", () => {
 
   const roleOf = (rules: unknown[], more: object = {}): object => ({ metadata: { name: "more", ...more }, rules });
   const attempts: Record<string, () => Promise<{ status: number }>> = {
-    "a role that may do everything": () =>
+    "a role that allows everything": () =>
       ann.create(`${RBAC}/clusterroles`, roleOf([{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }])),
-    "a role with one verb more": () =>
+    "a role with an additional verb": () =>
       ann.create(
         `${RBAC}/namespaces/default/roles`,
         roleOf([{ apiGroups: [""], resources: ["configmaps"], verbs: ["get", "delete"] }]),
@@ -396,7 +395,8 @@ describe("somebody who may write roles", () => {
         `${RBAC}/namespaces/default/roles`,
         roleOf([{ apiGroups: [""], resources: ["secrets"], verbs: ["get"] }]),
       ),
-    "a role for paths": () => ann.create(`${RBAC}/clusterroles`, roleOf([{ nonResourceURLs: ["*"], verbs: ["*"] }])),
+    "a role for non-resource URLs": () =>
+      ann.create(`${RBAC}/clusterroles`, roleOf([{ nonResourceURLs: ["*"], verbs: ["*"] }])),
     "a change of its own role": () =>
       ann.patch("merge", `${RBAC}/clusterroles/role-writer`, {
         rules: [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }],
@@ -408,18 +408,18 @@ describe("somebody who may write roles", () => {
         metadata: { name: "role-writer" },
         rules: [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }],
       }),
-    "a role that gathers others": () =>
+    "an aggregated role": () =>
       ann.create(`${RBAC}/clusterroles`, {
         metadata: { name: "gathers" },
         aggregationRule: { clusterRoleSelectors: [{}] },
       }),
-    "a binding to the administrators' role": () =>
+    "a binding to cluster-admin": () =>
       ann.create(`${RBAC}/clusterrolebindings`, {
         metadata: { name: "more" },
         roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" },
         subjects: [{ kind: "User", name: "ann" }],
       }),
-    "a binding in a namespace to the administrators' role": () =>
+    "a namespaced binding to cluster-admin": () =>
       ann.create(`${RBAC}/namespaces/default/rolebindings`, {
         metadata: { name: "more" },
         roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "admin" },
@@ -427,12 +427,12 @@ describe("somebody who may write roles", () => {
       }),
   };
   for (const [what, attempt] of Object.entries(attempts)) {
-    test(`does not get ${what}`, async () => {
+    test(`cannot create ${what}`, async () => {
       expect((await attempt()).status).toBe(403);
     });
   }
 
-  test("may give away what it has", async () => {
+  test("may grant permissions it has", async () => {
     expect(
       (
         await ann.create(
@@ -443,12 +443,12 @@ describe("somebody who may write roles", () => {
     ).toBe(201);
   });
 
-  test("has rights in this cluster alone", async () => {
+  test("has permissions in this cluster only", async () => {
     expect((await door.api({ token: TOKENS.ann, cluster: "oslo" }).get(`${RBAC}/clusterroles`)).status).toBe(403);
   });
 });
 
-test("a stranger's body is not read, and a stranger learns nothing about what exists", async () => {
+test("the body of an anonymous request is not read, and the response does not reveal which objects exist", async () => {
   const open = await openFrontDoor({ anonymous: true });
   const stranger = open.api();
 

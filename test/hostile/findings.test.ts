@@ -1,4 +1,4 @@
-/** What the fuzzer found once, kept as it was found. */
+/** Inputs that the fuzzer found, kept unchanged. */
 import { beforeAll, expect, test } from "vitest";
 import { createCore, type Core, type CoreRequest } from "../../tools/fuzz/core.ts";
 
@@ -33,12 +33,12 @@ const found: Record<string, { request: CoreRequest; code: number; says?: string 
     code: 422,
     says: "metadata.name: Required value",
   },
-  "a number that no number holds": {
+  "a number out of range": {
     request: post(CONFIG_MAPS, '{"metadata":{"name":"a"},"immutable":1e400}'),
     code: 400,
     says: "cannot unmarshal number 1e400",
   },
-  "a patch with such a number": {
+  "a patch with a number out of range": {
     request: {
       method: "PATCH",
       path: "/api/v1/namespaces/default?dryRun=All",
@@ -48,14 +48,14 @@ const found: Record<string, { request: CoreRequest; code: number; says?: string 
     code: 400,
     says: "cannot unmarshal number 1e400",
   },
-  "a key that is repeated a hundred thousand times, deep inside": {
+  "a key repeated a hundred thousand times in a nested object": {
     request: post(
       CONFIG_MAPS,
       `{"metadata":{"name":"a"},"x":${'{"a":'.repeat(DEEP)}{${'"a":1,'.repeat(100_000)}"a":1}${"}".repeat(DEEP)}}`,
     ),
     code: 201,
   },
-  "ten thousand owners": {
+  "ten thousand owner references": {
     request: post(
       CONFIG_MAPS,
       JSON.stringify({
@@ -72,7 +72,7 @@ const found: Record<string, { request: CoreRequest; code: number; says?: string 
     ),
     code: 201,
   },
-  "managed fields whose elements are no JSON": {
+  "managedFields whose elements are not JSON": {
     request: post(
       CONFIG_MAPS,
       JSON.stringify({
@@ -92,7 +92,7 @@ const found: Record<string, { request: CoreRequest; code: number; says?: string 
     ),
     code: 201,
   },
-  "a policy whose list is an object": {
+  "a policy with an object instead of a list": {
     request: post(
       "/apis/policy.karmada.io/v1alpha1/namespaces/default/overridepolicies",
       '{"apiVersion":"policy.karmada.io/v1alpha1","kind":"OverridePolicy","metadata":{"name":"a"},"spec":{"overrideRules":{"a":1}}}',
@@ -101,19 +101,19 @@ const found: Record<string, { request: CoreRequest; code: number; says?: string 
     says: "overrideRules",
   },
   "a media type without a type": { request: post(CONFIG_MAPS, "{}", { "content-type": ";charset=utf-8" }), code: 415 },
-  "YAML with half of a surrogate pair": {
+  "YAML with half a surrogate pair": {
     request: post(CONFIG_MAPS, 'metadata: {name: a}\ndata: {"a": "\\ud800"}\n', { "content-type": "application/yaml" }),
     code: 201,
     says: "\uFFFD",
   },
-  "YAML with a number that no number holds, which is text": {
+  "YAML with a number out of range, which is a string": {
     request: post(CONFIG_MAPS, "metadata: {name: a}\ndata: {a: 1e999}\n", { "content-type": "application/yaml" }),
     code: 201,
     says: '"a":"1e999"',
   },
 };
 for (const [what, { request, code, says = "" }] of Object.entries(found)) {
-  test(`${what}: ${code}, and nothing fails inside`, async () => {
+  test(`${what}: ${code}, without an internal error`, async () => {
     const start = process.cpuUsage();
 
     const { status, text, failures } = await core.send(request);

@@ -1,4 +1,4 @@
-/** HTTP/2 frames by hand, for what no client library would send. */
+/** Hand-written HTTP/2 frames, for input that no client library would send. */
 export const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 
 export const TYPE = { data: 0, headers: 1, reset: 3, settings: 4, ping: 6, windowUpdate: 8, continuation: 9 } as const;
@@ -14,7 +14,7 @@ export function frame(type: number, flags: number, stream: number, payload: Uint
   return Buffer.concat([head, payload]);
 }
 
-/** Headers as literals that no table remembers; each text is shorter than 127 bytes. */
+/** Literal headers without indexing; each string is shorter than 127 bytes. */
 export function headerBlock(headers: Readonly<Record<string, string>>): Buffer {
   const text = (value: string): Buffer => Buffer.concat([Buffer.from([Buffer.byteLength(value)]), Buffer.from(value)]);
   return Buffer.concat(Object.entries(headers).flatMap(([name, value]) => [Buffer.from([0]), text(name), text(value)]));

@@ -1,6 +1,6 @@
 /**
- * A whole server behind its real front door, for people who mean harm: TLS, HTTP/2 and HTTP/1.1 on one port, three
- * logical clusters that trust different tokens. Whatever it logs as an error is kept, because no input may cause one.
+ * A whole server behind its real listener, for attacks: TLS, HTTP/2 and HTTP/1.1 on one port, and three logical
+ * clusters that trust different tokens. All logged errors are recorded, because no input may cause one.
  */
 import { once } from "node:events";
 import http2 from "node:http2";
@@ -21,29 +21,29 @@ import { createProfiles } from "../../src/cmd/roles/profiles.ts";
 import { createCache, createMemoryEngine } from "../../src/store/index.ts";
 import { connectHttp1, connectHttp2, type Api, type Connection } from "../contract/apiserver/raw-client.ts";
 
-/** Who may do what: `admin` everything everywhere, `paris` and `oslo` everything in their cluster, `ann` nothing. */
+/** The permissions: `admin` everything everywhere, `paris` and `oslo` everything in their cluster, `ann` nothing. */
 export const TOKENS = { admin: "admin-token", paris: "paris-token", oslo: "oslo-token", ann: "ann-token" } as const;
 
 export interface FrontDoor {
   port: number;
   authority: CertificateAuthority;
   server: ApiServer;
-  /** What was logged as an error. */
+  /** The logged errors. */
   failures: readonly unknown[];
-  /** A client of a cluster; without a token it is a stranger. */
+  /** A client of a cluster; anonymous without a token. */
   api(options?: { token?: string; cluster?: string; http1?: boolean }): Api;
-  /** A bare TLS connection, for what no client would send. */
+  /** A raw TLS connection, for input that no client would send. */
   socket(protocol?: "http/1.1" | "h2"): Promise<TLSSocket>;
   session(): Promise<http2.ClientHttp2Session>;
-  /** Whether somebody else is served, over both protocols. */
+  /** Whether another client is served, over both protocols. */
   isServing(): Promise<boolean>;
   close(): Promise<void>;
 }
 
 let sharedKey: Promise<string> | undefined;
 /**
- * What signs the tokens of service accounts behind every front door. Making a key takes longer than most tests, so
- * there is one.
+ * The signing key of service account tokens, shared by all servers, because generating one takes longer than most
+ * tests.
  */
 export const signingKey = (): Promise<string> => (sharedKey ??= createSigningKey());
 
@@ -110,7 +110,7 @@ export async function openFrontDoor(
       const socket = connectTls({ host: "127.0.0.1", port, ca: authority.certificate, ALPNProtocols: [protocol] });
       closing.push(() => socket.destroy());
       await once(socket, "secureConnect");
-      // Being cut off is what most of these connections are for.
+      // Most of these connections are meant to be cut off.
       socket.on("error", () => socket.destroy());
       return socket;
     },
@@ -140,16 +140,16 @@ export async function openFrontDoor(
   return frontDoor;
 }
 
-/** Everything that a connection says until it ends. */
+/** All data that a connection receives until it ends. */
 export async function restOf(socket: TLSSocket): Promise<string> {
   const chunks: Buffer[] = [];
   socket.on("data", (chunk: Buffer) => chunks.push(chunk));
-  // However it ends: errors are what most of these connections end with.
+  // However it ends: most of these connections end with an error.
   if (!socket.closed) await new Promise((resolve) => socket.once("close", resolve));
   return Buffer.concat(chunks).toString();
 }
 
-/** The status line and what is in the body of a raw HTTP/1.1 answer. */
+/** The status line and the body of a raw HTTP/1.1 response. */
 export function parseAnswer(text: string): {
   status: number;
   body: { kind?: string; reason?: string; message?: string; code?: number };

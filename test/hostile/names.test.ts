@@ -1,4 +1,4 @@
-/** Names that JavaScript gives a meaning to are ordinary names everywhere a client may choose one. */
+/** Names with a special meaning in JavaScript are ordinary names wherever a client may choose one. */
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { HOSTILE_NAMES } from "../../tools/fuzz/hostile.ts";
 import type { Api } from "../contract/apiserver/raw-client.ts";
@@ -28,7 +28,7 @@ const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 const MERGE = "merge";
 
 for (const name of names) {
-  test(`${name} is a key of data, a label and an annotation like any other`, async () => {
+  test(`${name} is an ordinary data key, label and annotation`, async () => {
     const label = name.replaceAll(/^_+|_+$/g, "");
     const object = {
       metadata: { name: `k-${names.indexOf(name)}`, labels: keyed(label, "x"), annotations: keyed(label, "x") },
@@ -78,7 +78,7 @@ for (const name of names) {
       expect(strict.body.message).toContain(`unknown field "${path}"`);
   });
 
-  test(`${name} is no kind, group, version, resource, subresource, cluster or verb`, async () => {
+  test(`${name} is not a kind, group, version, resource, subresource, cluster or verb`, async () => {
     const paths = [
       `/api/${name}`,
       `/api/v1/${name}`,
@@ -96,7 +96,7 @@ for (const name of names) {
     expect(answers.map(({ status }) => status)).toEqual(paths.map(() => 404));
   });
 
-  test(`${name} is a selector, an option and a patch directive that means nothing`, async () => {
+  test(`${name} is ignored or rejected as a selector, an option and a patch directive`, async () => {
     const listed = await api.get(
       `${CONFIG_MAPS}?${name}=1&labelSelector=${encodeURIComponent(`${name}!=x`)}&fieldSelector=metadata.name%3D${name}`,
     );
@@ -138,7 +138,7 @@ const definitionOf = (plural: string, properties: unknown, { version = "v1", kin
 });
 const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-test("a definition may have properties of such names, and its objects hold them, prune others and are applied", async () => {
+test("a CRD may have properties with such names, and its objects store them, prune others and are applied", async () => {
   const properties: unknown = JSON.parse(
     `{${names.map((name) => `${JSON.stringify(name)}:{"type":"object","properties":{"a":{"type":"string","default":"d"}}}`).join(",")}}`,
   );
@@ -173,7 +173,7 @@ test("a definition may have properties of such names, and its objects hold them,
   expect(table.status).toBe(200);
 });
 
-test("plurals and versions of such names are refused where they are no labels, and served where they are", async () => {
+test("plurals and versions with such names are rejected if they are not DNS labels, and served if they are", async () => {
   const bad = await api.create(DEFINITIONS, definitionOf("__proto__", {}));
   const badVersion = await api.create(
     DEFINITIONS,
@@ -196,7 +196,7 @@ test("plurals and versions of such names are refused where they are no labels, a
   expect(made.status).toBe(201);
 });
 
-test("objects, namespaces and accounts may be called so as far as names allow", async () => {
+test("objects, namespaces and accounts may have such names as far as naming rules allow", async () => {
   const made = await api.create("/api/v1/namespaces", { metadata: { name: "constructor" } });
   const object = await api.create("/api/v1/namespaces/constructor/configmaps", { metadata: { name: "valueof" } });
   const role = await api.create("/apis/rbac.authorization.k8s.io/v1/clusterroles", {

@@ -1,4 +1,4 @@
-/** Paths that try to reach what they do not name: other clusters, other namespaces, other keys. */
+/** Paths that try to escape their scope: other clusters, other namespaces, other keys. */
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { Api } from "../contract/apiserver/raw-client.ts";
 import { openFrontDoor, parseAnswer, restOf, TOKENS, type FrontDoor } from "./front-door.ts";
@@ -25,41 +25,40 @@ afterAll(() => door.close());
 
 const SECRET = "api/v1/namespaces/default/secrets/treasure";
 
-/** All with a token that is good in paris alone. */
+/** All with a token that is valid only in paris. */
 const tricks: Record<string, string> = {
   "the other cluster by its own path": `/clusters/oslo/${SECRET}`,
   "the hub at the root": `/${SECRET}`,
-  "up and down again": `/clusters/paris/../oslo/${SECRET}`,
-  "up with an escape": `/clusters/paris/%2e%2e/oslo/${SECRET}`,
-  "up with an escaped slash": `/clusters/paris%2f..%2foslo/${SECRET}`,
-  "an escaped slash in front of the other cluster": `/clusters/paris/%2fclusters/oslo/${SECRET}`,
-  "a cluster inside of a cluster": `/clusters/paris/clusters/oslo/${SECRET}`,
+  "a parent directory and down again": `/clusters/paris/../oslo/${SECRET}`,
+  "an escaped parent directory": `/clusters/paris/%2e%2e/oslo/${SECRET}`,
+  "a parent directory with an escaped slash": `/clusters/paris%2f..%2foslo/${SECRET}`,
+  "an escaped slash before the other cluster": `/clusters/paris/%2fclusters/oslo/${SECRET}`,
+  "a cluster inside a cluster": `/clusters/paris/clusters/oslo/${SECRET}`,
   "an empty cluster": `/clusters//${SECRET}`,
-  "two slashes at the beginning": `//clusters/oslo/${SECRET}`,
+  "two leading slashes": `//clusters/oslo/${SECRET}`,
   "capital letters": `/Clusters/oslo/${SECRET}`,
   "a backslash": `/clusters/paris\\..\\oslo/${SECRET}`,
-  "a NUL behind the name": `/clusters/oslo%00/${SECRET}`,
-  "a name twice escaped": `/clusters/%256fslo/${SECRET}`,
-  "a letter escaped": `/clusters/%6fslo/${SECRET}`,
+  "a NUL after the name": `/clusters/oslo%00/${SECRET}`,
+  "a double-escaped name": `/clusters/%256fslo/${SECRET}`,
+  "an escaped letter": `/clusters/%6fslo/${SECRET}`,
   "an overlong escape": `/clusters/paris/%c0%ae%c0%ae/oslo/${SECRET}`,
   "a fragment": `/clusters/paris#/../oslo/${SECRET}`,
-  "a parameter behind the name": `/clusters/oslo;a=b/${SECRET}`,
-  "a namespace that leads out of the cluster":
-    "/clusters/paris/api/v1/namespaces/..%2f..%2foslo%2fdefault/secrets/treasure",
-  "a name that leads out of the cluster":
+  "a path parameter after the name": `/clusters/oslo;a=b/${SECRET}`,
+  "a namespace that escapes the cluster": "/clusters/paris/api/v1/namespaces/..%2f..%2foslo%2fdefault/secrets/treasure",
+  "a name that escapes the cluster":
     "/clusters/paris/api/v1/namespaces/default/secrets/..%2f..%2foslo%2fdefault%2ftreasure",
-  "a resource that leads out of the cluster": "/clusters/paris/api/v1/..%2f..%2fsecrets%2foslo%2fdefault%2ftreasure",
+  "a resource that escapes the cluster": "/clusters/paris/api/v1/..%2f..%2fsecrets%2foslo%2fdefault%2ftreasure",
   "dots as a namespace": "/clusters/paris/api/v1/namespaces/../../oslo/secrets/treasure",
-  "a whole address": `https://other.example/clusters/oslo/${SECRET}`,
+  "an absolute URL": `https://other.example/clusters/oslo/${SECRET}`,
 };
 
-/** A path that does not begin with a slash is an error of the protocol there. */
+/** A path without a leading slash is a protocol error there. */
 const REFUSED_BY_HTTP2 = { status: 400, text: "" };
 
 for (const [what, path] of Object.entries(tricks)) {
-  test(`${what} does not open another cluster`, async () => {
+  test(`${what} does not reach another cluster`, async () => {
     const overHttp2 = path.startsWith("/") ? await paris.get(path) : REFUSED_BY_HTTP2;
-    // Sent as it stands: clients tidy paths up before they send them.
+    // Sent verbatim: clients normalize paths before they send them.
     const socket = await door.socket();
     const raw = restOf(socket);
     socket.write(
@@ -74,7 +73,7 @@ for (const [what, path] of Object.entries(tricks)) {
   });
 }
 
-test("a list of one cluster holds nothing of another, however it is asked for", async () => {
+test("a list of one cluster contains nothing of another, whatever the query", async () => {
   const lists = [
     "/clusters/paris/api/v1/secrets",
     "/clusters/paris/api/v1/secrets?fieldSelector=metadata.namespace%3D..%2Foslo",
@@ -85,7 +84,7 @@ test("a list of one cluster holds nothing of another, however it is asked for", 
   for (const path of lists) expect((await paris.get(path)).text, path).not.toContain("treasure");
 });
 
-test("a token of a page is worth nothing in another cluster, or when it is made up", async () => {
+test("a continue token is invalid in another cluster, or if it is forged", async () => {
   const admin = door.api({ token: TOKENS.admin });
   for (const name of ["a", "b", "c"])
     await admin.create("/clusters/oslo/api/v1/namespaces/default/configmaps", { metadata: { name } });
@@ -104,7 +103,7 @@ test("a token of a page is worth nothing in another cluster, or when it is made 
   for (const { text } of answers) expect(text).not.toMatch(/"name":"[abc]"/);
 });
 
-test("what is made in one cluster names neither another cluster nor another namespace", async () => {
+test("objects created in one cluster cannot name another cluster or namespace", async () => {
   const other = await paris.create("/clusters/paris/api/v1/namespaces/default/configmaps", {
     metadata: { name: "x", namespace: "kube-system" },
   });

@@ -1,6 +1,6 @@
-/** For every alert a fleet in which it fires, and one in which it does not. */
+/** For every alert, a fleet in which it fires and one in which it does not. */
 
-/** Series as they go on: `name{labels} FIRST+STEP` is so much more each minute. */
+/** Series over time: `name{labels} FIRST+STEP` increases by STEP each minute. */
 export interface AlertCase {
   fires: string[];
   quiet: string[];

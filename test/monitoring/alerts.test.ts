@@ -1,4 +1,4 @@
-/** The alert rules: what they are made of exists, and each fires when it should and not otherwise. */
+/** The alert rules: their metrics exist, and each fires when it should and not otherwise. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { metricsPages } from "../../src/cmd/metrics-catalogue.ts";
@@ -14,7 +14,7 @@ const guide = readFileSync(new URL("../../docs/guides/monitoring.md", import.met
 const config = readFileSync(new URL("../../monitoring/prometheus.yaml", import.meta.url), "utf8");
 
 describe("the rules", () => {
-  test("have different names, say what is wrong, and lead to what to do", () => {
+  test("have distinct names, a description of the problem, and a link to a runbook", () => {
     expect(new Set(alertRules.map(({ alert }) => alert)).size).toBe(alertRules.length);
     expect(new Set(alertGroups.map(({ name }) => name)).size).toBe(alertGroups.length);
     for (const { alert, labels, annotations } of alertRules) {
@@ -26,7 +26,7 @@ describe("the rules", () => {
     }
   });
 
-  test("are all told in the guide, and the guide tells of no other", () => {
+  test("are all documented in the guide, and the guide documents no others", () => {
     const told = Array.from(guide.matchAll(/^### (Flotilla\w+)$/gm), ([, name = ""]) => name);
 
     expect(told.toSorted()).toEqual(alertRules.map(({ alert }) => alert).toSorted());
@@ -50,7 +50,7 @@ describe("the rules", () => {
     }
   });
 
-  test("every page that they need is scraped", () => {
+  test("scrape every page that they need", () => {
     for (const path of new Set(
       metricsPages.filter(({ path }) => !path.startsWith("/clusters/")).map(({ path }) => path),
     ))
@@ -83,7 +83,7 @@ function scrapesOf(series: readonly string[]): TimedScrape[] {
 }
 
 describe("an alert", () => {
-  test("has a case for firing and one for silence", () => {
+  test("has a case in which it fires and one in which it does not", () => {
     expect(Object.keys(alertCases).toSorted()).toEqual(alertRules.map(({ alert }) => alert).toSorted());
   });
 
@@ -96,7 +96,7 @@ describe("an alert", () => {
     });
   }
 
-  test("waits for its time", () => {
+  test("waits for its duration", () => {
     const rules = alertRules.filter(({ alert }) => alert === "FlotillaPropagationFailed");
     const scrapes = scrapesOf(alertCases["FlotillaPropagationFailed"]?.fires ?? []);
 

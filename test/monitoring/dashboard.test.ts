@@ -1,4 +1,4 @@
-/** The dashboard: Grafana can load it, and it asks for what there is. */
+/** The dashboard: Grafana can load it, and its queries use existing metrics. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { labelsOfMetric } from "./known-metrics.ts";
@@ -24,7 +24,7 @@ const dashboard = JSON.parse(text) as Dashboard;
 const panels = dashboard.panels.filter(({ type }) => type !== "row");
 
 describe("the dashboard", () => {
-  test("has panels with ids and places of their own, each with a title and a description", () => {
+  test("has panels with unique ids and positions, each with a title and a description", () => {
     const { panels: all } = dashboard;
 
     expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
@@ -67,7 +67,7 @@ describe("the dashboard", () => {
     }
   });
 
-  test("names no data source of anybody's, and only variables that it has", () => {
+  test("refers to no concrete data source, and only to its own variables", () => {
     const names = new Set(Array.from(text.matchAll(/\$\{?(\w+)\}?/g), ([, name = ""]) => name));
 
     expect([...names].filter((name) => name !== "__rate_interval").toSorted()).toEqual(

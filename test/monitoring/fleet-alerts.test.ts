@@ -1,4 +1,4 @@
-/** The alert rules on a fleet: silent while it is well, and telling what is wrong when it is not. */
+/** The alert rules on a fleet: silent while it is healthy, and reporting problems when it is not. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import {
   Cluster,
@@ -16,10 +16,10 @@ import type { TimedScrape } from "./promql.ts";
 import { alertRules, firing } from "./rules.ts";
 import { parseMetrics } from "./scrape.ts";
 
-/** Those about the process of the test itself say nothing about the fleet. */
+/** Alerts about the test process itself do not concern the fleet. */
 const OF_THE_PROCESS = new Set(["FlotillaEventLoopSlow", "FlotillaMemoryHigh"]);
 
-/** What no rule asks for need not be read. */
+/** Metrics that no rule uses are not parsed. */
 const USED = new Set(alertRules.flatMap(({ expr }) => selectorsOf(parseExpression(expr)).map(({ name }) => name)));
 
 let fleet: TestFleet;
@@ -40,7 +40,7 @@ async function page(path: string): Promise<TimedScrape["samples"]> {
   ).samples;
 }
 
-/** Prometheus looks every other minute, at both pages. */
+/** Prometheus scrapes both pages every other minute. */
 async function watch(minutes: number): Promise<string[]> {
   for (let minute = 0; minute < minutes; minute += 2) {
     await fleet.run(120_000);
@@ -99,7 +99,7 @@ async function deploy(): Promise<void> {
   await fleet.client.create(CloneSet, "hub", cloneSet);
 }
 
-test("a fleet that is well fires nothing, also while a workload is rolled out", async () => {
+test("a healthy fleet fires nothing, also during a rollout", async () => {
   await deploy();
   const after = await watch(16);
   await fleet.client.patch(
@@ -113,7 +113,7 @@ test("a fleet that is well fires nothing, also while a workload is rolled out", 
   expect(await watch(36)).toEqual([]);
 });
 
-test("what is wrong is told, where it is wrong, and over when it is mended", async () => {
+test("a problem fires its alert on its member, and stops when it is fixed", async () => {
   await deploy();
   await fleet.client.create(ResourceQuota, "paris", {
     apiVersion: "v1",
@@ -147,7 +147,7 @@ test("what is wrong is told, where it is wrong, and over when it is mended", asy
   expect(await watch(36)).toEqual([]);
 });
 
-test("a script that fails is told with its name", async () => {
+test("a failing script fires with its name", async () => {
   const reflect = "function ReflectStatus(observedObj)\n  return observedObj.missing.field\nend";
   await fleet.client.create(ResourceInterpreterCustomization, "hub", {
     apiVersion: "config.karmada.io/v1alpha1",
@@ -164,7 +164,7 @@ test("a script that fails is told with its name", async () => {
   expect(await watch(5)).toContain("FlotillaInterpreterScriptFailing broken");
 });
 
-test("a member that cannot be reached is told, and what waits for it", async () => {
+test("an unreachable member fires, and so do its pending works", async () => {
   await deploy();
   await watch(5);
   await fleet.client.patch(

@@ -1,4 +1,4 @@
-/** What a fleet logs, at its most talkative, while secrets go through it. */
+/** The logs of a fleet, at the most verbose level, while secrets pass through it. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Deployment, PropagationPolicy, ResourceQuota, Secret } from "../../src/api/index.ts";
 import { createFakeClock, createLog } from "../../src/base/index.ts";
@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 afterEach(() => fleet.stop());
 
-test("is one JSON object a line with the same fields for the same things, and has nothing of a Secret or a token", async () => {
+test("each line is one JSON object with consistent fields, and contains no data of a Secret or token", async () => {
   const selectors = ["Secret", "Deployment"].map((kind) => ({
     apiVersion: kind === "Secret" ? "v1" : "apps/v1",
     kind,

@@ -1,4 +1,4 @@
-/** What a fleet tells Prometheus while something happens in it. */
+/** The metrics of a fleet while it is active. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   CloneSet,
@@ -92,7 +92,7 @@ async function propagate(): Promise<void> {
   await fleet.run(60_000);
 }
 
-describe("the pages", () => {
+describe("the metrics pages", () => {
   test("have every metric that is declared for them, with its type and labels, and no other", async () => {
     await propagate();
     await fleet.client.create(ResourceQuota, "paris", {
@@ -108,7 +108,7 @@ describe("the pages", () => {
     for (const [index, { families, samples }] of pages.entries()) {
       const { metrics = [], title } = metricsPages[index] ?? { title: "" };
       const declared = new Map(metrics.map((metric) => [metric.name, metric]));
-      // Families of kinds that nobody has are left out of the pages of members.
+      // Families of kinds without objects are omitted from the members' pages.
       expect(
         [...families.keys()].filter((name) => !declared.has(name)),
         title,
@@ -131,7 +131,7 @@ describe("the pages", () => {
     expect(pages.every(({ families }) => families.size > 0)).toBe(true);
   });
 
-  test("tell how long a change took to every member and back, once for each, and not again for what moves later", async () => {
+  test("report the latency of a change to every member and back, once for each, and not for later moves", async () => {
     await propagate();
     const counts = (page: Scrape): unknown[] =>
       ["applied", "reported"].flatMap((what) =>
@@ -158,7 +158,7 @@ describe("the pages", () => {
     expect(counts(await scrape())).toEqual([2, 2, 2, 2]);
   });
 
-  test("measure a template that waited for its policy from when the policy was there", async () => {
+  test("measure a template that waited for its policy from the policy's creation", async () => {
     await fleet.client.create(CloneSet, "hub", cloneSet("web"));
     await fleet.run(3_600_000);
 
@@ -175,7 +175,7 @@ describe("the pages", () => {
     );
   });
 
-  test("count objects by state while they change, and forget what is gone", async () => {
+  test("count objects by state while they change, and drop deleted ones", async () => {
     await propagate();
     const applied = await scrape();
     await fleet.client.delete(CloneSet, { cluster: "hub", namespace: "default", name: "web" });
@@ -190,7 +190,7 @@ describe("the pages", () => {
     expect(valueOf(gone, "flotilla_bindings", { state: "applied" })).toBeUndefined();
   });
 
-  test("tell of members under Karmada's names", async () => {
+  test("report members under Karmada's names", async () => {
     await propagate();
     const page = await scrape();
 
@@ -222,7 +222,7 @@ describe("the pages", () => {
     expect(valueOf(page, "policy_apply_attempts_total", { result: "error" }) ?? 0).toBe(0);
   });
 
-  test("tell of OpenKruise's workloads as kruise-state-metrics does", async () => {
+  test("report OpenKruise's workloads as kruise-state-metrics does", async () => {
     await propagate();
 
     const [all, paris, alone] = [
@@ -249,7 +249,7 @@ describe("the pages", () => {
     });
   });
 
-  test("cost no write, and are the same when nothing happens", async () => {
+  test("cause no writes, and are unchanged when nothing happens", async () => {
     await propagate();
     await scrape();
     await scrape("/metrics/members");
@@ -262,7 +262,7 @@ describe("the pages", () => {
     expect(fleet.writes()).toEqual([]);
   });
 
-  test("may be read by who has the right to, and by nobody else", async () => {
+  test("are readable only with permission", async () => {
     const as = async (name: string, path: string): Promise<number> => {
       const { status } = await fleet.hub.server.handle({
         method: "GET",
@@ -303,8 +303,8 @@ describe("the pages", () => {
   });
 });
 
-describe("what goes wrong", () => {
-  test("is counted: what a member refuses, a script that fails, a work that is not applied", async () => {
+describe("a failure", () => {
+  test("is counted: a rejection by a member, a failing script, a work that is not applied", async () => {
     await fleet.client.create(ResourceInterpreterCustomization, "hub", {
       apiVersion: "config.karmada.io/v1alpha1",
       kind: "ResourceInterpreterCustomization",
@@ -349,7 +349,7 @@ describe("what goes wrong", () => {
       valueOf(page, "flotilla_interpreter_script_failures_total", { customization: "broken", reason: "error" }),
     ).toBeGreaterThan(0);
     expect(valueOf(page, "flotilla_bindings", { state: "failed" })).toBe(1);
-    // A kind that no controller of the hub reads is followed from when somebody first asks.
+    // A kind that no hub controller reads is watched from the first scrape.
     await scrape("/metrics/members");
     await fleet.settle();
     const quota = await scrape("/metrics/members");

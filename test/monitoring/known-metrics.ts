@@ -1,12 +1,14 @@
-/** The metrics that rules and the dashboard may use: those of our pages, and what Prometheus adds to each target. */
+/**
+ * The metrics that rules and the dashboard may use: those of our pages, and those that Prometheus adds to each target.
+ */
 import { metricsPages } from "../../src/cmd/metrics-catalogue.ts";
 
-/** Labels that Prometheus puts on every series. */
+/** Labels that Prometheus adds to every series. */
 const TARGET_LABELS = ["job", "instance"];
 
 const known = new Map<string, Set<string>>([["up", new Set(TARGET_LABELS)]]);
 for (const { metrics, path } of metricsPages) {
-  // The page of one simulated member is for who looks at it alone.
+  // The page of one simulated member is not scraped by the shipped configuration.
   if (path.startsWith("/clusters/")) continue;
   for (const { name, type, labels } of metrics) {
     const names = type === "histogram" ? ["_bucket", "_sum", "_count"].map((suffix) => name + suffix) : [name];
@@ -15,6 +17,6 @@ for (const { metrics, path } of metricsPages) {
   }
 }
 
-/** Undefined where there is no such metric. */
+/** Undefined if the metric does not exist. */
 export const labelsOfMetric = (name: string): readonly string[] | undefined =>
   known.get(name) && [...(known.get(name) ?? [])];

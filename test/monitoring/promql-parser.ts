@@ -1,4 +1,4 @@
-/** Reads the part of PromQL that the rules and the dashboard use; anything else is an error. */
+/** Parses the subset of PromQL that the rules and the dashboard use; anything else is an error. */
 export type Matcher = { label: string; op: "=" | "!=" | "=~" | "!~"; value: string };
 export type Aggregation = "sum" | "max" | "min" | "count" | "avg" | "topk";
 export type BinaryOp = "+" | "-" | "*" | "/" | ">" | "<" | ">=" | "<=" | "==" | "!=" | "and" | "or" | "unless";
@@ -13,7 +13,7 @@ export type Expression =
 export const FUNCTIONS = ["rate", "increase", "changes", "histogram_quantile"] as const;
 export type FunctionName = (typeof FUNCTIONS)[number];
 const AGGREGATIONS: readonly string[] = ["sum", "max", "min", "count", "avg", "topk"];
-/** Those that bind least first. */
+/** Lowest precedence first. */
 const PRECEDENCE: readonly (readonly string[])[] = [
   ["or"],
   ["and", "unless"],
@@ -143,7 +143,7 @@ class Parser {
   }
 }
 
-/** Grafana fills its own variables in; five minutes stand for them. */
+/** Grafana's own variables are replaced by five minutes. */
 export function durationMs(text: string): number {
   if (text.startsWith("$")) return 300_000;
   const [, count = "", unit = ""] = /^(\d+)(ms|s|m|h|d)$/.exec(text) ?? [];

@@ -1,6 +1,6 @@
 /**
- * Evaluates expressions over a few scrapes, as Prometheus does but for extrapolation: a rate is what was counted
- * between the first and the last scrape of its window. A series that is not in the newest scrape is not there.
+ * Evaluates expressions over a few scrapes, as Prometheus does except for extrapolation: a rate is the increase between
+ * the first and the last scrape of its window. A series missing from the latest scrape is absent.
  */
 import { parseExpression } from "./promql-parser.ts";
 import type { Expression, Matcher } from "./promql-parser.ts";
@@ -18,7 +18,7 @@ export interface Point {
 
 type Vector = Point[];
 
-/** What an expression is at the time of the last scrape; a number becomes a vector without labels. */
+/** The value of an expression at the last scrape; a number becomes a vector without labels. */
 export function evaluate(text: string, scrapes: readonly TimedScrape[]): Vector {
   const value = valueOf(parseExpression(text), scrapes);
   return typeof value === "number" ? [{ labels: {}, value }] : value;
@@ -78,7 +78,7 @@ function overRange(name: string, argument: Expression | undefined, scrapes: read
     if (!first || !last || points.length < 2) return [];
     const steps = points.slice(1).map(({ value }, index) => ({ before: points[index]?.value ?? 0, value }));
     if (name === "changes") return [{ labels, value: steps.filter(({ before, value }) => before !== value).length }];
-    // A counter that went down began anew at zero.
+    // A counter that decreased was reset to zero.
     const increase = steps.reduce((sum, { before, value }) => sum + (value >= before ? value - before : value), 0);
     return [{ labels, value: name === "increase" ? increase : increase / ((last.timeMs - first.timeMs) / 1000) }];
   });

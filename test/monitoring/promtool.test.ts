@@ -1,7 +1,4 @@
-/**
- * Prometheus' own program has the last word on rules, on their cases and on the configuration. It runs where $REAL_BIN
- * has it.
- */
+/** Validates rules, their cases and the configuration with Prometheus' own promtool. Runs if $REAL_BIN has it. */
 import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -34,17 +31,17 @@ function seriesOf(line: string): { series: string; values: string } {
 }
 
 describe.skipIf(!isThere)("promtool", () => {
-  test("takes the rules", () => {
+  test("accepts the rules", () => {
     expect(run("check", "rules", "alerts.yaml")).toMatch(/SUCCESS: \d+ rules found/);
   });
 
-  test("takes the configuration", () => {
+  test("accepts the configuration", () => {
     expect(run("check", "config", "--syntax-only", "prometheus.yaml")).toContain(
       "is valid prometheus config file syntax",
     );
   });
 
-  test("finds every alert firing where it should, and silent where it should not", { timeout: 120_000 }, () => {
+  test("finds every alert firing where it should, and not firing where it should not", { timeout: 120_000 }, () => {
     const count = (alert: string, series: readonly string[], value: number): object => ({
       interval: "1m",
       input_series: series.map(seriesOf),

@@ -1,5 +1,5 @@
 /**
- * A member outside of the hub's process is told of as simulated ones are: two fleets, one of whose clusters has joined
+ * A member outside the hub's process has the same metrics as simulated ones: two fleets; a cluster of one has joined
  * the other.
  */
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -54,7 +54,7 @@ afterEach(async () => {
   await member.stop();
 });
 
-test("its workloads, its OpenKruise and the way to it are measured", async () => {
+test("its workloads, its OpenKruise and the requests to it are measured", async () => {
   await hub.client.create(Secret, "hub", {
     apiVersion: "v1",
     kind: "Secret",
@@ -90,7 +90,7 @@ test("its workloads, its OpenKruise and the way to it are measured", async () =>
     },
   });
   await run(20_000);
-  // Kinds that no controller of the hub reads are followed from when somebody first asks.
+  // Kinds that no hub controller reads are watched from the first scrape.
   await scrape("/metrics/members");
   await run(2_000);
 

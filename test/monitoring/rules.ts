@@ -1,4 +1,4 @@
-/** The alert rules as they are shipped, and what becomes of them over a series of scrapes. */
+/** The shipped alert rules, and their evaluation over a series of scrapes. */
 import { readFileSync } from "node:fs";
 import { load } from "js-yaml";
 import { durationMs } from "./promql-parser.ts";
@@ -27,7 +27,8 @@ export interface FiringAlert {
 }
 
 /**
- * What fires at the last scrape: what an expression has given at every scrape since before the rule's patience ended.
+ * The alerts that fire at the last scrape: an expression must have matched at every scrape for the rule's `for`
+ * duration.
  */
 export function firing(scrapes: readonly TimedScrape[], rules = alertRules): FiringAlert[] {
   const endMs = scrapes.at(-1)?.timeMs ?? 0;

@@ -1,4 +1,4 @@
-/** Reads pages in Prometheus' text format, strictly: what Prometheus would refuse is an error here. */
+/** Parses pages in Prometheus' text format, strictly: input that Prometheus would reject is an error here. */
 export interface ScrapedFamily {
   name: string;
   type: string;

@@ -1,6 +1,6 @@
 /**
- * The guide to OpenKruise with Karmada, section by section: every file as it is written there, in the order of the
- * text, and what the text says of it. Where a section describes an object in words, the object is written out here.
+ * The guide to OpenKruise with Karmada, section by section: every file as written there, in the order of the text, with
+ * the documented results. Objects that a section describes in words are written out here.
  */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
@@ -51,7 +51,7 @@ const policyFor = (apiVersion: string, kind: string, name: string): object => ({
   metadata: { name, namespace: "default" },
   spec: { resourceSelectors: [{ apiVersion, kind, name }], placement: { clusterAffinity: { clusterNames: MEMBERS } } },
 });
-/** "Use OverridePolicy for …": one value at one place of one workload on one member. */
+/** "Use OverridePolicy for …": one value at one path of one workload on one member. */
 const override = (
   apiVersion: string,
   kind: string,
@@ -78,7 +78,7 @@ describe("with two members", () => {
   });
   afterEach(() => walk.fleet.stop());
 
-  test("Verification: the clusters are ready, OpenKruise runs on them, and its definitions are there", async () => {
+  test("Verification: the clusters are ready, OpenKruise runs on them, and its CRDs exist", async () => {
     const clusters = await walk.rows("hub", "/apis/cluster.karmada.io/v1alpha1/clusters");
     const kruise = await walk.rows("member1", "/api/v1/namespaces/kruise-system/pods");
     const definitions = await walk.rows("member1", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions");
@@ -99,7 +99,7 @@ describe("with two members", () => {
     );
   });
 
-  test("OpenKruise Workload Integration: the interpreters of four kinds are accepted, and are told what is shorthand", async () => {
+  test("OpenKruise Workload Integration: the interpreters of four kinds are accepted, with warnings about shorthand", async () => {
     const warnings = await walk.apply(...INTERPRETERS);
 
     const rows = await walk.rows("hub", "/apis/config.karmada.io/v1alpha1/resourceinterpretercustomizations");
@@ -113,7 +113,7 @@ describe("with two members", () => {
     expect(warnings.filter((text) => text.includes("returns a status alone"))).toHaveLength(3);
   });
 
-  test("Deploying CloneSet: both members run it, and the hub shows the sum", async () => {
+  test("Deploying CloneSet: both members run it, and the hub aggregates the status", async () => {
     await walk.apply(
       "interpreters/guide-cloneset",
       "workloads/guide-sample-cloneset",
@@ -144,7 +144,7 @@ describe("with two members", () => {
     ).toEqual(MEMBERS.map((name) => [name, true, "Healthy"]));
   });
 
-  test("Deploying Advanced StatefulSet: its pods are numbered and have volumes on both members, and the hub shows the sum", async () => {
+  test("Deploying Advanced StatefulSet: its pods have ordinals and volumes on both members, and the hub aggregates the status", async () => {
     await walk.apply(
       "interpreters/guide-statefulset",
       "workloads/guide-sample-advancedstatefulset",
@@ -169,7 +169,7 @@ describe("with two members", () => {
     });
   });
 
-  test("Deploying SidecarSet: pods get the sidecar on both members, though file and policy speak of a namespace", async () => {
+  test("Deploying SidecarSet: pods get the sidecar on both members, although file and policy specify a namespace", async () => {
     await walk.apply("interpreters/guide-sidecarset", "workloads/guide-sample-sidecarset");
     const warnings = await walk.apply("policies/guide-sidecarset-propagation");
     await walk.settle();
@@ -177,7 +177,7 @@ describe("with two members", () => {
     await walk.settle();
 
     expect(warnings).toEqual([
-      "spec.resourceSelectors[0]: SidecarSet is in no namespace and is selected all the same; the canonical form is a ClusterPropagationPolicy",
+      "spec.resourceSelectors[0]: SidecarSet is in no namespace but is still selected; the canonical form is a ClusterPropagationPolicy",
     ]);
     for (const member of MEMBERS)
       expect(names(await walk.pods(member, "sample"))).toEqual(["sidecar nginx", "sidecar nginx"]);
@@ -190,7 +190,7 @@ describe("with two members", () => {
     expect(await isFull(ClusterResourceBinding, "sample-sidecarset-sidecarset")).toBe("True");
   });
 
-  test("Deploying UnitedDeployment: two pods in each of two zones of both members, and the hub shows the sum", async () => {
+  test("Deploying UnitedDeployment: two pods in each of two zones of both members, and the hub aggregates the status", async () => {
     await walk.apply(
       "interpreters/guide-uniteddeployment",
       "workloads/guide-sample-uniteddeployment",
@@ -214,7 +214,7 @@ describe("with two members", () => {
     });
   });
 
-  test("Apply the Resources, Verify the Status: workloads first and policies after them, and what is printed adds up", async () => {
+  test("Apply the Resources, Verify the Status: workloads first and policies after them, and the printed numbers add up", async () => {
     await walk.apply(...INTERPRETERS, ...WORKLOADS, ...POLICIES);
     await walk.settle();
 
@@ -239,7 +239,7 @@ describe("with two members", () => {
     expect(walk.fleet.writes()).toEqual([]);
   });
 
-  test("Testing & Verification: a policy tells what it matched and where that went", async () => {
+  test("Testing & Verification: a policy reports its matched resources and their clusters", async () => {
     await walk.apply(...WORKLOADS, ...POLICIES);
     await walk.settle();
 
@@ -249,7 +249,7 @@ describe("with two members", () => {
     }
   });
 
-  test("Best practices, CloneSet: without a selector it runs, and an OverridePolicy gives one member a partition of its own", async () => {
+  test("Best practices, CloneSet: it runs without a selector, and an OverridePolicy gives one member its own partition", async () => {
     const warnings = await walk.apply("workloads/guide-recommended-cloneset");
     await walk.applyObject(policyFor("apps.kruise.io/v1alpha1", "CloneSet", "my-cloneset"));
     await walk.applyObject(
@@ -276,7 +276,7 @@ describe("with two members", () => {
     });
   });
 
-  test("Best practices, Advanced StatefulSet: without a selector it runs in order with its volumes, and a member keeps a partition of its own", async () => {
+  test("Best practices, Advanced StatefulSet: without a selector it runs in order with its volumes, and a member keeps its own partition", async () => {
     const warnings = await walk.apply("workloads/guide-recommended-statefulset");
     await walk.applyObject(policyFor("apps.kruise.io/v1beta1", "StatefulSet", "my-statefulset"));
     await walk.applyObject(
@@ -303,7 +303,7 @@ describe("with two members", () => {
     expect((await walk.get(PersistentVolumeClaim, "member1", "data-my-statefulset-2")).status?.phase).toBe("Bound");
   });
 
-  test("Best practices, SidecarSet: one that asks for its own version is injected as it is, which is told, and an override makes its selector fit one member", async () => {
+  test("Best practices, SidecarSet: one that requests its own version is injected unchanged with a warning, and an override adapts its selector to one member", async () => {
     const warnings = await walk.apply("workloads/guide-recommended-sidecarset");
     await walk.applyObject({
       ...policyFor("apps.kruise.io/v1alpha1", "SidecarSet", "my-sidecarset"),
@@ -327,7 +327,7 @@ describe("with two members", () => {
     await walk.applyObject(policyFor("apps.kruise.io/v1alpha1", "CloneSet", "my-cloneset"));
     await walk.settle();
 
-    // OpenKruise itself would want a revision of this version to be there before.
+    // OpenKruise itself would require an existing revision of this version.
     expect(warnings).toEqual([expect.stringContaining('the set itself is version "v1"')]);
     expect(
       (await walk.get(ClusterResourceBinding, "hub", "my-sidecarset-sidecarset")).status?.aggregatedStatus,
@@ -337,7 +337,7 @@ describe("with two members", () => {
     expect(await statusOf(SidecarSet, "hub", "my-sidecarset")).toMatchObject({ matchedPods: 3, updatedPods: 3 });
   });
 
-  test("Best practices, UnitedDeployment: zones within a cluster are its own, clusters are the policy's", async () => {
+  test("Best practices, UnitedDeployment: it chooses zones within a cluster, the policy chooses clusters", async () => {
     await walk.apply("workloads/guide-recommended-uniteddeployment");
     await walk.applyObject(policyFor("apps.kruise.io/v1alpha1", "UnitedDeployment", "my-uniteddeployment"));
     await walk.settle();
@@ -353,7 +353,7 @@ describe("with two members", () => {
 describe("Advanced: Automating OpenKruise Deployment", () => {
   afterEach(() => walk.fleet.stop());
 
-  test("a policy brings OpenKruise's definitions to members without it, and its workloads follow", async () => {
+  test("a policy propagates OpenKruise's CRDs to members without it, and its workloads follow", async () => {
     walk = await walkThrough({ members: ["member-cluster-1", "member-cluster-2"], kruise: "none" });
     const definitions = async (member: string) =>
       (await walk.fleet.client.list(CustomResourceDefinition, { cluster: member })).items
@@ -395,7 +395,7 @@ describe("Troubleshooting", () => {
       .filter((event) => event.reason === reason)
       .map(({ involvedObject, message }) => `${involvedObject.kind}/${involvedObject.name}: ${message}`);
 
-  test("ResourceInterpreterCustomization Script Errors: a script that does not compile is refused, and one that fails is told on the object", async () => {
+  test("ResourceInterpreterCustomization Script Errors: a script that does not compile is rejected, and one that fails is reported on the object", async () => {
     const script = (luaScript: string): object => ({
       ...read("interpreters/guide-cloneset"),
       metadata: { name: "broken" },
@@ -420,7 +420,7 @@ describe("Troubleshooting", () => {
     expect(ready(await walk.pods("member1", "sample"))).toBe(2);
   });
 
-  test("PropagationPolicy Not Working: a policy says that it matches nothing, and a binding why no cluster fits", async () => {
+  test("PropagationPolicy Not Working: a policy reports that it matches nothing, and a binding why no cluster fits", async () => {
     await walk.applyObject(policyFor("apps.kruise.io/v1alpha1", "CloneSet", "misspelt"));
     await walk.apply("workloads/guide-sample-cloneset");
     await walk.applyObject({
@@ -443,7 +443,7 @@ describe("Troubleshooting", () => {
     );
   });
 
-  test("Debugging Techniques: every list that the text asks for is answered", async () => {
+  test("Debugging Techniques: every list command of the text succeeds", async () => {
     await walk.apply(...INTERPRETERS, ...WORKLOADS, ...POLICIES);
     await walk.applyObject(
       override("apps.kruise.io/v1alpha1", "CloneSet", "sample-cloneset", "member1", "/metadata/labels/tier", "web"),
@@ -466,7 +466,7 @@ describe("Troubleshooting", () => {
 describe("FAQ", () => {
   afterEach(() => walk.fleet.stop());
 
-  test("What happens if a cluster becomes unavailable: the others go on, the binding says what is wrong, and it gets what it missed", async () => {
+  test("What happens if a cluster becomes unavailable: the others keep running, the binding reports the problem, and the cluster receives pending changes", async () => {
     let isDown = false;
     const refuse = async <T>(cluster: string, send: () => Promise<T>): Promise<T> => {
       if (isDown && cluster === "member2") throw new UnreachableError("no route to member2");

@@ -1,4 +1,7 @@
-/** Customizations as people write them are accepted, say where they are shorthand, and do what their text says. */
+/**
+ * Customizations as users write them are accepted, cause warnings where they are shorthand, and do what the text
+ * describes.
+ */
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { builtInAdmissions, ResourceInterpreterCustomization } from "../../src/api/index.ts";
@@ -18,13 +21,13 @@ import { parseYaml } from "../../src/machinery/index.ts";
 interface Accepted {
   warnings: string[];
   stored: JsonObject;
-  /** With the rules of this customization alone. */
+  /** With only the rules of this customization. */
   interpreter: Interpreter;
 }
 
 const PATH = "/apis/config.karmada.io/v1alpha1/resourceinterpretercustomizations?fieldValidation=Strict";
 
-/** Sends a file as `kubectl create` does, and reads the rules from what is stored. */
+/** Sends a file as `kubectl create` does, and reads the rules from the stored object. */
 async function accept(name: string): Promise<Accepted> {
   const server = await createTestServer({
     profiles: { hub: { ...PROFILE, customs: [ResourceInterpreterCustomization] } },
@@ -62,13 +65,13 @@ describe.each([
     kind: "StatefulSet",
     kept: "podManagementPolicy",
   },
-])("$file names places instead of scripts", ({ file, apiVersion, kind, kept }) => {
+])("$file has paths instead of scripts", ({ file, apiVersion, kind, kept }) => {
   let accepted: Accepted;
   beforeAll(async () => {
     accepted = await accept(file);
   });
 
-  test("every rule is told its canonical form once", () => {
+  test("every rule causes one warning with its canonical form", () => {
     expect(accepted.warnings).toEqual([
       "spec.customizations.replicas.jsonPath is shorthand; it is stored in the canonical form, spec.customizations.replicaResource.luaScript with a function GetReplicas",
       "spec.customizations.scale.jsonPath is shorthand; it is stored in the canonical form, spec.customizations.replicaRevision.luaScript with a function ReviseReplica",
@@ -78,14 +81,14 @@ describe.each([
     expect(rulesIn(accepted.stored)).toEqual(["replicaResource", "replicaRevision", "retention", "statusReflection"]);
   });
 
-  test("replicas are read and written at their place, with what a pod needs", async () => {
+  test("replicas are read and written at their path, with the pod's requirements", async () => {
     const object = workload(apiVersion, kind, { replicas: 5, template });
 
     expect(await accepted.interpreter.replicas(object)).toEqual({ replicas: 5, requirements });
     expect(specOf(await accepted.interpreter.reviseReplicas(object, 2))).toEqual({ replicas: 2, template });
   });
 
-  test("the whole status is reflected, and none is no failure", async () => {
+  test("the whole status is reflected, and a missing one is not a failure", async () => {
     expect(
       await accepted.interpreter.reflectStatus(
         workload(apiVersion, kind, {}, { replicas: 2, conditions: [{ type: "Ready" }] }),
@@ -94,7 +97,7 @@ describe.each([
     expect(await accepted.interpreter.reflectStatus(workload(apiVersion, kind, {}))).toEqual({});
   });
 
-  test("what the member decided at the named places is kept, and nothing else", async () => {
+  test("the member's values at the named paths are retained, and nothing else", async () => {
     const desired = workload(apiVersion, kind, { replicas: 5, updateStrategy: { type: "ReCreate" } });
     const observed = workload(apiVersion, kind, {
       replicas: 3,
@@ -119,11 +122,11 @@ describe("guide-cloneset", () => {
     accepted = await accept("guide-cloneset");
   });
 
-  test("is told the canonical names, and that a status alone is not what Karmada wants", () => {
+  test("causes warnings with the canonical names, and that Karmada expects more than a status", () => {
     expect(accepted.warnings).toEqual([
       "spec.customizations.replicas is shorthand; it is stored in the canonical form, spec.customizations.replicaResource",
       "spec.customizations.reviseReplica is shorthand; it is stored in the canonical form, spec.customizations.replicaRevision",
-      "spec.customizations.statusAggregation.luaScript: line 17: AggregateStatus returns a status alone, which is taken as the status of the object; the canonical form sets desiredObj.status and returns desiredObj",
+      "spec.customizations.statusAggregation.luaScript: line 17: AggregateStatus returns a bare status, which is taken as the status of the object; the canonical form sets desiredObj.status and returns desiredObj",
     ]);
     expect(rulesIn(accepted.stored)).toEqual([
       "healthInterpretation",
@@ -134,7 +137,7 @@ describe("guide-cloneset", () => {
     ]);
   });
 
-  test("counts replicas with what a pod needs, and revises them", async () => {
+  test("counts replicas with the pod's requirements, and revises them", async () => {
     expect(await accepted.interpreter.replicas(cloneSet({ replicas: 4, template }))).toEqual({
       replicas: 4,
       requirements,
@@ -145,7 +148,7 @@ describe("guide-cloneset", () => {
     });
   });
 
-  test("sums the members' counters into the status of the object", async () => {
+  test("aggregates the members' counters into the object's status", async () => {
     const object = cloneSet({ replicas: 4 }, { observedGeneration: 1 });
 
     const sum = await accepted.interpreter.aggregateStatus(
@@ -170,7 +173,7 @@ describe("guide-cloneset", () => {
     });
   });
 
-  test("keeps whether a member is suspended, and its status", async () => {
+  test("retains a member's suspension and status", async () => {
     const retained = await accepted.interpreter.retain(
       cloneSet({ replicas: 4 }),
       cloneSet({ replicas: 2, suspend: true }, { replicas: 2 }),
@@ -192,7 +195,7 @@ describe("guide-statefulset", () => {
   const statefulSet = (spec: object, status?: object): AnyObject =>
     workload("apps.kruise.io/v1beta1", "StatefulSet", spec, status);
 
-  test("counts, revises, sums and judges as its text says", async () => {
+  test("counts, revises, aggregates and reports health as its text describes", async () => {
     const { warnings, interpreter } = await accept("guide-statefulset");
     const object = statefulSet({ replicas: 3, template });
 
@@ -211,7 +214,7 @@ describe("guide-statefulset", () => {
     expect(await interpreter.health(statefulSet({}, { replicas: 2 }))).toBe("Unhealthy");
   });
 
-  test("holds for the version that it names and for no other", async () => {
+  test("applies to its version and to no other", async () => {
     const { interpreter } = await accept("guide-statefulset");
 
     expect(
@@ -225,11 +228,11 @@ describe("guide-sidecarset", () => {
   const sidecarSet = (spec: object, status?: object): AnyObject =>
     workload("apps.kruise.io/v1alpha1", "SidecarSet", spec, status);
 
-  test("is canonical, so nothing is said about it", async () => {
+  test("is canonical, so it causes no warnings", async () => {
     expect((await accept("guide-sidecarset")).warnings).toEqual([]);
   });
 
-  test("reflects, sums, keeps and judges as its text says", async () => {
+  test("reflects, aggregates, retains and reports health as its text describes", async () => {
     const { interpreter } = await accept("guide-sidecarset");
     const object = sidecarSet({ containers: [container] });
 
@@ -254,7 +257,7 @@ describe("guide-sidecarset", () => {
   });
 });
 
-test("guide-uniteddeployment sums and judges as its text says, and is told that a status alone is not canonical", async () => {
+test("guide-uniteddeployment aggregates and reports health as its text describes, with a warning that a status alone is not canonical", async () => {
   const { warnings, interpreter } = await accept("guide-uniteddeployment");
   const unitedDeployment = (spec: object, status?: object): AnyObject =>
     workload("apps.kruise.io/v1alpha1", "UnitedDeployment", spec, status);
@@ -272,7 +275,7 @@ test("guide-uniteddeployment sums and judges as its text says, and is told that 
   expect(await interpreter.health(unitedDeployment({ replicas: 3 }, { readyReplicas: 2 }))).toBe("Unhealthy");
 });
 
-test("talk-cloneset counts, revises and sums; that it sets global variables is said", async () => {
+test("talk-cloneset counts, revises and aggregates, with a warning about its global variables", async () => {
   const { warnings, interpreter } = await accept("talk-cloneset");
   const object = workload("apps.kruise.io/v1alpha1", "CloneSet", { replicas: 4, template });
 
@@ -298,7 +301,7 @@ test("talk-cloneset counts, revises and sums; that it sets global variables is s
   });
 });
 
-test("talk-workflow keeps what a member runs, and judges by its phase", async () => {
+test("talk-workflow retains a member's suspension, and derives health from its phase", async () => {
   const { warnings, interpreter } = await accept("talk-workflow");
   const workflow = (spec: object, status?: object): AnyObject =>
     workload("argoproj.io/v1alpha1", "Workflow", spec, status);

@@ -1,6 +1,4 @@
-/**
- * The introduction to OpenKruise with Karmada: rules that name places instead of scripts, and a policy that divides.
- */
+/** The introduction to OpenKruise with Karmada: rules with paths instead of scripts, and a policy that divides. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { AdvancedStatefulSet, CloneSet, inVersion, type CloneSetV1alpha1 } from "../../src/api/index.ts";
 import { read, walkThrough, type WalkThrough } from "./walk-through.ts";
@@ -14,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => walk.fleet.stop());
 
-test("CloneSet in Karmada: its replicas are divided, its status is on the hub, and a member keeps a strategy of its own", async () => {
+test("CloneSet in Karmada: its replicas are divided, its status is on the hub, and a member keeps its own strategy", async () => {
   await walk.apply(
     "interpreters/introduction-cloneset",
     "policies/introduction-cloneset-propagation",

@@ -1,4 +1,4 @@
-/** Open Cluster Management's objects as people write them are accepted, and say where they are shorthand. */
+/** Open Cluster Management's objects as users write them are accepted, with warnings where they are shorthand. */
 import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { builtInAdmissions, ocmHubKinds, type KubernetesObject } from "../../src/api/index.ts";
@@ -10,30 +10,30 @@ const FOLDER = new URL("./ocm/", import.meta.url);
 const UNBOUND =
   "namespace default has no ManagedClusterSetBinding, so the set default counts as bound; the canonical form is a ManagedClusterSetBinding with the name and spec.clusterSet default";
 const FEEDBACK =
-  "spec.manifestConfigs[0].feedbackRules: WellKnownStatus of clonesets.apps.kruise.io is understood by Flotilla's agents alone; the canonical form is type JSONPaths with a path for every value";
+  "spec.manifestConfigs[0].feedbackRules: WellKnownStatus of clonesets.apps.kruise.io is only supported by Flotilla's agents; the canonical form is type JSONPaths with a path for every value";
 const bare = (stored: string): string =>
   `spec.workload.manifests[0]: has no name and is taken for the CloneSet default/example-cloneset of spec.manifestConfigs[0]${stored}; the canonical form is the whole manifest`;
 
-/** What is told of files that are shorthand. */
+/** The warnings for files with shorthand. */
 const WARNINGS: Readonly<Record<string, string[]>> = {
   "guide-placement-example.yaml": [UNBOUND],
   "guide-production-placement.yaml": ["namespace default has no ManagedClusterSetBinding; no cluster is selected"],
   "guide-placement-example-decision.yaml": [
-    "spec.placementRef: was left out, because a PlacementDecision has no spec; Placement placement-example makes its own decisions, and the canonical form is to read those with the label cluster.open-cluster-management.io/placement=placement-example",
+    "spec.placementRef: was dropped, because a PlacementDecision has no spec; Placement placement-example creates its own decisions, and the canonical form is to read those with the label cluster.open-cluster-management.io/placement=placement-example",
   ],
   "guide-sidecarset-monitoring.yaml": [
-    "metadata.annotations: ocm.io/conditional-deployment is understood by Flotilla alone; the canonical form is a ManifestWorkReplicaSet with a Placement that selects clusters by label",
+    "metadata.annotations: ocm.io/conditional-deployment is only supported by Flotilla; the canonical form is a ManifestWorkReplicaSet with a Placement that selects clusters by label",
   ],
   "introduction-example-cloneset-feedback.yaml": [bare(""), FEEDBACK],
   "guide-cloneset-webapp-production.yaml": [
     'spec.workload.manifests[0].spec.updateStrategy.type: "RollingUpdate" was taken for "ReCreate"; in apps.kruise.io/v1alpha1 write ReCreate, InPlaceIfPossible or InPlaceOnly',
   ],
   "guide-sidecarset-logging-production.yaml": [
-    'spec.workload.manifests[0].spec.injectionStrategy.revision.customVersion: members refuse a version that they do not have yet; the set itself is version "v1.0" (the label apps.kruise.io/sidecarset-custom-version), and the newest of it is injected',
+    'spec.workload.manifests[0].spec.injectionStrategy.revision.customVersion: members reject a version that they do not have yet; the set itself was given version "v1.0" (the label apps.kruise.io/sidecarset-custom-version), and its newest revision is injected',
   ],
   "guide-uniteddeployment-example.yaml": [
-    "spec.workload.manifests[0].spec.topology.pools is read as spec.topology.subsets; write it as that",
-    "spec.workload.manifests[0].spec.template is read as the pods of spec.template.deploymentTemplate; write it as that",
+    "spec.workload.manifests[0].spec.topology.pools was read as spec.topology.subsets; use spec.topology.subsets",
+    "spec.workload.manifests[0].spec.template was read as the pod template of spec.template.deploymentTemplate; use spec.template.deploymentTemplate",
   ],
 };
 
@@ -57,7 +57,7 @@ function collectionOf(object: JsonObject): string {
   return `/apis/${apiVersion}/namespaces/${metadata.namespace ?? ""}/${kind.toLowerCase()}s`;
 }
 
-test.for(readdirSync(FOLDER))("%s applies as it is written", async (file) => {
+test.for(readdirSync(FOLDER))("%s applies as written", async (file) => {
   const object = read(file);
   const { name } = object["metadata"] as { name: string };
 
@@ -69,7 +69,7 @@ test.for(readdirSync(FOLDER))("%s applies as it is written", async (file) => {
 });
 
 test.for(["merge-patch+json", "apply-patch+yaml"])(
-  "a manifest that is left out of a later file stays what it is stored as: %s",
+  "a manifest omitted from a later file keeps its stored form: %s",
   async (type) => {
     const [whole, feedback] = ["introduction-example-cloneset.yaml", "introduction-example-cloneset-feedback.yaml"].map(
       read,

@@ -1,4 +1,4 @@
-/** Policies as people write them are accepted, and say where they are shorthand. */
+/** Policies as users write them are accepted, with warnings where they are shorthand. */
 import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
@@ -14,14 +14,14 @@ import type { JsonObject } from "../../src/base/index.ts";
 import { parseYaml } from "../../src/machinery/index.ts";
 
 const FOLDER = new URL("./policies/", import.meta.url);
-/** What is told of files that are shorthand. */
+/** The warnings for files with shorthand. */
 const WARNINGS: Readonly<Record<string, string[]>> = {
   "guide-sidecarset-propagation.yaml": [
-    '299 - "spec.resourceSelectors[0]: SidecarSet is in no namespace and is selected all the same; the canonical form is a ClusterPropagationPolicy"',
+    '299 - "spec.resourceSelectors[0]: SidecarSet is in no namespace but is still selected; the canonical form is a ClusterPropagationPolicy"',
   ],
 };
 
-/** Policies that name clusters which have not joined, or kinds that are not served, are told so. */
+/** Policies that name clusters that have not joined, or kinds that are not served, cause warnings. */
 const members = ["member1", "member2", "member-cluster-1", "member-cluster-2"].map((name) => ({
   apiVersion: "cluster.karmada.io/v1alpha1",
   kind: "Cluster",
@@ -44,7 +44,7 @@ beforeAll(async () => {
 });
 afterAll(() => hub.server.close());
 
-/** As kubectl does: what names no namespace goes into the one of the context. */
+/** As kubectl does: objects without a namespace use the namespace of the context. */
 function pathOf({ kind }: JsonObject): string {
   const plural =
     kind === "ClusterPropagationPolicy"
@@ -53,7 +53,7 @@ function pathOf({ kind }: JsonObject): string {
   return `/apis/policy.karmada.io/v1alpha1/${plural}?fieldValidation=Strict`;
 }
 
-test.for(readdirSync(FOLDER))("%s applies as it is written", async (file) => {
+test.for(readdirSync(FOLDER))("%s applies as written", async (file) => {
   const policy = parseYaml(readFileSync(new URL(file, FOLDER), "utf8")) as JsonObject;
 
   const { status, body, headers } = await hub.request("POST", pathOf(policy), policy);

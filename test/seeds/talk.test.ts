@@ -1,6 +1,6 @@
 /**
- * The talk on OpenKruise and Argo Workflows in a federation: its rules as they are on the slides, and what the slides
- * tell of updates by overrides, of migration and of the way back.
+ * The talk on OpenKruise and Argo Workflows in a federation: its rules as on the slides, and the slides' updates by
+ * overrides, migration and rollback.
  */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { CloneSet, Deployment, OverridePolicy, Pod, ResourceBinding, Workflow } from "../../src/api/index.ts";
@@ -54,7 +54,7 @@ const uids = async (member: string) =>
   (await walk.pods(member, "sample")).map(({ metadata }) => metadata.uid ?? "").sort();
 const fleetStatus = async () => (await walk.get(CloneSet, "hub", "sample-cloneset")).status;
 
-test("update by ImageOverrider: one member gets the new image in the pods that it has", async () => {
+test("update by ImageOverrider: one member gets the new image in its existing pods", async () => {
   await publish();
   const before = await uids("member1");
 
@@ -112,7 +112,7 @@ test("update by CommandOverrider and ArgsOverrider: one member runs another comm
   expect((await container("member2"))?.args ?? []).toEqual([]);
 });
 
-test("Partition Upgrade Case: one member goes pod by pod, the hub shows how far it is, and the same way leads back", async () => {
+test("Partition Upgrade Case: one member updates pod by pod, the hub shows the progress, and the same steps roll back", async () => {
   await publish();
   const change = async (value: number, image: string) =>
     walk.change(OverridePolicy, "update", {
@@ -143,7 +143,7 @@ test("Partition Upgrade Case: one member goes pod by pod, the hub shows how far 
   expect(await images("member2")).toEqual(Array.from({ length: 4 }, () => "nginx:1.21"));
 });
 
-test("Online business migration: what runs on a member is taken over with its pods", async () => {
+test("Online business migration: a member's workload is adopted with its pods", async () => {
   await walk.applyObject(read("workloads/guide-sample-cloneset"), "member1");
   await walk.settle();
   const before = await uids("member1");
@@ -158,7 +158,7 @@ test("Online business migration: what runs on a member is taken over with its po
   expect(await fleetStatus()).toMatchObject({ replicas: 4, readyReplicas: 4 });
 });
 
-test("Online business rollback: an annotation ends the management at once, and everything goes on running", async () => {
+test("Online business rollback: an annotation ends the management at once, and all pods keep running", async () => {
   await publish();
   const before = await uids("member1");
 
@@ -169,7 +169,7 @@ test("Online business rollback: an annotation ends the management at once, and e
   expect((await walk.get(CloneSet, "member1", "sample-cloneset")).spec.replicas).toBe(4);
 });
 
-test("Example Code For Workflow: it runs on the members, and what a member suspends stays suspended", async () => {
+test("Example Code For Workflow: it runs on the members, and a member's suspension is retained", async () => {
   await walk.apply("interpreters/talk-workflow");
   await walk.applyObject({
     apiVersion: "argoproj.io/v1alpha1",

@@ -1,4 +1,4 @@
-/** Two members and a hub on a clock that stands still, and files applied to them as kubectl applies them. */
+/** Two members and a hub on a fake clock, and files applied to them as kubectl applies them. */
 import { readFileSync } from "node:fs";
 import { expect } from "vitest";
 import type { Kind, KubernetesObject } from "../../src/api/index.ts";
@@ -8,26 +8,24 @@ import { createKindResolver, find } from "../../src/client/index.ts";
 import { parseYaml } from "../../src/machinery/index.ts";
 import { startTestFleet, type TestFleet, type TestFleetOptions } from "../../src/testing/fleet/index.ts";
 
-/** Long enough for pods to start and their status to be on the hub. */
+/** Long enough for pods to start and their status to reach the hub. */
 export const SETTLED_MS = 60_000;
 const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io";
 
 export interface WalkThrough {
   fleet: TestFleet;
-  /**
-   * Applies files of this folder one after the other, without waiting in between; gives the warnings that came back.
-   */
+  /** Applies files of this directory one after the other, without waiting in between; returns the warnings. */
   apply(...files: string[]): Promise<string[]>;
-  /** Applies an object that the text describes in words. Rejects with what the server says of one that it refuses. */
+  /** Applies an object that the text describes in words. Rejects with the server's error. */
   applyObject(object: object, cluster?: string): Promise<string[]>;
-  /** An object in the namespace `default`, or in none. */
+  /** An object in the namespace `default`, or a cluster-scoped one. */
   get<T extends KubernetesObject>(kind: Kind<T>, cluster: string, name: string): Promise<DeepReadonly<T>>;
   find<T extends KubernetesObject>(kind: Kind<T>, cluster: string, name: string): Promise<DeepReadonly<T> | undefined>;
-  /** Changes an object on the hub by a merge patch, and waits. */
+  /** Changes an object on the hub by a merge patch, and settles. */
   change<T extends KubernetesObject>(kind: Kind<T>, name: string, patch: object): Promise<void>;
-  /** Pods of an application on a member that do not go away. */
+  /** The pods of an application on a member that are not being deleted. */
   pods(cluster: string, app: string): Promise<DeepReadonly<Pod>[]>;
-  /** What `kubectl get` prints, as rows of cells. */
+  /** The output of `kubectl get`, as rows of cells. */
   rows(cluster: string, path: string): Promise<string[][]>;
   settle(): Promise<void>;
 }
@@ -59,7 +57,7 @@ export async function walkThrough(options: Partial<TestFleetOptions> = {}): Prom
     };
   }
 
-  /** As kubectl does: strictly, and what names no namespace goes into the one of the context. */
+  /** As kubectl does: with strict validation, and with the namespace of the context for objects without one. */
   async function applyObject(object: object, cluster = "hub"): Promise<string[]> {
     const sent = object as KubernetesObject & JsonObject;
     const { group, plural, scope } = await createKindResolver({ client, cluster }).resolve(sent);
@@ -111,6 +109,6 @@ export async function walkThrough(options: Partial<TestFleetOptions> = {}): Prom
   };
 }
 
-/** A file of this folder, `policies/guide-openkruise-crds` for example. */
+/** A file of this directory, for example `policies/guide-openkruise-crds`. */
 export const read = (file: string): JsonObject =>
   copy(parseYaml(readFileSync(new URL(`./${file}.yaml`, import.meta.url), "utf8")) as JsonObject);

@@ -1,6 +1,6 @@
 /**
- * `flotilla adopt` against running members: what they run stays as it is, whatever the kind, and letting go changes
- * nothing either.
+ * `flotilla adopt` against running members: their workloads stay unchanged, whatever the kind, and releasing them
+ * changes nothing either.
  */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
@@ -48,7 +48,7 @@ const service = {
 const deployment = (replicas: number): Deployment => makeDeployment("shop/web").replicas(replicas).build();
 const cloneSet = (replicas: number): CloneSet => makeCloneSet("shop/web").replicas(replicas).build();
 
-describe("adopting and letting go change no pod:", () => {
+describe("adopting and releasing change no pod:", () => {
   const cases: Record<
     string,
     { members: Record<string, KubernetesObject[]>; argv: string[]; apiVersion: string; kind: string; pods: number }
@@ -74,7 +74,7 @@ describe("adopting and letting go change no pod:", () => {
       kind: "StatefulSet",
       pods: 3,
     },
-    "an Advanced StatefulSet whose ordinals two members share": {
+    "an Advanced StatefulSet whose ordinals are divided over two members": {
       members: { member1: [statefulSet(3)], member2: [statefulSet(2, { reserveOrdinals: ["0-2"] })] },
       argv: ["statefulsets.apps.kruise.io/web", "--from", "member1,member2"],
       apiVersion: "apps.kruise.io/v1beta1",
@@ -126,7 +126,7 @@ describe("adopting and letting go change no pod:", () => {
   }
 });
 
-test("replicas add up, and the policy weighs members by what they run", async () => {
+test("replicas add up, and the policy weights members by their replicas", async () => {
   await fleet.create("member1", cloneSet(6));
   await fleet.create("member2", cloneSet(4));
   await fleet.run(SETTLED_MS);
@@ -154,7 +154,7 @@ test("replicas add up, and the policy weighs members by what they run", async ()
   expect((await fleet.client.get(CloneSet, on("member1"))).spec.replicas).toBe(12);
 });
 
-test("a release that stands at its partition stands there after adoption, and goes on from the hub", async () => {
+test("a rollout stopped at its partition stays there after adoption, and continues from the hub", async () => {
   const release = (replicas: number, partition: number) => ({
     spec: {
       replicas,
@@ -185,7 +185,7 @@ test("a release that stands at its partition stands there after adoption, and go
   expect((await fleet.running()).filter((line) => line.includes('["web:1"]'))).toEqual([]);
 });
 
-test("what a workload needs is adopted with it when that is asked for, and told otherwise", async () => {
+test("dependencies of a workload are adopted with it on request, and reported otherwise", async () => {
   const settings = {
     apiVersion: "v1",
     kind: "ConfigMap",
@@ -213,7 +213,7 @@ test("what a workload needs is adopted with it when that is asked for, and told 
   const text = await fleet.adopt(["deployment", "web", "--from", "member1,member2", "--deps"]);
 
   expect(told).toContain(
-    "Deployment shop/web needs ConfigMap settings, Secret password, which the members keep for themselves; --deps adopts them too",
+    "Deployment shop/web depends on ConfigMap settings, Secret password, which stay unmanaged on the members; --deps adopts them too",
   );
   expect(text).toContain("ConfigMap shop/settings is adopted");
   expect(text).not.toContain("c2VjcmV0");
@@ -228,7 +228,7 @@ test("what a workload needs is adopted with it when that is asked for, and told 
   }
 });
 
-test("replicas that an autoscaler of the member decides stay its own", async () => {
+test("replicas managed by a member's autoscaler stay with it", async () => {
   await fleet.create("member1", deployment(3));
   await fleet.client.create(HorizontalPodAutoscaler, "member1", {
     apiVersion: "autoscaling/v2",
@@ -242,7 +242,7 @@ test("replicas that an autoscaler of the member decides stay its own", async () 
   });
   await fleet.run(SETTLED_MS);
   const scaled = async (text: string): Promise<void> => {
-    // Between the plan and the last look.
+    // Between the plan and the final check.
     if (text.startsWith("waiting for the hub"))
       await fleet.client.patch(Deployment, on("member1"), { spec: { replicas: 4 } }, { type: "merge" });
   };
@@ -255,7 +255,7 @@ test("replicas that an autoscaler of the member decides stay its own", async () 
   });
 });
 
-test("all of a type are adopted where they are, but for what a controller makes", async () => {
+test("all objects of a type are adopted in place, except for those owned by a controller", async () => {
   await fleet.create("member1", deployment(1), makeDeployment("shop/api").replicas(2).build());
   await fleet.create("member2", makeDeployment("shop/api").replicas(1).build());
   await fleet.run(SETTLED_MS);
@@ -276,7 +276,7 @@ test("all of a type are adopted where they are, but for what a controller makes"
   expect(nothing).toBe("Nothing to do.\n");
 });
 
-test("a policy that is there is adopted under when it leaves the object where it is", async () => {
+test("an existing policy is used if it keeps the object in place", async () => {
   await fleet.create(
     "hub",
     makePolicy("shop/all").selects("apps/v1", "Deployment").weights({ member1: 2, member2: 1 }).build(),
@@ -292,7 +292,7 @@ test("a policy that is there is adopted under when it leaves the object where it
   expect((await fleet.client.list(PropagationPolicy, { cluster: "hub" })).items).toHaveLength(1);
 });
 
-test("an object in no namespace is adopted with a policy of the cluster's scope", async () => {
+test("a cluster-scoped object is adopted with a ClusterPropagationPolicy", async () => {
   const role = {
     apiVersion: "rbac.authorization.k8s.io/v1",
     kind: "ClusterRole",
@@ -310,7 +310,7 @@ test("an object in no namespace is adopted with a policy of the cluster's scope"
     });
 });
 
-test("deleting the template leaves everything running and takes the policies along that were made for it", async () => {
+test("deleting the template keeps all workloads running and deletes the policies created for it", async () => {
   const needing = (replicas: number): Deployment =>
     makeDeployment("shop/web")
       .replicas(replicas)
@@ -349,8 +349,8 @@ test("deleting the template leaves everything running and takes the policies alo
 });
 
 /**
- * What `karmadactl promote deployment web -n shop -C member1` sends: the stripped object, then a policy for that one
- * member.
+ * The requests of `karmadactl promote deployment web -n shop -C member1`: the stripped object, then a policy for that
+ * one member.
  */
 test("a stock promote changes no pod", async () => {
   await fleet.create("member1", deployment(3));
@@ -385,6 +385,6 @@ test("a stock promote changes no pod", async () => {
   });
   expect(await fleet.running()).toEqual(before);
   expect(await fleet.adopt(["deployment", "web", "--from", "member1"])).toContain(
-    "Deployment shop/web is adopted already",
+    "Deployment shop/web is already adopted",
   );
 });

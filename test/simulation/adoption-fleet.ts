@@ -1,4 +1,4 @@
-/** A fleet whose members run things that the hub knows nothing of, and `flotilla adopt` run against it. */
+/** A fleet whose members run workloads unknown to the hub, and `flotilla adopt` run against it. */
 import { ControllerRevision, EndpointSlice, Namespace, Pod, ReplicaSet } from "../../src/api/index.ts";
 import type { Kind, KubernetesObject } from "../../src/api/index.ts";
 import { copy } from "../../src/base/index.ts";
@@ -12,11 +12,11 @@ export const SETTLED_MS = 20_000;
 export const MEMBERS = ["member1", "member2", "member3"];
 
 export interface AdoptionFleet extends TestFleet {
-  /** Makes objects in a cluster, as its users do. */
+  /** Creates objects in a cluster, as its users would. */
   create(cluster: string, ...objects: KubernetesObject[]): Promise<void>;
-  /** Runs the command in namespace `shop`, the fleet going on meanwhile, and answers what it printed. */
+  /** Runs the command in namespace `shop` while the fleet keeps running, and returns its output. */
   adopt(argv: readonly string[], options?: { onProgress?(text: string): void; signal?: AbortSignal }): Promise<string>;
-  /** Everything that would tell of a pod that was replaced, restarted or changed in place. */
+  /** Everything that would reveal a pod that was replaced, restarted or changed in place. */
   running(): Promise<string[]>;
 }
 

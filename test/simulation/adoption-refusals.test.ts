@@ -1,4 +1,4 @@
-/** What `flotilla adopt` refuses, how the user gets on, and what happens when it is stopped half way. */
+/** What `flotilla adopt` rejects, how the user can proceed, and what happens when it is interrupted. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { CloneSet, ConfigMap, Deployment, OverridePolicy, PropagationPolicy, Work } from "../../src/api/index.ts";
 import type { KubernetesObject } from "../../src/api/index.ts";
@@ -32,14 +32,14 @@ async function hubObjects(): Promise<string[]> {
 }
 
 describe("members that differ", () => {
-  test("are refused with what differs, and keep it by an OverridePolicy when that is asked for", async () => {
+  test("are rejected with their differences, and keep them by an OverridePolicy on request", async () => {
     await fleet.create("member1", deployment(2));
     await fleet.create("member2", deployment(3, "mirror.example.com/web:1"));
     await fleet.run(SETTLED_MS);
     const before = await fleet.running();
 
     await expect(fleet.adopt(["deployment", "web", ...BOTH])).rejects.toThrow(
-      "adopting Deployment shop/web would change what runs: on member2 spec.template.spec.containers[0].image: mirror.example.com/web:1 → web:1; nothing was done. --overrides leaves each member what it has",
+      "adopting Deployment shop/web would change running workloads: on member2 spec.template.spec.containers[0].image: mirror.example.com/web:1 → web:1; nothing was changed. --overrides leaves each member what it has",
     );
     expect(await hubObjects()).toEqual([]);
     const text = await fleet.adopt(["deployment", "web", ...BOTH, "--overrides"]);
@@ -59,7 +59,7 @@ describe("members that differ", () => {
     ]);
   });
 
-  test("in how far a release has come are refused, because the fleet would even it out", async () => {
+  test("in rollout progress are rejected, because the fleet would level it", async () => {
     const release = (partition: number) => ({
       spec: {
         template: { spec: { containers: [{ name: "web", image: "web:2" }] } },
@@ -85,7 +85,7 @@ describe("members that differ", () => {
     expect(await fleet.running()).toEqual(before);
   });
 
-  test("in a Secret are refused also then: its values are in no other object", async () => {
+  test("in a Secret are always rejected: its values must not be copied to another object", async () => {
     const secret = (word: string): KubernetesObject =>
       ({
         apiVersion: "v1",
@@ -101,7 +101,7 @@ describe("members that differ", () => {
     );
   });
 
-  test("in the same ordinals of a StatefulSet are refused, and each counts for itself when that is asked for", async () => {
+  test("in the same StatefulSet ordinals are rejected, and count separately on request", async () => {
     const statefulSet = {
       apiVersion: "apps.kruise.io/v1beta1",
       kind: "StatefulSet",
@@ -125,7 +125,7 @@ describe("members that differ", () => {
     expect(await fleet.running()).toEqual(before);
   });
 
-  test("are evened out by force", async () => {
+  test("are unified with --force", async () => {
     await fleet.create("member1", deployment(2));
     await fleet.create("member2", deployment(2, "web:0"));
     await fleet.run(SETTLED_MS);
@@ -136,7 +136,7 @@ describe("members that differ", () => {
   });
 });
 
-test("a dry run makes nothing, and gives the objects that the hub would get", async () => {
+test("a dry run creates nothing, and prints the objects that the hub would get", async () => {
   await fleet.create("member1", deployment(2));
   await fleet.create("member2", deployment(3));
   await fleet.run(SETTLED_MS);
@@ -154,7 +154,7 @@ test("a dry run makes nothing, and gives the objects that the hub would get", as
   expect(await hubObjects()).toEqual([]);
 });
 
-test("another policy that would get the object is named", async () => {
+test("another policy that would claim the object is named", async () => {
   await fleet.create(
     "hub",
     makePolicy("shop/greedy")
@@ -170,31 +170,37 @@ test("another policy that would get the object is named", async () => {
     "PropagationPolicy greedy (priority 9) would get it instead of web-",
   );
   await expect(fleet.adopt(["deployment", "web", "--from", "member1", "--policy", "greedy"])).rejects.toThrow(
-    "on member1 no policy takes it there; on member3 it is not there and would be made",
+    "on member1 no policy propagates it there; on member3 it does not exist and would be created",
   );
   expect(await hubObjects()).toEqual(["PropagationPolicy greedy"]);
 });
 
 const wrong: Record<string, { argv: string[]; want: string }> = {
   "no member": { argv: ["deployment", "web"], want: "--from MEMBER is missing" },
-  "a member that there is not": {
+  "an unknown member": {
     argv: ["deployment", "web", "--from", "atlantis"],
     want: "there is no member atlantis",
   },
   "an object that a member does not have": {
     argv: ["deployment", "web", ...BOTH],
-    want: "there is no Deployment shop/web on member2; adopt it --from member1",
+    want: "Deployment shop/web not found on member2; adopt it with --from member1",
   },
   "a type that the hub does not serve": {
     argv: ["spaceship", "web", ...BOTH],
-    want: "does not serve a resource type 'spaceship'",
+    want: "does not serve the resource type 'spaceship'",
   },
   "no name": { argv: ["deployment", ...BOTH], want: "say which of them" },
-  "a name and all": { argv: ["deployment", "web", "--all", ...BOTH], want: "give names, or --all or -l, not both" },
-  "what a controller makes": { argv: ["pod", "PODNAME", "--from", "member1"], want: "belongs to ReplicaSet web-" },
+  "both a name and --all": {
+    argv: ["deployment", "web", "--all", ...BOTH],
+    want: "specify either names, or --all or -l",
+  },
+  "an object owned by a controller": {
+    argv: ["pod", "PODNAME", "--from", "member1"],
+    want: "belongs to ReplicaSet web-",
+  },
 };
 for (const [behaviour, { argv, want }] of Object.entries(wrong)) {
-  test(`${behaviour} is refused in words`, async () => {
+  test(`${behaviour} is rejected with a message`, async () => {
     await fleet.create("member1", deployment(1));
     await fleet.run(SETTLED_MS);
     const pod = (await fleet.running()).find((line) => line.includes('["web:1"]'))?.split(" ")[1] ?? "";
@@ -213,13 +219,13 @@ describe("a second run", () => {
 
     const text = await fleet.adopt(["deployment", "web", "--from", "member1"]);
 
-    expect(text).toBe("Deployment shop/web is adopted already\nNothing to do.\n");
+    expect(text).toBe("Deployment shop/web is already adopted\nNothing to do.\n");
     expect((await fleet.client.get(Deployment, on("hub"))).metadata.resourceVersion).toBe(metadata.resourceVersion);
     expect((await fleet.client.list(Work, { cluster: "hub" })).resourceVersion).toBe(works);
   });
 
   for (const step of ["waiting for the hub", "waiting for the members"]) {
-    test(`goes on from where the first was stopped, when it was ${step}`, async () => {
+    test(`continues where the first was interrupted, after it was ${step}`, async () => {
       await fleet.create("member1", deployment(2));
       await fleet.create("member2", deployment(1));
       await fleet.run(SETTLED_MS);
@@ -246,7 +252,7 @@ describe("a second run", () => {
     });
   }
 
-  test("makes the policy again when that was lost in between", async () => {
+  test("creates the policy again if it was lost in between", async () => {
     await fleet.create("member1", deployment(2));
     await fleet.run(SETTLED_MS);
     const before = await fleet.running();
@@ -268,7 +274,7 @@ describe("a second run", () => {
     });
   });
 
-  test("is refused while it would take back more members than were looked at", async () => {
+  test("is rejected if it would adopt more members than were checked", async () => {
     for (const cluster of ["member1", "member2"]) await fleet.create(cluster, deployment(2));
     await fleet.run(SETTLED_MS);
     await fleet.adopt(["deployment", "web", ...BOTH]);
@@ -288,7 +294,7 @@ describe("a second run", () => {
     });
   });
 
-  test("takes back what was let go, unless what runs would change", async () => {
+  test("adopts released objects again, unless workloads would change", async () => {
     await fleet.create("member1", deployment(2));
     await fleet.run(SETTLED_MS);
     await fleet.adopt(["deployment", "web", "--from", "member1"]);
@@ -317,7 +323,7 @@ describe("a second run", () => {
   });
 });
 
-test("an object that changes between the plan and the last look is left alone", async () => {
+test("an object that changes between the plan and the final check is left alone", async () => {
   await fleet.create("member1", deployment(2));
   await fleet.run(SETTLED_MS);
   let isScaled = false;
@@ -338,7 +344,7 @@ test("an object that changes between the plan and the last look is left alone", 
   expect((await fleet.client.get(Deployment, on("hub"))).spec.replicas).toBe(5);
 });
 
-test("an object that goes elsewhere already is not adopted a second time", async () => {
+test("an object that is already propagated elsewhere is not adopted again", async () => {
   await fleet.create(
     "hub",
     makePolicy("shop/all").selects("apps/v1", "Deployment").duplicates("member3").build(),

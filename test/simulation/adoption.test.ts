@@ -1,4 +1,4 @@
-/** Taking over what runs on a member already: with consent, and without touching a pod. */
+/** Adopting workloads of a member: with consent, and without touching a pod. */
 import { afterEach, expect, test } from "vitest";
 import {
   CloneSet,
@@ -68,7 +68,7 @@ const workloads: Record<string, [Kind, KubernetesObject]> = {
   CloneSet: [CloneSet, makeCloneSet("shop/web").replicas(3).build()],
 };
 for (const [name, [kind, object]] of Object.entries(workloads)) {
-  test(`a ${name} that is taken over keeps its pods and its revision`, async () => {
+  test(`an adopted ${name} keeps its pods and its revision`, async () => {
     await start();
     await fleet.client.create(kind, "member1", copy(object));
     await fleet.run(SETTLED_MS);
@@ -82,7 +82,7 @@ for (const [name, [kind, object]] of Object.entries(workloads)) {
   });
 }
 
-test("a Deployment that was restarted on the member is not restarted again by being taken over", async () => {
+test("a Deployment that was restarted on the member is not restarted again by adoption", async () => {
   await start();
   await fleet.client.create(Deployment, "member1", makeDeployment("shop/web").replicas(3).build());
   await fleet.client.patch(

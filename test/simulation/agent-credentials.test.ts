@@ -1,6 +1,5 @@
 /**
- * How an agent becomes known to its hub and stays so: asked for, accepted, renewed, denied, expired, and not confused
- * with another.
+ * The credentials of an agent: requested, approved, renewed, denied, expired, and not mixed up with another agent's.
  */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import {
@@ -38,7 +37,7 @@ let stopping: AbortController;
 let stored: HubCredentials | undefined;
 let seed = 0;
 const rotations: Rotation[] = [];
-/** Why credentials cannot be kept, before they are asked for and after. */
+/** Injected errors for storing credentials, before the request and after. */
 let trouble: { prepare?: Error; save?: Error } = {};
 const store: CredentialStore = {
   load: async () => stored,
@@ -94,7 +93,7 @@ function createKeeper(id = "paris-id", bootstrap = bootstrapClient()): Credentia
   });
 }
 
-/** Keys are made outside of the event loop, which no fake clock waits for. */
+/** Keys are generated outside of the event loop, which no fake clock waits for. */
 async function run(ms: number): Promise<void> {
   for (const end = clock.now() + ms; clock.now() < end;) {
     for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
@@ -138,7 +137,7 @@ async function accept(): Promise<void> {
   );
   await decide("Approved");
 }
-/** A keeper that has its credentials. */
+/** A keeper with issued credentials. */
 async function join(): Promise<CredentialKeeper> {
   const keeper = createKeeper();
   const obtained = keeper.obtain(stopping.signal);
@@ -149,7 +148,7 @@ async function join(): Promise<CredentialKeeper> {
   return keeper;
 }
 
-test("a new agent introduces its cluster, asks with the exact subject, and keeps what it is given", async () => {
+test("a new agent creates its ManagedCluster, requests a certificate with the exact subject, and stores it", async () => {
   const keeper = createKeeper();
   const obtained = keeper.obtain(stopping.signal);
   await untilAsked();
@@ -173,7 +172,7 @@ test("a new agent introduces its cluster, asks with the exact subject, and keeps
   expect((await keeper.source.current()).cert).toBe(stored?.cert);
 });
 
-test("an agent that starts again uses what it kept, and asks for nothing", async () => {
+test("a restarted agent uses its stored certificate, and requests none", async () => {
   await join();
 
   await createKeeper().obtain(stopping.signal);
@@ -181,7 +180,7 @@ test("an agent that starts again uses what it kept, and asks for nothing", async
   expect(await requests()).toHaveLength(1);
 });
 
-test("a certificate is renewed by the agent itself when a fifth to a quarter of its time is left", async () => {
+test("an agent renews its certificate when a fifth to a quarter of its lifetime is left", async () => {
   const keeper = await join();
   const first = stored?.cert;
   const keeping = keeper.keep(stopping.signal);
@@ -196,7 +195,7 @@ test("a certificate is renewed by the agent itself when a fifth to a quarter of 
   await keeping;
 });
 
-test("a certificate that ended while nobody could renew it is asked for anew, with the identity of the beginning", async () => {
+test("a certificate that expired without renewal is requested again, with the bootstrap identity", async () => {
   await join();
   const first = stored?.cert;
   clock.advance(2 * 60 * MINUTE_MS);
@@ -213,7 +212,7 @@ test("a certificate that ended while nobody could renew it is asked for anew, wi
   );
 });
 
-test("an agent whose request is denied asks again after an hour, and not before", async () => {
+test("an agent whose request is denied retries after an hour, and not before", async () => {
   createKeeper()
     .obtain(stopping.signal)
     .catch((error: unknown) => {
@@ -230,7 +229,7 @@ test("an agent whose request is denied asks again after an hour, and not before"
   expect((await requests()).filter((request) => !requestState(request).denied)).toHaveLength(1);
 });
 
-test("another cluster under the same name is refused, and does not go on", async () => {
+test("another cluster under the same name is rejected, and stops", async () => {
   await join();
   stored = undefined;
 
@@ -239,24 +238,24 @@ test("another cluster under the same name is refused, and does not go on", async
   await expect(second).rejects.toThrow(NameTakenError);
 });
 
-test("the name of a cluster that the hub reaches by itself is taken", async () => {
+test("the name of a cluster that the hub reaches itself is taken", async () => {
   await fleet.hub.addMembers(["paris"], (name) => `https://${name}.example.com`, stopping.signal);
   await run(5_000);
 
   await expect(createKeeper().obtain(stopping.signal)).rejects.toThrow(
-    "another cluster has registered as paris: the hub reaches it by itself",
+    "another cluster has registered as paris: it is reached directly by the hub",
   );
   expect(await requests()).toEqual([]);
 });
 
-/** Asks until the test ends. */
+/** Retries until the test ends. */
 function insist(keeper: CredentialKeeper): void {
   keeper.obtain(stopping.signal).catch((error: unknown) => {
     if (!stopping.signal.aborted) throw error;
   });
 }
 
-test("an agent that could not keep a certificate asks for none", async () => {
+test("an agent that cannot store a certificate requests none", async () => {
   trouble = { prepare: new Error("no room") };
   insist(createKeeper());
   await run(MINUTE_MS);
@@ -269,7 +268,7 @@ test("an agent that could not keep a certificate asks for none", async () => {
   expect(await requests()).toHaveLength(1);
 });
 
-test("a certificate that could not be kept at first is kept later, and not asked for twice", async () => {
+test("a certificate that could not be stored at first is stored later, and not requested twice", async () => {
   trouble = { save: new Error("no room") };
   insist(createKeeper());
   await untilAsked();
@@ -284,7 +283,7 @@ test("a certificate that could not be kept at first is kept later, and not asked
   expect(await requests()).toHaveLength(1);
 });
 
-test("a token that ended is told, with what makes another", async () => {
+test("an expired bootstrap token is reported, with the command that creates another", async () => {
   const refuse = (): never => {
     throw unauthorized();
   };
@@ -299,7 +298,7 @@ test("a token that ended is told, with what makes another", async () => {
   });
 });
 
-test("requests that somebody decided on do not count, and ten that wait are enough", async () => {
+test("decided requests do not count, and at most ten are pending", async () => {
   const leave = async (name: string): Promise<unknown> =>
     bootstrapClient().create(CertificateSigningRequest, "hub", {
       apiVersion: "certificates.k8s.io/v1",
@@ -338,7 +337,7 @@ test("credentials for another hub are not used", async () => {
   expect(stored.address.server).toBe(address.server);
 });
 
-test("what registering again left counts before what was kept, if it holds longer or is for another hub", async () => {
+test("credentials from a new registration win over stored ones if they last longer or are for another hub", async () => {
   await join();
   const kept = stored as HubCredentials;
   const broken = { ...kept, cert: "no certificate" };

@@ -1,7 +1,4 @@
-/**
- * What an agent does when things go wrong: nothing is lost on the member, nothing is done twice, and it comes back by
- * itself.
- */
+/** Failures of an agent: nothing is lost on the member, nothing is done twice, and the agent recovers by itself. */
 import { afterEach, describe, expect, test } from "vitest";
 import {
   AppliedManifestWork,
@@ -57,7 +54,7 @@ const ready = async (): Promise<string | undefined> =>
 const removeOnHub = (name: string): Promise<void> =>
   world.hub().client.delete(Deployment, { cluster: "hub", namespace: "shop", name });
 
-test("an agent that is offline for three days keeps what runs, repairs it, and catches up without a storm", async () => {
+test("an agent that is offline for three days keeps its workloads, repairs drift, and catches up without a request storm", async () => {
   await start();
   world.setOnline(false);
   await world.run(2 * MINUTE_MS);
@@ -73,7 +70,7 @@ test("an agent that is offline for three days keeps what runs, repairs it, and c
   await world.run(MINUTE_MS);
   expect((await onMember("web"))?.spec.replicas).toBe(2);
   await world.run(10 * MINUTE_MS);
-  // A dozen watches and a few writes that wait, each tried a few times a minute at most.
+  // A dozen watches and a few pending writes, each retried at most a few times a minute.
   expect(world.requests.refused).toBeLessThan(600);
   world.far.clock.advance(3 * 24 * HOUR_MS);
   await world
@@ -97,7 +94,7 @@ test("an agent that is offline for three days keeps what runs, repairs it, and c
   expect(world.requests.writes).toBeLessThan(80);
 });
 
-test("a hub that was restored from an older snapshot takes nothing away, and what it says now holds", async () => {
+test("a hub restored from an older snapshot removes nothing, and its current state applies", async () => {
   await start();
   const saved = await world.save();
   await deploy("later", 1);
@@ -115,13 +112,13 @@ test("a hub that was restored from an older snapshot takes nothing away, and wha
   await world.restore(saved);
   await world.run(10 * MINUTE_MS);
 
-  // The hub does not know of it: it stays, marks and all, until somebody says otherwise.
+  // The hub does not know it: it stays, with its labels, until a user deletes it.
   expect((await onMember("later"))?.spec.replicas).toBe(1);
   expect((await onMember("web"))?.spec.replicas).toBe(2);
   expect(await ready()).toBe("True");
 });
 
-test("a deletion that a restored hub still has in hand does not touch what came after it", async () => {
+test("a deletion still pending on a restored hub does not affect later objects", async () => {
   await start();
   world.setOnline(false);
   await removeOnHub("web");
@@ -140,7 +137,7 @@ test("a deletion that a restored hub still has in hand does not touch what came 
   expect((await onMember("web"))?.spec.replicas).toBe(4);
 });
 
-test("a hub that is away while something is deleted gets its answer when it is back", async () => {
+test("a deletion while the hub is down is completed when it is back", async () => {
   await start();
   await removeOnHub("web");
   world.setOnline(false);
@@ -158,7 +155,7 @@ test("a hub that is away while something is deleted gets its answer when it is b
   ).toEqual([]);
 });
 
-test("an agent that starts again finds everything as it left it", async () => {
+test("a restarted agent finds everything unchanged", async () => {
   await start();
   const before = (await onMember("web"))?.metadata.resourceVersion;
 
@@ -169,7 +166,7 @@ test("an agent that starts again finds everything as it left it", async () => {
   expect(await ready()).toBe("True");
 });
 
-test("an agent whose clock is wrong says nothing of its member until it is right again", async () => {
+test("an agent with a wrong clock reports nothing about its member until the clock is right again", async () => {
   let skewMs = 0;
   await start({
     agentClock: (clock) => ({ now: () => clock.now() + skewMs, after: (delayMs, run) => clock.after(delayMs, run) }),
@@ -200,7 +197,7 @@ test("an agent whose clock is wrong says nothing of its member until it is right
   ]).toEqual(["True", "True"]);
 });
 
-describe("a ManifestWork that a restored hub does not know", () => {
+describe("a ManifestWork unknown to a restored hub", () => {
   const settings = (): Promise<ConfigMap | undefined> =>
     find(world.far.client, ConfigMap, { cluster: CLUSTER, namespace: "default", name: "settings" }) as Promise<
       ConfigMap | undefined
@@ -230,7 +227,7 @@ describe("a ManifestWork that a restored hub does not know", () => {
     expect(await settings()).toBeDefined();
   });
 
-  test("goes when somebody on the member says so", async () => {
+  test("is deleted when a user on the member deletes it", async () => {
     await lose();
 
     const { items } = await world.far.client.list(AppliedManifestWork, { cluster: CLUSTER });
@@ -241,7 +238,7 @@ describe("a ManifestWork that a restored hub does not know", () => {
     expect((await world.far.client.list(AppliedManifestWork, { cluster: CLUSTER })).items).toEqual([]);
   });
 
-  test("goes after as long as its agent was told to wait, and not before", async () => {
+  test("is deleted after the agent's eviction grace period, and not before", async () => {
     await lose({ evictionGraceMs: HOUR_MS });
     await world.run(50 * MINUTE_MS);
     expect(await settings()).toBeDefined();

@@ -1,4 +1,4 @@
-/** Members that pull: an agent applies their Works, reports how they are, and is missed when it falls silent. */
+/** Pull members: an agent applies their Works and reports their status, and they become not ready when it stops. */
 import { afterEach, expect, test } from "vitest";
 import {
   Cluster,
@@ -35,7 +35,7 @@ async function start(pull: "all" | string[]): Promise<void> {
   await fleet.run(SETTLED_MS);
 }
 
-test("a member that pulls gets its share, beside one that the hub reaches, and its status comes back", async () => {
+test("a pull member gets its share, next to a push member, and its status is reported", async () => {
   await start(["member2"]);
 
   const { items } = await fleet.client.list(Cluster, { cluster: "hub" });
@@ -89,7 +89,7 @@ test("the agent renews its two Leases and writes nothing else while nothing chan
   ).toBe("member1");
 });
 
-test("what is deleted on the hub goes from a member that pulls", async () => {
+test("an object deleted on the hub is deleted on a pull member", async () => {
   await start("all");
 
   await fleet.client.delete(Deployment, { cluster: "hub", namespace: "shop", name: "web" });
@@ -101,7 +101,7 @@ test("what is deleted on the hub goes from a member that pulls", async () => {
   ).toBeUndefined();
 });
 
-test("a member that pulls and leaves keeps what it runs", async () => {
+test("a pull member that leaves keeps its workloads", async () => {
   await start("all");
 
   await fleet.client.delete(Cluster, { cluster: "hub", name: "member2" });
@@ -116,7 +116,7 @@ test("a member that pulls and leaves keeps what it runs", async () => {
   ).toBeUndefined();
 });
 
-test("a ManifestWork for a member that pulls is applied there, and its end takes it away", async () => {
+test("a ManifestWork for a pull member is applied there, and its deletion removes the objects", async () => {
   await start("all");
   const manifest = {
     apiVersion: "v1",

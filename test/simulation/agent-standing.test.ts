@@ -1,6 +1,6 @@
 /**
- * An agent with its own rights on a hub, no more than an administrator gives it: let in, let go, let in again, and
- * never locked out of what it has to finish.
+ * An agent with only the permissions that an administrator grants on a hub: accepted, removed, accepted again, and
+ * never locked out of work it has to finish.
  */
 import { beforeEach, afterEach, expect, test } from "vitest";
 import { createRealMember, introduce, managedClusterIdentity, runAgent, standingOf } from "../../src/agent/index.ts";
@@ -30,7 +30,7 @@ const ADMIN = { name: "admin", groups: ["system:masters", "system:authenticated"
 const { commonName, organizations } = managedClusterIdentity("paris", "agent1");
 
 let hub: TestFleet;
-/** The cluster that is to join, in a process of its own. */
+/** The joining cluster, in a separate process. */
 let far: TestFleet;
 let stops: (() => Promise<void>)[];
 const serving = new Set<Agent>();
@@ -63,7 +63,7 @@ const as = (part: string, name: string, ...groups: string[]): Client =>
     fieldManager: `flotilla-${part}`,
   });
 
-/** Returns what stops it. */
+/** Returns a function that stops it. */
 function startAgent(seed = 3): () => Promise<void> {
   const stopping = new AbortController();
   const shared = { clock: far.clock, random: createSeededRandom(seed), log };
@@ -113,7 +113,7 @@ const settle = (): Promise<void> =>
     server: hub.hub,
     others: [far.hub, ...serving],
   });
-/** What an agent does before it serves is nobody's to wait for, so that it gets a few turns now and then. */
+/** An agent's startup cannot be waited for, so it gets a few event loop turns now and then. */
 async function run(ms: number): Promise<void> {
   for (const end = far.clock.now() + ms; far.clock.now() < end;) {
     for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
@@ -129,7 +129,7 @@ const faces = async (): Promise<boolean[]> => [
   (await find(hub.client, Cluster, PARIS)) !== undefined,
 ];
 
-/** An agent that serves both faces; the returned function stops it. */
+/** Starts an agent for Karmada and OCM; the returned function stops it. */
 async function join(): Promise<() => Promise<void>> {
   const stop = startAgent();
   await run(5_000);
@@ -165,7 +165,7 @@ const settings = (): Promise<unknown> =>
   find(far.client, ConfigMap, { cluster: "paris", namespace: "default", name: "settings" });
 const web = (): Promise<unknown> => find(far.client, Deployment, { cluster: "paris", namespace: "shop", name: "web" });
 
-test("a cluster that was deleted on the hub is told of once, stays away, and asks again when its agent starts again", async () => {
+test("a cluster that was deleted on the hub is reported once, stays out, and requests to join again when its agent restarts", async () => {
   const stop = await join();
   said = [];
   await hub.client.delete(ManagedCluster, PARIS);
@@ -189,7 +189,7 @@ test("a cluster that was deleted on the hub is told of once, stays away, and ask
   expect(await isReady()).toBe(true);
 });
 
-test("an agent that was denied and is accepted again goes on by itself", async () => {
+test("an agent that was denied and is accepted again resumes by itself", async () => {
   await join();
   await hub.client.patch(ManagedCluster, PARIS, { spec: { hubAcceptsClient: false } }, { type: "merge" });
   await run(5 * MINUTE_MS);
@@ -201,7 +201,7 @@ test("an agent that was denied and is accepted again goes on by itself", async (
   expect(await isReady()).toBe(true);
 });
 
-test("a member that is unjoined leaves within seconds, and keeps what it runs without a mark", async () => {
+test("an unjoined member leaves within seconds, and keeps its workloads without labels", async () => {
   await join();
   await propagate();
   await distribute();
@@ -218,7 +218,7 @@ test("a member that is unjoined leaves within seconds, and keeps what it runs wi
   expect(await settings()).toBeDefined();
 });
 
-test("a member whose ManagedCluster is deleted leaves within seconds, and its works go from it", async () => {
+test("a member whose ManagedCluster is deleted leaves within seconds, and its works are removed from it", async () => {
   await join();
   await propagate();
   await distribute();
@@ -231,7 +231,7 @@ test("a member whose ManagedCluster is deleted leaves within seconds, and its wo
   expect([await web(), await settings()]).toEqual([expect.anything(), undefined]);
 });
 
-test("a namespace of a cluster that somebody deletes takes its works along and comes back", async () => {
+test("a deleted cluster namespace deletes its works and is created again", async () => {
   await join();
   await distribute();
   await run(MINUTE_MS);
@@ -247,7 +247,7 @@ test("a namespace of a cluster that somebody deletes takes its works along and c
   expect(await settings()).toBeDefined();
 });
 
-test("two agents of one cluster are told of each other", async () => {
+test("two agents of one cluster are both warned", async () => {
   await join();
   said = [];
   startAgent(4);

@@ -1,4 +1,7 @@
-/** Where an agent keeps its credentials on a member: made where it may be, and told where it may not. */
+/**
+ * How an agent stores its credentials on a member: in a namespace that is created if permitted, and with an error
+ * otherwise.
+ */
 import { expect, test } from "vitest";
 import { createSecretStore } from "../../src/agent/index.ts";
 import { ClusterRole, ClusterRoleBinding, Namespace, Secret } from "../../src/api/index.ts";
@@ -45,7 +48,7 @@ async function start(
   return { fleet, store: createSecretStore({ client, cluster: "paris", namespace: "agents" }) };
 }
 
-test("the namespace is made when it is missing, and nothing is kept before there is something to keep", async () => {
+test("the namespace is created if it is missing, and nothing is stored before there are credentials", async () => {
   const { fleet, store } = await start(SECRETS, NAMESPACES);
 
   await store.prepare(signal);
@@ -57,7 +60,7 @@ test("the namespace is made when it is missing, and nothing is kept before there
   expect(await store.load(signal)).toEqual(credentials);
 });
 
-test("who may not make the namespace is told what to do", async () => {
+test("without permission to create the namespace the error has a remedy", async () => {
   const { store } = await start(SECRETS);
 
   await expect(store.prepare(signal)).rejects.toThrow(
@@ -65,11 +68,11 @@ test("who may not make the namespace is told what to do", async () => {
   );
 });
 
-test("who may not write there is told before anything is asked for", async () => {
+test("without permission to write there the error is reported before a certificate is requested", async () => {
   const { fleet, store } = await start(NAMESPACES);
   await fleet.client.create(Namespace, "paris", { apiVersion: "v1", kind: "Namespace", metadata: { name: "agents" } });
 
   await expect(store.prepare(signal)).rejects.toThrow(
-    "this agent may not keep its credentials in the namespace agents of cluster paris; let its account write Secrets there, or name a directory with --state DIR",
+    "this agent may not store its credentials in namespace agents of cluster paris; allow its service account to write Secrets there, or set a directory with --state DIR",
   );
 });

@@ -1,6 +1,6 @@
 /**
- * A hub and a cluster that it cannot reach, each a fleet of its own on one fake clock, with an agent between them over
- * a connection that can be cut, and a hub that can be exchanged for an older copy of itself.
+ * A hub and a cluster that it cannot reach, each its own fleet on one fake clock, with an agent between them over a
+ * connection that can be cut, and a hub that can be replaced by an older snapshot of itself.
  */
 import { createAgent, createRealMember } from "../../src/agent/index.ts";
 import type { Agent } from "../../src/agent/index.ts";
@@ -21,16 +21,16 @@ export const CLUSTER = "paris";
 
 export interface World {
   hub(): TestFleet;
-  /** The cluster `paris`, in a process of its own. */
+  /** The cluster `paris`, in a separate process. */
   far: TestFleet;
   agent(): Agent;
-  /** Requests of the agent to its hub since the last reset, watches included. */
+  /** Requests of the agent to its hub since the last reset, including watches. */
   requests: { lists: number; writes: number; reads: number; refused: number };
   resetRequests(): void;
   setOnline(isOnline: boolean): void;
-  /** The bytes of the hub, to go back to. */
+  /** A snapshot of the hub's store. */
   save(): Promise<readonly Entry[]>;
-  /** The hub is gone, and another starts from those bytes. */
+  /** Stops the hub and starts another from a snapshot. */
   restore(saved: readonly Entry[]): Promise<void>;
   restartAgent(): Promise<void>;
   run(ms: number): Promise<void>;
@@ -39,7 +39,7 @@ export interface World {
 
 export interface WorldOptions {
   authority?: HubOptions["authority"];
-  /** What the agent takes for the time. */
+  /** The agent's clock. */
   agentClock?(clock: Clock): Clock;
   evictionGraceMs?: number;
 }
@@ -57,9 +57,9 @@ export async function createWorld({ authority, agentClock, evictionGraceMs }: Wo
   function refuse(): void {
     if (isOnline) return;
     requests.refused++;
-    throw new UnreachableError("the hub does not answer");
+    throw new UnreachableError("the hub does not respond");
   }
-  /** Always to the hub of the moment. */
+  /** Always sends to the current hub. */
   const transport: Transport = {
     async send(request, signal) {
       refuse();

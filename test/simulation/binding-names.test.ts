@@ -1,6 +1,6 @@
 /**
- * Two objects of one kind and name in different API groups want the same binding: the first keeps it, the other is told
- * and waits.
+ * Two objects of one kind and name in different API groups need the same binding name: the first keeps it, the other
+ * reports the conflict and waits.
  */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
@@ -98,7 +98,7 @@ for (const [where, { scope, namespace, bindings, policies }] of Object.entries(s
       for (const group of GROUPS) await create(group);
     });
 
-    test("the first keeps the binding; the second is told once, on itself and on its policy", async () => {
+    test("the first keeps the binding; the conflict is reported once, on the second and on its policy", async () => {
       expect(await owner()).toBe("first.example.dev/v1");
       expect(await onMember("first.example.dev")).toEqual(["web"]);
       expect(await onMember("second.example.dev")).toEqual([]);
@@ -109,7 +109,7 @@ for (const [where, { scope, namespace, bindings, policies }] of Object.entries(s
           name: "web",
           reason: "BindingNameTaken",
           message:
-            "binding web-widget belongs to Widget web of first.example.dev/v1: the names of bindings do not contain the API group; rename one of the two objects",
+            "binding web-widget belongs to Widget web of first.example.dev/v1, because binding names do not contain the API group; rename one of the two objects",
         },
       ]);
 
@@ -125,7 +125,7 @@ for (const [where, { scope, namespace, bindings, policies }] of Object.entries(s
       expect(await told()).toEqual(["second.example.dev/v1 ApplyPolicyFailed 1"]);
     });
 
-    test("the second has its turn when the first is gone, and nothing of the first is left", async () => {
+    test("the second gets the binding when the first is deleted, and nothing of the first is left", async () => {
       await fleet.client.delete(
         kindOf("first.example.dev"),
         { ...place, name: "web" },
@@ -143,7 +143,7 @@ for (const [where, { scope, namespace, bindings, policies }] of Object.entries(s
       ]);
     });
 
-    test("the second does not take over what the first left running", async () => {
+    test("the second does not adopt preserved workloads of the first", async () => {
       await fleet.client.delete(
         kindOf("first.example.dev"),
         { ...place, name: "web" },
@@ -160,7 +160,7 @@ for (const [where, { scope, namespace, bindings, policies }] of Object.entries(s
       expect(await onMember("second.example.dev")).toEqual(["web"]);
     });
 
-    test("a second that is gone before the first leaves no problem behind", async () => {
+    test("a second that is deleted before the first leaves no problem behind", async () => {
       await fleet.client.delete(kindOf("second.example.dev"), { ...place, name: "web" });
       await fleet.run(SETTLED_MS);
       expect(await problemsOf("second.example.dev")).toEqual([]);

@@ -1,4 +1,4 @@
-/** Objects that are in no namespace, from a ClusterPropagationPolicy to the members and back. */
+/** Cluster-scoped objects, from a ClusterPropagationPolicy to the members and back. */
 import { afterEach, expect, test } from "vitest";
 import {
   ClusterPropagationPolicy,
@@ -51,7 +51,7 @@ const namespace = (name: string, labels: Record<string, string> = {}): Namespace
 const has = async (cluster: string, kind: Parameters<TestFleet["client"]["list"]>[0], name: string): Promise<boolean> =>
   (await fleet.client.list(kind, { cluster })).items.some(({ metadata }) => metadata.name === name);
 
-test("a cluster-scoped template goes to the members of its policy through a ClusterResourceBinding, and goes with it", async () => {
+test("a cluster-scoped template is propagated through a ClusterResourceBinding, and deleted with it", async () => {
   await start();
   await fleet.client.create(ClusterRole, "hub", role("shop:reader"));
   await fleet.client.create(
@@ -87,7 +87,7 @@ test("a cluster-scoped template goes to the members of its policy through a Clus
   expect(await has("member1", ClusterRole, "shop:reader")).toBe(false);
 });
 
-test("a ClusterPropagationPolicy gets a namespaced template that no policy of its namespace wants", async () => {
+test("a ClusterPropagationPolicy claims a namespaced template that no namespaced policy matches", async () => {
   await start();
   await fleet.client.create(Namespace, "hub", namespace("shop"));
   await fleet.client.create(
@@ -112,7 +112,7 @@ test("a ClusterPropagationPolicy gets a namespaced template that no policy of it
   expect(await clustersOf("cart-deployment")).toEqual(["member2"]);
 });
 
-test("later edits of a ClusterPropagationPolicy reach the ClusterResourceBinding, every field of it", async () => {
+test("edits of a ClusterPropagationPolicy reach the ClusterResourceBinding, every field of it", async () => {
   await start();
   await fleet.client.create(ClusterRole, "hub", role("reader"));
   await fleet.client.create(
@@ -141,7 +141,7 @@ test("later edits of a ClusterPropagationPolicy reach the ClusterResourceBinding
   expect(await has("member2", ClusterRole, "reader")).toBe(true);
 });
 
-test("a policy of a namespace may select the SidecarSet of that name", async () => {
+test("a namespaced policy may select a cluster-scoped SidecarSet by name", async () => {
   await start();
   await fleet.client.create(Namespace, "hub", namespace("shop"));
   await fleet.client.create(
@@ -163,7 +163,7 @@ test("a policy of a namespace may select the SidecarSet of that name", async () 
   ).toMatchObject({ "propagationpolicy.karmada.io/namespace": "shop", "propagationpolicy.karmada.io/name": "logs" });
 });
 
-test("a namespace that a policy selects changes hands without ever leaving a member", async () => {
+test("a namespace selected by a policy changes its owner without ever leaving a member", async () => {
   await start();
   await fleet.client.create(Namespace, "hub", namespace("shop"));
   await fleet.run(SETTLED_MS);
@@ -199,7 +199,7 @@ test("a namespace that a policy selects changes hands without ever leaving a mem
   expect(await has("member2", Namespace, "shop")).toBe(false);
 });
 
-test("a namespace that opted out goes only where a policy takes it", async () => {
+test("a namespace that opted out of propagation is only propagated by a policy", async () => {
   await start();
   await fleet.client.create(
     Namespace,
@@ -221,7 +221,7 @@ test("a namespace that opted out goes only where a policy takes it", async () =>
   expect(await has("member2", Namespace, "shop")).toBe(false);
 });
 
-test("the clusters' own namespaces and the control plane's definitions are nobody's templates", async () => {
+test("system namespaces and the control plane's CRDs are never templates", async () => {
   await start();
   await fleet.client.create(
     ClusterPropagationPolicy,

@@ -1,4 +1,4 @@
-/** OpenKruise's definitions travel to the members like any other object, and what depends on them waits. */
+/** OpenKruise's CRDs are propagated to the members like any other object, and dependent objects wait. */
 import { afterEach, expect, test } from "vitest";
 import {
   CloneSet,
@@ -38,7 +38,7 @@ const definitions = {
   },
 } as unknown as ClusterPropagationPolicy;
 
-test("a CloneSet waits for OpenKruise's definitions, says what is missing, writes nothing meanwhile, and goes when they are there", async () => {
+test("a CloneSet waits for OpenKruise's CRDs, reports what is missing, writes nothing meanwhile, and is propagated when they exist", async () => {
   fleet = await startTestFleet({ members: ["member1", "member2"], kruise: "none" });
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
   await fleet.client.create(
@@ -75,7 +75,7 @@ test("a CloneSet waits for OpenKruise's definitions, says what is missing, write
   ).not.toContain("clonesets.apps.kruise.io");
 });
 
-test("what members report of a kind without a status subresource stays on the binding, and the template is told why", async () => {
+test("the status of a kind without a status subresource stays on the binding, and an event on the template explains why", async () => {
   fleet = await startTestFleet({ members: ["member1"] });
   const widget = dynamicKind({
     group: "example.dev",
@@ -145,7 +145,7 @@ test("what members report of a kind without a status subresource stays on the bi
   expect(fleet.writes()).toEqual([]);
 });
 
-test("a ConfigMap, of which members have nothing to report, is told nothing", async () => {
+test("a ConfigMap, which has no status, gets no such event", async () => {
   fleet = await startTestFleet({ members: ["member1"] });
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
   await fleet.client.create(
@@ -168,7 +168,7 @@ test("a ConfigMap, of which members have nothing to report, is told nothing", as
   expect((await fleet.client.list(Event, { cluster: "hub", namespace: "shop" })).items).toEqual([]);
 });
 
-test("a sum that the template's schema refuses is told on the template, once and in the server's words", async () => {
+test("an aggregated status that the template's schema rejects is reported on the template, once and with the server's error", async () => {
   fleet = await startTestFleet({ members: ["member1"] });
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
   const luaScript =

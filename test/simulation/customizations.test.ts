@@ -1,7 +1,4 @@
-/**
- * Rules that users write in Lua, in a whole fleet: what the hub and the members show because of them, and when they
- * change or go.
- */
+/** Users' Lua rules in a whole fleet: their effect on the hub and the members, and when they change or are deleted. */
 import { afterEach, expect, test } from "vitest";
 import {
   CloneSet,
@@ -20,7 +17,7 @@ const SETTLED_MS = 10_000;
 const clusters = { member1: 1, member2: 1 };
 const CloneSetV1alpha1 = inVersion<CloneSetV1alpha1>(CloneSet, "v1alpha1");
 
-/** A status alone, with figures that nobody else would come to. */
+/** Returns only a status, with values that no other rule would produce. */
 const SUM = `
 function AggregateStatus(desiredObj, statusItems)
   local replicas = 0
@@ -50,7 +47,7 @@ async function start(): Promise<void> {
   await fleet.run(SETTLED_MS);
 }
 
-/** As somebody writes it, shorthand and all. */
+/** As users write it, including shorthand. */
 async function customize(customizations: object): Promise<void> {
   const target = { apiVersion: "apps.kruise.io/v1alpha1", kind: "CloneSet" };
   await fleet.client.create(ResourceInterpreterCustomization, "hub", {
@@ -65,7 +62,7 @@ async function customize(customizations: object): Promise<void> {
 const read = (cluster: string): Promise<DeepReadonly<CloneSetV1alpha1>> =>
   fleet.client.get(CloneSetV1alpha1, { cluster, namespace: "shop", name: "web" });
 
-test("a customization takes over what it has a rule for, and gives it back when it goes", async () => {
+test("a customization takes over the operations it defines, and returns them when it is deleted", async () => {
   await start();
   const before = (await read("hub")).status;
 
@@ -75,7 +72,7 @@ test("a customization takes over what it has a rule for, and gives it back when 
   await fleet.run(SETTLED_MS);
 
   expect(before).toMatchObject({ replicas: 4, readyReplicas: 4, updatedReplicas: 4 });
-  // What the script does not name is summed as before.
+  // Fields that the script does not set are aggregated as before.
   expect(during).toEqual({
     ...before,
     replicas: 4,
@@ -87,7 +84,7 @@ test("a customization takes over what it has a rule for, and gives it back when 
   expect((await read("hub")).status).toEqual(before);
 });
 
-test("a rule that names a place keeps what members decide there", async () => {
+test("a retention rule with a path keeps the members' values there", async () => {
   await start();
   await customize({ retention: { jsonPaths: [".spec.minReadySeconds"] } });
   const theirs = await read("member1");

@@ -1,4 +1,4 @@
-/** What workloads need follows them to their members, and goes when nobody needs it any more. */
+/** Dependencies of workloads follow them to their members, and are removed when no workload needs them. */
 import { afterEach, expect, test } from "vitest";
 import {
   Cluster,
@@ -72,7 +72,7 @@ async function expectSilence(): Promise<void> {
   expect(fleet.writes()).toEqual([]);
 }
 
-test("a ConfigMap goes where the Deployment that needs it goes, also when it comes later, and goes with it", async () => {
+test("a ConfigMap follows the Deployment that needs it, also when it is created later, and is removed with it", async () => {
   await start();
   await fleet.client.create(PropagationPolicy, "hub", policy("web", "web", ["member1", "member2"]));
   await fleet.client.create(Deployment, "hub", needing("shop/web", "settings"));
@@ -112,7 +112,7 @@ test("a ConfigMap goes where the Deployment that needs it goes, also when it com
   });
 });
 
-test("what two workloads need is where either is, and stays for the one that is left; where they disagree somebody is told", async () => {
+test("a dependency of two workloads is on the clusters of both, and stays for the remaining one; a conflict is reported", async () => {
   await start();
   await fleet.client.create(ConfigMap, "hub", configMap("settings"));
   await fleet.client.create(PropagationPolicy, "hub", policy("web", "web", ["member1"]));
@@ -144,7 +144,7 @@ test("what two workloads need is where either is, and stays for the one that is 
   });
 });
 
-test("what a policy propagates as well keeps its own clusters when nobody needs it any more", async () => {
+test("a dependency that a policy propagates as well keeps the policy's clusters when no workload needs it", async () => {
   await start();
   await fleet.client.create(ConfigMap, "hub", configMap("settings"));
   await fleet.client.create(
@@ -170,7 +170,7 @@ test("what a policy propagates as well keeps its own clusters when nobody needs 
   await expectSilence();
 });
 
-test("a workload that needs something else lets go of what it needed before", async () => {
+test("a workload that changes its dependencies releases the previous ones", async () => {
   await start();
   await fleet.client.create(ConfigMap, "hub", configMap("old"));
   await fleet.client.create(ConfigMap, "hub", configMap("new"));
@@ -185,7 +185,7 @@ test("a workload that needs something else lets go of what it needed before", as
   expect([await where("old"), await where("new")]).toEqual([[], ["member1"]]);
 });
 
-test("what is in no namespace needs things too, by labels as well; what belongs to the hub itself never leaves it", async () => {
+test("cluster-scoped workloads have dependencies too, also by labels; the hub's own objects are never propagated", async () => {
   await start();
   const luaScript = `function GetDependencies(obj)
     return {
@@ -248,7 +248,7 @@ test("what is in no namespace needs things too, by labels as well; what belongs 
   expect([await where("first"), await where("other")]).toEqual([[], ["member2"]]);
 });
 
-test("what a workload needs stays on a member that is being left until the workload is gone from there", async () => {
+test("a dependency stays on a member that is being left until the workload is deleted there", async () => {
   await start();
   await fleet.client.create(ConfigMap, "hub", configMap("settings"));
   await fleet.client.create(
@@ -280,7 +280,7 @@ test("what a workload needs stays on a member that is being left until the workl
   expect(await where("settings")).toEqual([to]);
 });
 
-test("a fleet that is started again finds what is needed in place, and lets go of what was no longer needed when it stopped", async () => {
+test("a restarted fleet keeps dependencies in place, and releases those that became unneeded while it was stopped", async () => {
   const engine = createLastingEngine();
   await start({ engine });
   await fleet.client.create(ConfigMap, "hub", configMap("settings"));
@@ -295,7 +295,7 @@ test("a fleet that is started again finds what is needed in place, and lets go o
 
   const web = { cluster: "hub", namespace: "shop", name: "web-deployment" };
   await fleet.stop();
-  // The note goes while nobody looks.
+  // The annotation is removed while the fleet is stopped.
   fleet = await startTestFleet({
     members: ["member1", "member2", "member3"],
     engine,

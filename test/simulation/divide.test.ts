@@ -1,5 +1,6 @@
 /**
- * A rollout, a budget and ordinals mean the fleet: what really runs on simulated members while a workload is divided.
+ * Rollouts, budgets and ordinals apply to the whole fleet: what actually runs on simulated members while a workload is
+ * divided.
  */
 import { afterEach, describe, expect, test } from "vitest";
 import {
@@ -45,7 +46,7 @@ const workWrites = (): number =>
     )
     .reduce((sum, { count }) => sum + count, 0);
 
-describe("a release of a CloneSet over three members", () => {
+describe("a rollout of a CloneSet over three members", () => {
   const members = ["member1", "member2", "member3"];
   const updated = (): Promise<number[]> => Promise.all(members.map((cluster) => imagesOn(cluster, "web:2")));
   const patch = (partition: number | string, image = "web:2"): Promise<unknown> =>
@@ -76,7 +77,7 @@ describe("a release of a CloneSet over three members", () => {
     await fleet.run(SETTLED_MS);
   }
 
-  test("updates exactly as many pods as the partition of the fleet lets through", async () => {
+  test("updates exactly as many pods as the fleet's partition allows", async () => {
     await release();
 
     await patch("90%");
@@ -97,7 +98,7 @@ describe("a release of a CloneSet over three members", () => {
     expect(await updated()).toEqual([3, 3, 4]);
   });
 
-  test("goes through the canary before anybody else", async () => {
+  test("updates the canary cluster first", async () => {
     await release({ "flotilla.dev/rollout-order": "canary", "flotilla.dev/canary-clusters": "member2" });
 
     await patch(8);
@@ -109,7 +110,7 @@ describe("a release of a CloneSet over three members", () => {
     expect(await updated()).toEqual([0, 3, 1]);
   });
 
-  test("keeps its ratio when replicas move in the middle", async () => {
+  test("keeps its ratio when replicas move during the rollout", async () => {
     await release();
     await patch(5);
     await fleet.run(SETTLED_MS);
@@ -128,7 +129,7 @@ describe("a release of a CloneSet over three members", () => {
     expect(await updated()).toEqual([2, 1, 2]);
   });
 
-  test("costs one write per Work and stage, whatever the members report meanwhile", async () => {
+  test("causes one write per Work and stage, whatever the members report meanwhile", async () => {
     await release();
     fleet.resetWrites();
 
@@ -138,7 +139,7 @@ describe("a release of a CloneSet over three members", () => {
     expect(workWrites()).toBe(members.length);
   });
 
-  test("that asks for an order that does not exist is refused on the binding, changes nothing, and is not tried over and over", async () => {
+  test("with an unknown order is rejected on the binding, changes nothing, and is not retried constantly", async () => {
     await release();
     fleet.resetWrites();
 
@@ -178,7 +179,7 @@ describe("a release of a CloneSet over three members", () => {
   });
 });
 
-/** How often the dispatch of anything has failed since the start. */
+/** The number of failed dispatches since the start. */
 function dispatchFailures(): number {
   return fleet.hub.managers.reduce((sum, manager) => sum + (manager.metrics().get("dispatch")?.failures ?? 0), 0);
 }
@@ -206,9 +207,7 @@ describe("an Advanced StatefulSet over two members", () => {
     });
     await fleet.run(SETTLED_MS);
   }
-  /**
-   * Lets the fleet work in small steps and looks in each of them at what runs, pods that are being removed included.
-   */
+  /** Advances the fleet in small steps and checks the running pods in each, including terminating ones. */
   async function expectNoOverlap(steps: number, stepMs: number): Promise<void> {
     for (let step = 0; step < steps; step++) {
       await fleet.run(stepMs);
@@ -226,7 +225,7 @@ describe("an Advanced StatefulSet over two members", () => {
     ]);
   });
 
-  test("never runs an ordinal twice while replicas move, and has no holes afterwards", async () => {
+  test("never runs an ordinal twice while replicas move, and has no gaps afterwards", async () => {
     await create(6);
 
     await fleet.client.patch(
@@ -254,7 +253,7 @@ describe("an Advanced StatefulSet over two members", () => {
     ]);
   });
 
-  test("never runs an ordinal twice while it is scaled to what each member had", async () => {
+  test("never runs an ordinal twice while it is scaled to each member's share", async () => {
     await create(6);
 
     await fleet.client.patch(AdvancedStatefulSet, web, { spec: { replicas: 3 } }, { type: "merge" });
@@ -266,7 +265,7 @@ describe("an Advanced StatefulSet over two members", () => {
     expect((await ordinals()).flat().sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
   });
 
-  test("starts the ordinals of a member that is left out elsewhere, and only when they are gone there", async () => {
+  test("starts the ordinals of a removed member elsewhere, only after they are deleted there", async () => {
     await create(6);
 
     await fleet.client.patch(
@@ -312,7 +311,7 @@ describe("an Advanced StatefulSet over two members", () => {
     });
   });
 
-  test("says nothing more once it has moved", async () => {
+  test("reports nothing more once it has moved", async () => {
     await create(6);
     await fleet.client.patch(
       PropagationPolicy,
@@ -366,7 +365,7 @@ describe("an Advanced DaemonSet over two members", () => {
     await fleet.run(SETTLED_MS);
   }
 
-  test("updates as many nodes as its partition lets through, at one write per Work", async () => {
+  test("updates as many nodes as its partition allows, with one write per Work", async () => {
     await create();
     fleet.resetWrites();
 
@@ -387,7 +386,7 @@ describe("an Advanced DaemonSet over two members", () => {
     expect(workWrites()).toBe(members.length);
   });
 
-  test("is held until its members have counted their nodes, and then gets its numbers in one more write each", async () => {
+  test("is held until its members have reported their nodes, and then gets its numbers in one more write each", async () => {
     await create({ partition: "50%" });
 
     expect(await partitions()).toEqual([1, 2]);
@@ -423,7 +422,7 @@ describe("a UnitedDeployment over two members", () => {
   const members = ["member1", "member2"];
 
   test.each(["v1alpha1", "v1beta1"])(
-    "in %s has its subsets add up, shows their sum, and is quiet then",
+    "in %s has subsets that add up, aggregates their status, and then writes nothing",
     async (version) => {
       await start(
         members,

@@ -1,4 +1,4 @@
-/** Members that do not answer: nobody else waits for them, nothing is lost, and what they missed arrives once. */
+/** Unreachable members: no other member waits for them, nothing is lost, and pending changes arrive once. */
 import { afterEach, expect, test } from "vitest";
 import { ConfigMap, Deployment, Namespace, PropagationPolicy, Work } from "../../src/api/index.ts";
 import { UnreachableError } from "../../src/client/index.ts";
@@ -17,7 +17,7 @@ const onMember = { ...onHub, cluster: "member1" };
 let fleet: TestFleet;
 afterEach(() => fleet.stop());
 
-/** What stands between execute and member1. */
+/** The network between execute and member1. */
 let network: { state: "up" | "down" | "stuck"; requests: number; release: PromiseWithResolvers<void> };
 
 async function start(): Promise<void> {
@@ -72,7 +72,7 @@ const writesTo = (cluster: string): string[] =>
     .filter((write) => write.part === "execute" && write.cluster === cluster)
     .map(({ verb, resource, count }) => `${count} × ${verb} ${resource}`);
 
-test("a member that is away for hours gets what it missed in one apply per object, and is asked rarely meanwhile", async () => {
+test("a member that is unreachable for hours gets pending changes in one apply per object, and few requests meanwhile", async () => {
   await start();
   await scale(3);
   for (let index = 0; index < 20; index++) await fleet.client.create(ConfigMap, "hub", settings(`settings-${index}`));
@@ -92,7 +92,7 @@ test("a member that is away for hours gets what it missed in one apply per objec
   expect((await workOfWeb())?.status?.conditions).toContainEqual(
     expect.objectContaining({ type: "Applied", status: "False", message: "no route to member1" }),
   );
-  // One question a minute for all of them together, and what was under way at the start.
+  // One request a minute for all of them together, plus the requests in flight at the start.
   expect(network.requests).toBeLessThan(5 * 60 * 1.5 + 40);
   network.requests = 0;
 
@@ -104,14 +104,14 @@ test("a member that is away for hours gets what it missed in one apply per objec
   fleet.resetWrites();
   await fleet.run(2 * 60_000);
   expect(await replicasOn("member1")).toBe(6);
-  // Of each ConfigMap this is the first change since it was made: its owner, then the change.
+  // This is the first change of each ConfigMap since its creation: first its owner, then the change.
   expect(writesTo("member1").sort()).toEqual(["1 × patch deployments.apps", "40 × patch configmaps"]);
   expect((await workOfWeb())?.status?.conditions).toContainEqual(
     expect.objectContaining({ type: "Applied", status: "True" }),
   );
 });
 
-test("a member that takes requests and never answers holds up nobody else", async () => {
+test("a member that accepts requests and never answers blocks no other member", async () => {
   await start();
   network.state = "stuck";
 
@@ -131,7 +131,7 @@ test("a member that takes requests and never answers holds up nobody else", asyn
   await fleet.run(SETTLED_MS);
 });
 
-test("what was deleted while the member was away goes when it is back, and what was made stays", async () => {
+test("an object deleted while the member was unreachable is deleted when it is back, and a created one stays", async () => {
   await start();
   network.state = "down";
 
@@ -148,7 +148,7 @@ test("what was deleted while the member was away goes when it is back, and what 
   expect((await find(fleet.client, ConfigMap, { ...onMember, name: "settings" }))?.data).toEqual({ colour: "blue" });
 });
 
-test("a template that was deleted and made again while the member was away is there in the end", async () => {
+test("a template deleted and created again while the member was unreachable exists in the end", async () => {
   await start();
   network.state = "down";
 

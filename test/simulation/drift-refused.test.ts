@@ -1,4 +1,4 @@
-/** Members that say no: it is told in their words, tried again slowly, and at once when what was missing comes. */
+/** Rejections by members: they are reported verbatim, retried with backoff, and immediately when the cause is fixed. */
 import { afterEach, describe, expect, test } from "vitest";
 import {
   CloneSet,
@@ -73,7 +73,7 @@ const attempts = (cluster: string): number =>
     .filter((write) => write.part === "execute" && write.cluster === cluster)
     .reduce((sum, { count }) => sum + count, 0);
 
-/** As dispatch would make it, for a member that the scheduler would not have chosen, or that changed since. */
+/** A Work as dispatch would create it, for a member that the scheduler would not have chosen, or that changed since. */
 const work = (cluster: string, manifest: KubernetesObject): Promise<unknown> =>
   fleet.client.create(Work, "hub", {
     apiVersion: "work.karmada.io/v1alpha1",
@@ -91,7 +91,7 @@ describe("a kind that the member does not serve", () => {
     scope: "Namespaced",
   });
 
-  test("is named on the Work, and delivered as soon as it is served", async () => {
+  test("is reported on the Work, and delivered as soon as it is served", async () => {
     await start("none", "v1", "ConfigMap");
     await definition("member2", "example.dev", "Widget", "widgets", "v1");
     await fleet.run(SETTLED_MS);
@@ -111,7 +111,7 @@ describe("a kind that the member does not serve", () => {
     expect(await find(fleet.client, Widget, { cluster: "member1", ...web })).toBeDefined();
   });
 
-  test("in this version is delivered in another that it serves, and watched there", async () => {
+  test("in this version is delivered in another served version, and watched there", async () => {
     await start("none", "v1", "ConfigMap");
     await definition("member1", "apps.kruise.io", "CloneSet", "clonesets", "v1alpha1");
     await fleet.run(SETTLED_MS);
@@ -145,7 +145,7 @@ describe("a kind that the member does not serve", () => {
   });
 });
 
-test("a refusal is told in the member's words, repeated slowly, and asked again at once when the Work changes", async () => {
+test("a rejection is reported verbatim, retried with backoff, and retried at once when the Work changes", async () => {
   await start("none", "v1", "ConfigMap");
   const quota: ResourceQuota = {
     apiVersion: "v1",

@@ -1,7 +1,4 @@
-/**
- * What people change on members: it is put back or only told, field by field and with who did it, and autoscalers are
- * let be.
- */
+/** Drift on members: it is repaired or only reported, per field and with its manager, and autoscalers are respected. */
 import { afterEach, describe, expect, test } from "vitest";
 import {
   CloneSet,
@@ -45,7 +42,7 @@ async function start(annotations?: Record<string, string>): Promise<void> {
   await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(3).build());
   await fleet.run(SETTLED_MS);
 }
-/** Somebody on the member, under a name of their own. */
+/** A user on the member, with their own field manager. */
 const person = () =>
   createClient({
     transport: fleet.hub.server.transport({ name: "ann", groups: ["system:masters"] }),
@@ -69,8 +66,8 @@ const writesToMembers = (): string[] =>
     .filter(({ part }) => part === "execute")
     .map(({ verb, resource, cluster, count }) => `${count} × ${verb} ${resource} on ${cluster}`);
 
-describe("a field that somebody changes on a member", () => {
-  test("is put back, and the Work says what it was, who changed it and when", async () => {
+describe("a field changed on a member", () => {
+  test("is repaired, and the Work reports the old value, the manager and the time", async () => {
     await start();
 
     await scale(9);
@@ -83,7 +80,7 @@ describe("a field that somebody changes on a member", () => {
     });
   });
 
-  test("stays and is told when the policy says to report, until the policy says otherwise", async () => {
+  test("stays and is reported if the policy specifies Report, until the policy changes", async () => {
     await start({ "flotilla.dev/drift": "report" });
 
     await scale(9);
@@ -105,7 +102,7 @@ describe("a field that somebody changes on a member", () => {
     expect(await conditionOf("web", "Drifted")).toMatchObject({ status: "False", reason: "Repaired" });
   });
 
-  test("stays also when something else of the template changes, which arrives", async () => {
+  test("stays while other changes of the template are propagated", async () => {
     await start({ "flotilla.dev/drift": "report" });
     await scale(9);
 
@@ -120,7 +117,7 @@ describe("a field that somebody changes on a member", () => {
     });
   });
 
-  test("stays when the template itself says to report, whatever its policy says", async () => {
+  test("stays if the template itself specifies Report, whatever its policy specifies", async () => {
     await start();
     await fleet.client.patch(
       Deployment,
@@ -135,7 +132,7 @@ describe("a field that somebody changes on a member", () => {
     expect(await replicas()).toBe(9);
   });
 
-  test("is named and not shown when it is a Secret's", async () => {
+  test("is named without its value in a Secret", async () => {
     await start();
     const key = { ...onMember, name: "keys" };
     await fleet.client.create(Secret, "hub", {
@@ -157,7 +154,7 @@ describe("a field that somebody changes on a member", () => {
 });
 
 describe("nothing is written", () => {
-  test("for a value that the member spells differently, also after a restart of what remembers", async () => {
+  test("for a value that the member normalizes, also after a restart", async () => {
     await start();
     const limits = { cpu: "1000m", memory: "1024Mi" };
     await fleet.client.create(
@@ -184,7 +181,7 @@ describe("nothing is written", () => {
     expect(writesToMembers()).toEqual([]);
   });
 
-  test("for a status that the member's controllers report again and again", async () => {
+  test("for a status that the member's controllers report repeatedly", async () => {
     await start();
     fleet.resetWrites();
 
@@ -202,7 +199,7 @@ describe("nothing is written", () => {
   });
 });
 
-describe("an object that an autoscaler scales", () => {
+describe("an object scaled by an autoscaler", () => {
   const autoscaler = (kind: string, apiVersion: string): HorizontalPodAutoscaler => ({
     apiVersion: "autoscaling/v2",
     kind: "HorizontalPodAutoscaler",
@@ -215,7 +212,7 @@ describe("an object that an autoscaler scales", () => {
     return fleet.client.get(kind, onMember);
   };
 
-  test("on the member keeps its replicas while the rest follows, and gets ours back when the autoscaler goes", async () => {
+  test("on the member keeps its replicas while other changes are propagated, and gets ours back when the autoscaler is deleted", async () => {
     await start();
     await fleet.client.create(HorizontalPodAutoscaler, "member1", autoscaler("Deployment", "apps/v1"));
 
@@ -232,7 +229,7 @@ describe("an object that an autoscaler scales", () => {
     expect(await replicas()).toBe(4);
   });
 
-  test("keeps replicas that were ours when the hub's change and an autoscaler came since", async () => {
+  test("keeps replicas that were ours before the hub's change and the autoscaler", async () => {
     await start();
     await fleet.client.patch(Deployment, onHub, { spec: { minReadySeconds: 1 } }, { type: "merge" });
     await fleet.run(SETTLED_MS);
@@ -258,7 +255,7 @@ describe("an object that an autoscaler scales", () => {
   });
 });
 
-test("a key that the template drops goes from the member, and one that the member has stays", async () => {
+test("a key removed from the template is removed from the member, and the member's own keys stay", async () => {
   await start();
   const key = { ...onHub, name: "settings" };
   await fleet.client.create(ConfigMap, "hub", {

@@ -1,4 +1,4 @@
-/** `flotilla why` and `flotilla plan` against a running hub: what they print, and with which code they end. */
+/** `flotilla why` and `flotilla plan` against a running hub: their output and exit codes. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -61,7 +61,7 @@ function write(object: unknown): string {
   return file;
 }
 
-test("a resource is named as kubectl names it", async () => {
+test("a resource is named as in kubectl", async () => {
   const [{ text }, ...others] = [
     await run("why", "deployment/web"),
     await run("why", "deploy", "web"),
@@ -73,14 +73,14 @@ test("a resource is named as kubectl names it", async () => {
   expect(others.map((other) => other.text)).toEqual([text, text]);
 });
 
-test("a resource that no policy selects is explained as well", async () => {
+test("a resource that no policy selects is explained too", async () => {
   const { text } = await run("why", "deployment/lone");
 
-  expect(text).toContain("no policy selects it, so it stays on the hub");
+  expect(text).toContain("no policy selects it, so it is not propagated");
   expect(text).toContain("not PropagationPolicy default/all (priority 0): it selects other objects of this kind");
 });
 
-test("a resource without a namespace is explained as well", async () => {
+test("a cluster-scoped resource is explained too", async () => {
   const selects = makePolicy("x/roles")
     .selects("rbac.authorization.k8s.io/v1", "ClusterRole", "reader")
     .duplicates("member2")
@@ -104,16 +104,16 @@ test("a resource without a namespace is explained as well", async () => {
   expect(text).toMatch(/member2: applied/);
 });
 
-test("what is not there, and what is not a type, is said", async () => {
+test("a missing object and an unknown type are reported", async () => {
   await expect(run("why", "deployment/gone")).rejects.toThrow(
     "there is no Deployment gone in namespace default on the hub",
   );
-  await expect(run("why", "spaceship/gone")).rejects.toThrow("the hub does not serve a resource type 'spaceship'");
+  await expect(run("why", "spaceship/gone")).rejects.toThrow("the hub does not serve the resource type 'spaceship'");
   await expect(run("why", "deployment")).rejects.toThrow("name one resource");
   await expect(run("plan")).rejects.toThrow("say what would change");
 });
 
-test("a plan ends with 1 when something would change, and with 0 when nothing would", async () => {
+test("a plan exits with 1 if something would change, and with 0 otherwise", async () => {
   const changed = await run("plan", "-f", write(makeDeployment("default/web").replicas(6).build()));
   const same = await run("plan", "-f", write(makeDeployment("default/web").replicas(4).build()));
 
@@ -122,7 +122,7 @@ test("a plan ends with 1 when something would change, and with 0 when nothing wo
   expect(same.text).toBe("Nothing would change on any member.\n");
 });
 
-test("both give data when asked for it", async () => {
+test("both print JSON on request", async () => {
   const why = JSON.parse((await run("why", "deployment/web", "-o", "json")).text) as { kind: string };
   const plan = JSON.parse((await run("plan", "--without-cluster", "member2", "-o", "json")).text) as {
     changes: { cluster: string; action: string }[];

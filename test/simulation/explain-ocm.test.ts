@@ -1,5 +1,6 @@
 /**
- * Explanations of Open Cluster Management's objects on a running hub, and of objects that both faces of a member want.
+ * Explanations of Open Cluster Management's objects on a running hub, and of objects propagated by both Karmada and
+ * OCM.
  */
 import { beforeEach, expect, test } from "vitest";
 import {
@@ -76,7 +77,7 @@ const settings = {
   data: { a: "1" },
 };
 
-test("a Placement says of each cluster why it was chosen or refused", async () => {
+test("a Placement explains for each cluster why it was chosen or excluded", async () => {
   await fleet.client.patch(
     ManagedCluster,
     { cluster: HUB, name: "member1" },
@@ -103,7 +104,7 @@ test("a Placement says of each cluster why it was chosen or refused", async () =
   expect(text).toMatch(/member2 +refused .*Predicate: it is not labelled env=prod/);
 });
 
-test("a ManifestWork says of each object what became of it", async () => {
+test("a ManifestWork explains the state of each object", async () => {
   await work("member1", "web", settings, makeDeployment("default/web").build(), {
     apiVersion: "example.com/v1",
     kind: "Widget",
@@ -117,24 +118,24 @@ test("a ManifestWork says of each object what became of it", async () => {
   expect(text).toContain('Widget default/w: not applied: the server doesn\'t have a resource type "Widget"');
 });
 
-test("an object that is on members alone is traced to its ManifestWork", async () => {
+test("an object that exists only on members is traced to its ManifestWork", async () => {
   await work("member2", "config", settings);
 
   const text = await why("configmap/settings");
 
   expect(text).toContain("member2: ManifestWork member2/config, applied");
   await expect(why("configmap/other")).rejects.toThrow(
-    "there is no ConfigMap other in namespace default on the hub, and no ManifestWork brings one to members",
+    "ConfigMap other in namespace default not found on the hub, and no ManifestWork applies one to members",
   );
 });
 
-test("a kind of which there is nothing to explain is refused", async () => {
+test("a kind without an explanation is rejected", async () => {
   await expect(why("managedcluster/member1")).rejects.toThrow("nothing decides where a ManagedCluster is");
   await expect(why("cluster/member1")).rejects.toThrow("a Cluster is the hub's own and never propagated");
-  await expect(why("placement/none")).rejects.toThrow("there is no Placement none in namespace default on the hub");
+  await expect(why("placement/none")).rejects.toThrow("no Placement none in namespace default on the hub");
 });
 
-test("an object that both faces want has one owner, and both explanations say which", async () => {
+test("an object of both a Work and a ManifestWork has one owner, and both explanations name it", async () => {
   await fleet.client.create(
     PropagationPolicy,
     HUB,
@@ -151,14 +152,14 @@ test("an object that both faces want has one owner, and both explanations say wh
   ]);
   expect(ofWork.problems).toMatchObject([
     {
-      what: "Deployment default/web was not applied: PropagationPolicy default/all has it on this member, and an object has one owner",
+      what: "Deployment default/web was not applied: PropagationPolicy default/all already owns it on this member, and an object has one owner",
     },
   ]);
   expect(ofDeployment.works).toMatchObject([{ cluster: "member1", name: "web", applied: false }]);
   expect(ofDeployment.members).toMatchObject([{ cluster: "member1", applied: true }]);
 });
 
-test("an explanation is for those who may read what it explains", async () => {
+test("an explanation requires permission to read the explained object", async () => {
   const rbac = {
     apiVersion: "rbac.authorization.k8s.io/v1",
     roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "ann" },
@@ -212,7 +213,7 @@ test("an explanation is for those who may read what it explains", async () => {
   ]).toEqual([200, 403]);
 });
 
-test("a ManifestWorkReplicaSet says how far each cluster is", async () => {
+test("a ManifestWorkReplicaSet explains the progress of each cluster", async () => {
   await fleet.client.create(ManagedClusterSetBinding, HUB, {
     apiVersion: "cluster.open-cluster-management.io/v1beta2",
     kind: "ManagedClusterSetBinding",
@@ -264,7 +265,7 @@ test("a ManifestWorkReplicaSet says how far each cluster is", async () => {
   ).toMatchObject({ items: [] });
 });
 
-test("a work that is being deleted says which objects are still there, and what the member answers", async () => {
+test("a work that is being deleted explains which objects remain, and the member's error", async () => {
   const held = { ...settings, metadata: { ...settings.metadata, name: "held", finalizers: ["example.dev/wait"] } };
   await work("member1", "web", settings, held);
   await work("member1", "system", { apiVersion: "v1", kind: "Namespace", metadata: { name: "kube-system" } });
@@ -276,8 +277,8 @@ test("a work that is being deleted says which objects are still there, and what 
 
   expect(ofWeb).toContain("ConfigMap default/settings: gone");
   expect(ofWeb).toContain("ConfigMap default/held: still there");
-  expect(ofWeb).toContain("it is being deleted, and waits for ConfigMap default/held to go from the member");
-  expect(ofSystem).toMatch(/it is being deleted, and the member refuses: .*kube-system/);
+  expect(ofWeb).toContain("it is being deleted and waits for ConfigMap default/held to be removed from the member");
+  expect(ofSystem).toMatch(/it is being deleted, and the member rejects the deletion: .*kube-system/);
 });
 
 test("a conflict of two works names the other work", async () => {

@@ -1,4 +1,7 @@
-/** A plan says what applying will do: each case is planned on a running hub, then applied, and the Works compared. */
+/**
+ * A plan predicts the effect of applying: each case is planned on a running hub, then applied, and the Works are
+ * compared.
+ */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Cluster, Deployment, Namespace, PropagationPolicy, Work } from "../../src/api/index.ts";
 import type { KubernetesObject } from "../../src/api/index.ts";
@@ -54,7 +57,7 @@ const shortly = ({ changes }: PlanResult): unknown[] =>
     ...fields.map(({ path, before, after }) => `${path}: ${JSON.stringify(before)} → ${JSON.stringify(after)}`),
   ]);
 
-/** Manifests by cluster, without what the stages write for each other. */
+/** Manifests by cluster, without the metadata that stages exchange. */
 function shown(works: readonly DeepReadonly<Work>[]): unknown[] {
   return works
     .filter(({ metadata }) => metadata.labels?.["flotilla.dev/namespace"] === undefined)
@@ -115,7 +118,7 @@ describe("applying does exactly what was planned", () => {
         'spec.template.spec.containers[web].image: "web:1" → "web:2"',
       ]),
     },
-    "when a policy moves what runs": {
+    "when a policy moves a workload": {
       objects: () => [
         makePolicy("shop/all").selects("apps/v1", "Deployment").weights({ member1: 1, member3: 1 }).build(),
       ],
@@ -125,13 +128,13 @@ describe("applying does exactly what was planned", () => {
         ["member3", "create", "web", "spec.replicas: 6 → 3"],
       ],
     },
-    "when an override comes": {
+    "when an override is added": {
       objects: () => [mirror],
       want: [
         ["member2", "update", "web", 'spec.template.spec.containers[web].image: "web:1" → "mirror.example.com/web:1"'],
       ],
     },
-    "when a new workload comes with its own policy": {
+    "when a new workload is created with its own policy": {
       objects: () => [
         makePolicy("shop/sets")
           .selects("apps.kruise.io/v1beta1", "CloneSet", "api")
@@ -156,7 +159,7 @@ describe("applying does exactly what was planned", () => {
         ],
       ],
     },
-    "when what a workload needs goes along": {
+    "when dependencies follow a workload": {
       objects: () => [
         {
           apiVersion: "v1",
@@ -182,7 +185,7 @@ describe("applying does exactly what was planned", () => {
         ["member3", "create", "settings"],
       ],
     },
-    "when no cluster fits any more, and what runs stays": {
+    "when no cluster fits any more, and workloads stay": {
       objects: () => [makePolicy("shop/all").selects("apps/v1", "Deployment").duplicates("atlantis").build()],
       want: [],
     },
@@ -214,7 +217,7 @@ describe("a plan", () => {
     expect((await fleet.client.list(PropagationPolicy, { cluster: "hub" })).items).toHaveLength(1);
   });
 
-  test("says where replicas go when a cluster is away, as leaving the fleet then shows", async () => {
+  test("shows where replicas move when a cluster is removed, as its removal then confirms", async () => {
     const planned = await plan([], ["member2"]);
 
     expect(shortly(planned)).toEqual([
@@ -235,7 +238,7 @@ describe("a plan", () => {
     ).toBe(6);
   });
 
-  test("tells what would keep a resource from going on", async () => {
+  test("reports obstacles to a resource's propagation", async () => {
     const { problems } = await plan([
       makePolicy("shop/all").selects("apps/v1", "Deployment").duplicates("atlantis").build(),
     ]);
@@ -247,7 +250,7 @@ describe("a plan", () => {
     });
   });
 
-  test("leaves out what is wrong or under way already, whatever is applied, and says how much that is", async () => {
+  test("omits existing problems and pending changes, and reports their number", async () => {
     const lost = [
       makePolicy("shop/lost").selects("apps/v1", "Deployment", "db").duplicates("atlantis").build(),
       makeDeployment("shop/db").build(),
@@ -267,12 +270,12 @@ describe("a plan", () => {
     expect(own.problems).toEqual([
       {
         resource: "Deployment shop/db",
-        message: expect.stringMatching(/constraint; what runs stays where it is$/) as string,
+        message: expect.stringMatching(/constraint; running copies stay where they are$/) as string,
       },
     ]);
   });
 
-  test("says where a rollout ends when a cluster leaves, as leaving the fleet then shows", async () => {
+  test("shows the end of a rollout when a cluster is removed, as its removal then confirms", async () => {
     await fleet.stop();
     fleet = await startTestFleet({ members: ["member1", "member2", "member3"], nodes: 3 });
     await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
@@ -300,7 +303,7 @@ describe("a plan", () => {
       action,
       fields.find(({ path }) => path.endsWith("partition"))?.after,
     ]);
-    const { items } = await fleet.client.list(Work, { cluster: "hub" }); // By namespace, so by cluster.
+    const { items } = await fleet.client.list(Work, { cluster: "hub" }); // Sorted by namespace, which is by cluster.
     const ended = items.flatMap(({ metadata, spec }) =>
       (
         (spec.workload?.manifests ?? []) as unknown as {
@@ -319,7 +322,7 @@ describe("a plan", () => {
     expect(planned.notes).toEqual([]);
   });
 
-  test("tells a refusal once", async () => {
+  test("reports a rejection once", async () => {
     const broken = makePolicy("shop/none")
       .with(({ spec }) => (spec.resourceSelectors = []))
       .build();
@@ -329,7 +332,7 @@ describe("a plan", () => {
     expect(messageOf(error).split("at least 1 items")).toHaveLength(2);
   });
 
-  test("fails as applying would", async () => {
+  test("fails like applying", async () => {
     const broken = makeDeployment("shop/web")
       .with(({ spec }) => (spec.replicas = -1))
       .build();
@@ -342,7 +345,7 @@ describe("a plan", () => {
   });
 });
 
-test("what a workload takes along leaves with it, as planned", async () => {
+test("dependencies leave with their workload, as planned", async () => {
   const policy = (cluster: string): KubernetesObject =>
     makePolicy("shop/jobs")
       .selects("apps.kruise.io/v1beta1", "CloneSet", "api")
@@ -380,7 +383,7 @@ test("what a workload takes along leaves with it, as planned", async () => {
   expect(settings.map(({ metadata }) => metadata.namespace)).toEqual(["karmada-es-member1"]);
 });
 
-test("a lazy policy moves nothing, and the plan says when it will", async () => {
+test("a Lazy policy moves nothing, and the plan reports when it will", async () => {
   const lazy = (cluster: string): KubernetesObject =>
     makePolicy("shop/all")
       .selects("apps/v1", "Deployment")

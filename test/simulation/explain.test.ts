@@ -1,4 +1,4 @@
-/** Why a resource is where it is, asked of a running hub as clients ask it. */
+/** Explanations of a resource's placement, requested from a running hub as clients do. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Deployment, Namespace, OverridePolicy, PropagationPolicy } from "../../src/api/index.ts";
 import { Explanation } from "../../src/explain/index.ts";
@@ -10,7 +10,7 @@ const SETTLED_MS = 20_000;
 const MEMBERS = ["member1", "member2", "member3"];
 const web = { cluster: "hub", namespace: "shop", name: "web-deployment" };
 
-// The process goes and comes back in some tests; the store stays.
+// Some tests restart the process; the store stays.
 let engine: ReturnType<typeof createLastingEngine>;
 let fleet: TestFleet;
 beforeEach(async () => {
@@ -30,7 +30,7 @@ const weighted = (name = "all"): PropagationPolicy =>
   makePolicy(`shop/${name}`).selects("apps/v1", "Deployment", "web").weights({ member1: 2, member2: 1 }).build();
 
 describe("an explanation", () => {
-  test("names the policy that won, and what the others lack", async () => {
+  test("names the winning policy, and why the others lost", async () => {
     const everything = makePolicy("shop/everything").selects("apps/v1", "Deployment").duplicates("member3").build();
     const other = makePolicy("shop/other").selects("apps/v1", "Deployment", "db").duplicates("member3").build();
 
@@ -44,7 +44,7 @@ describe("an explanation", () => {
     ]);
   });
 
-  test("says of each cluster what the scheduler said", async () => {
+  test("contains the scheduler's result for each cluster", async () => {
     await deploy(weighted());
 
     expect((await why()).decision).toMatchObject({
@@ -57,14 +57,14 @@ describe("an explanation", () => {
     });
   });
 
-  test("is computed anew after a restart, and says so", async () => {
+  test("is recomputed after a restart, and reports that", async () => {
     await deploy(weighted());
     await fleet.stop();
     fleet = await startTestFleet({ members: MEMBERS, engine });
 
     const { decision } = await why();
 
-    // What runs there already counts for a cluster by now.
+    // Existing replicas now count in favour of a cluster.
     expect(decision).toMatchObject({
       source: "recomputed",
       kept: [
@@ -75,7 +75,7 @@ describe("an explanation", () => {
     });
   });
 
-  test("shows what dividing and overrides changed on each member, and what the member says", async () => {
+  test("shows the changes of division and overrides on each member, and the member's status", async () => {
     await fleet.client.create(OverridePolicy, "hub", {
       apiVersion: "policy.karmada.io/v1alpha1",
       kind: "OverridePolicy",
@@ -115,7 +115,7 @@ describe("an explanation", () => {
     ]);
   });
 
-  test("tells what is wrong and what to try when no cluster fits", async () => {
+  test("reports the problem and a remedy when no cluster fits", async () => {
     await deploy(makePolicy("shop/nowhere").selects("apps/v1", "Deployment", "web").duplicates("atlantis").build());
 
     const { problems, decision } = await why();
@@ -125,7 +125,7 @@ describe("an explanation", () => {
     expect(problems[0]?.try).toContain("placement of the policy");
   });
 
-  test("is not there for a binding that is not there, and costs no writes", async () => {
+  test("does not exist for a missing binding, and causes no writes", async () => {
     await deploy(weighted());
     fleet.resetWrites();
 

@@ -1,7 +1,4 @@
-/**
- * What the hub's flags change about leaving members, and how a fault that comes along is kept from chasing an
- * application around.
- */
+/** The hub's failover flags, and how a recurring fault is kept from moving an application around. */
 import { afterEach, expect, test } from "vitest";
 import {
   Cluster,
@@ -58,7 +55,7 @@ const taint = async (cluster: string, ...taints: { key: string; effect: string }
   await fleet.client.patch(Cluster, { cluster: "hub", name: cluster }, { spec: { taints } }, { type: "merge" });
   await fleet.run(SECOND);
 };
-/** What the member's own controllers would report. */
+/** The status that the member's own controllers would report. */
 async function report(cluster: string, available: number): Promise<void> {
   const deployment = await fleet.client.get(Deployment, { cluster, namespace: "shop", name: "web" });
   const replicas = deployment.spec.replicas ?? 0;
@@ -75,7 +72,7 @@ async function report(cluster: string, available: number): Promise<void> {
   await fleet.run(5 * SECOND);
 }
 
-test("where the hub is told so, taints also move a workload whose policy does not speak of them, in the way the hub is told", async () => {
+test("with the hub's flags, taints also evict a workload whose policy does not specify them, with the configured purge mode", async () => {
   await start(undefined, { failover: { unasked: { purgeMode: "Directly" } } });
   const [from = ""] = await targets();
 
@@ -88,7 +85,7 @@ test("where the hub is told so, taints also move a workload whose policy does no
   ]);
 });
 
-test("the rate of evictions is the hub's", async () => {
+test("the eviction rate is configured on the hub", async () => {
   await start({ cluster: {} }, { failover: { evictionsPerSecond: 1000 } }, ["a", "b", "c", "d", "e", "f"]);
   const leaving = async (): Promise<number> =>
     (await fleet.client.list(ResourceBinding, { cluster: "hub" })).items.filter(
@@ -107,7 +104,7 @@ test("the rate of evictions is the hub's", async () => {
   expect(await leaving()).toBe(many);
 });
 
-test("how long a copy waits for its replacement, where the policy does not say, is the hub's", async () => {
+test("the grace period of a copy that waits for its replacement defaults to the hub's", async () => {
   await start({ cluster: {} }, { failover: { evictionTimeoutMs: MINUTE } });
   const [from = ""] = await targets();
   await taint(from, DRAIN);
@@ -119,7 +116,7 @@ test("how long a copy waits for its replacement, where the policy does not say, 
   expect((await binding()).spec.gracefulEvictionTasks ?? []).toEqual([]);
 });
 
-test("a ClusterTaintPolicy sets NoExecute where the hub allows it, and workloads leave", async () => {
+test("a ClusterTaintPolicy sets NoExecute if the hub allows it, and workloads are evicted", async () => {
   const evicting = {
     apiVersion: "policy.karmada.io/v1alpha1",
     kind: "ClusterTaintPolicy",
@@ -156,11 +153,11 @@ test("a ClusterTaintPolicy sets NoExecute where the hub allows it, and workloads
   expect(await targets()).not.toContain(from);
 });
 
-test("an application that is unhealthy wherever it goes is moved more and more rarely, also across restarts, and says until when it stays", async () => {
+test("an application that is unhealthy everywhere is moved with increasing backoff, also across restarts, and reports until when it stays", async () => {
   const engine = createLastingEngine();
   await start({ application: { decisionConditions: { tolerationSeconds: 120 }, gracePeriodSeconds: 60 } }, { engine });
   const movedAt: number[] = [];
-  // Events are kept for an hour, so they are read along the way.
+  // Events expire after an hour, so they are collected along the way.
   const told = new Set<string>();
   let [last = ""] = await targets();
   const beganMs = fleet.clock.now();

@@ -1,4 +1,4 @@
-/** Workloads leave members on which they fail, and members that must be left; nothing is lost on the way. */
+/** Workloads leave members on which they fail, and members that must be left; nothing is lost in the process. */
 import { afterEach, expect, test } from "vitest";
 import {
   Cluster,
@@ -52,7 +52,7 @@ async function start(policy: PropagationPolicy, options: Partial<TestFleetOption
   await fleet.run(10 * SECOND);
 }
 
-/** What the member's own controllers would report. */
+/** The status that the member's own controllers would report. */
 async function report(cluster: string, available: number): Promise<void> {
   const deployment = await fleet.client.get(Deployment, { cluster, namespace: "shop", name: "web" });
   const replicas = deployment.spec.replicas ?? 0;
@@ -97,7 +97,7 @@ async function expectSilence(ms: number): Promise<void> {
   expect(fleet.writes().filter(({ part }) => part !== "membership")).toEqual([]);
 }
 
-test("an application that stays unhealthy moves, and its old copy goes when the new one is healthy", async () => {
+test("an application that stays unhealthy is moved, and its old copy is deleted when the new one is healthy", async () => {
   await start(onOneOf(["member1", "member2"], APPLICATION));
   const [from = ""] = await targets();
   const to = from === "member1" ? "member2" : "member1";
@@ -140,7 +140,7 @@ test("an application that stays unhealthy moves, and its old copy goes when the 
   expect(await targets()).toEqual([to]);
 });
 
-test("a restart in the middle of a toleration, or of an eviction, does not start the time again", async () => {
+test("a restart during a toleration or an eviction does not restart its time", async () => {
   const engine = createLastingEngine();
   await start(onOneOf(["member1", "member2"], APPLICATION), { engine });
   const [from = ""] = await targets();
@@ -167,7 +167,7 @@ test("a restart in the middle of a toleration, or of an eviction, does not start
   expect(Date.parse(move?.ended ?? "") - Date.parse(move?.began ?? "")).toBe(10 * MINUTE);
 });
 
-test("an application that comes and goes is not moved", async () => {
+test("an application that recovers repeatedly is not moved", async () => {
   await start(onOneOf(["member1", "member2"], APPLICATION));
   const [from = ""] = await targets();
   await report(from, 2);
@@ -182,7 +182,7 @@ test("an application that comes and goes is not moved", async () => {
   expect(await tasks()).toEqual([]);
 });
 
-test("a fault that is everywhere takes the application off no cluster, and a fix still reaches it", async () => {
+test("a fault on every cluster evicts the application from none, and a fix still reaches it", async () => {
   await start(onOneOf(["member1"], APPLICATION));
   await report("member1", 0);
   await fleet.run(30 * MINUTE);
@@ -190,7 +190,7 @@ test("a fault that is everywhere takes the application off no cluster, and a fix
   expect(await targets()).toEqual(["member1"]);
   expect(await tasks()).toEqual([]);
   expect(await eventsOf("EvictWorkloadFromClusterFailed")).toEqual([
-    expect.stringContaining("Evict from cluster member1 failed: there is no other place: 0/2 clusters are available"),
+    expect.stringContaining("Evict from cluster member1 failed: no other cluster fits: 0/2 clusters are available"),
   ]);
   await fleet.client.patch(
     Deployment,
@@ -216,7 +216,7 @@ test("a fault that is everywhere takes the application off no cluster, and a fix
 
 const DRAIN = { key: "drain", effect: "NoExecute" };
 
-test("a member that must be left is left gracefully: the old copy stays, however long, until the new one is healthy", async () => {
+test("a tainted member is left gracefully: the old copy stays until the new one is healthy, however long that takes", async () => {
   await start(onOneOf(["member1", "member2"], { cluster: {} }));
   const [from = ""] = await targets();
   const to = from === "member1" ? "member2" : "member1";
@@ -240,7 +240,7 @@ test("a member that must be left is left gracefully: the old copy stays, however
   await expectSilence(HOUR);
 });
 
-test("a taint is tolerated for as long as the policy says, counted from when it was added, also across a restart", async () => {
+test("a taint is tolerated for the policy's tolerationSeconds, counted from when it was added, also across a restart", async () => {
   const engine = createLastingEngine();
   const policy = onOneOf(["member1", "member2"], { cluster: { purgeMode: "Gracefully" } });
   if (policy.spec.placement)
@@ -262,7 +262,7 @@ test("a taint is tolerated for as long as the policy says, counted from when it 
   expect(await targets()).not.toEqual([from]);
 });
 
-test("a policy that does not speak of cluster failover is not moved by taints, and neither is one that tolerates them for ever", async () => {
+test("a workload whose policy has no cluster failover, or tolerates taints forever, is not evicted", async () => {
   const policy = onOneOf(["member1", "member2"], { cluster: {} });
   if (policy.spec.placement) policy.spec.placement.clusterTolerations = [{ key: "drain", operator: "Exists" }];
   await start(policy);
@@ -281,7 +281,7 @@ test("a policy that does not speak of cluster failover is not moved by taints, a
   expect(await targets()).toEqual([from]);
 });
 
-test("where all members must be left nothing is, until one may be used again", async () => {
+test("if all members are tainted nothing is evicted until one is usable again", async () => {
   await start(onOneOf(["member1", "member2"], { cluster: {} }));
   const [from = ""] = await targets();
   const to = from === "member1" ? "member2" : "member1";
@@ -297,7 +297,7 @@ test("where all members must be left nothing is, until one may be used again", a
   expect(await copies()).toEqual(["member1", "member2"]);
 });
 
-test("purged directly, the old copy is gone before the new one is made, which knows the state of the old one", async () => {
+test("with purge mode Directly the old copy is deleted before the new one is created, which gets the state of the old one", async () => {
   await start(
     onOneOf(["member1", "member2"], {
       cluster: {
@@ -324,7 +324,7 @@ test("purged directly, the old copy is gone before the new one is made, which kn
   );
 });
 
-test("workloads leave a tainted member one after the other", async () => {
+test("workloads are evicted from a tainted member one after the other", async () => {
   await start(onOneOf(["member1", "member2"], { cluster: {} }));
   for (const name of ["a", "b", "c", "d"])
     await fleet.client.create(Deployment, "hub", makeDeployment(`shop/${name}`).build());
@@ -350,7 +350,7 @@ test("workloads leave a tainted member one after the other", async () => {
   expect(counts).toEqual(Array.from({ length: many }, (_each, index) => index + 1));
 });
 
-test("a divided workload whose pods really run never has fewer of them ready while it leaves a member", async () => {
+test("a divided workload with running pods never has fewer ready pods while it is evicted", async () => {
   const policy = makePolicy("shop/web")
     .selects("apps/v1", "Deployment")
     .weights({ member1: 1, member2: 1, member3: 1 })
@@ -387,7 +387,7 @@ test("a divided workload whose pods really run never has fewer of them ready whi
   expect(await ready()).toBe(6);
 });
 
-test("a member that cannot be reached keeps what it runs; the workload runs elsewhere, and the old copy goes when the member is back", async () => {
+test("an unreachable member keeps its workloads; the workload runs elsewhere, and the old copy is deleted when the member is back", async () => {
   const away = new Set<string>();
   const wrap = (transport: Transport, part: string): Transport => ({
     ...transport,
@@ -417,7 +417,7 @@ test("a member that cannot be reached keeps what it runs; the workload runs else
   expect(await copies()).toEqual([to]);
 });
 
-test("a copy that was moved off a tainted member does not come back while the taint is there, although it was tolerated for a while", async () => {
+test("a copy that was evicted from a tainted member does not return while the taint exists, although it was tolerated for a while", async () => {
   const policy = makePolicy("shop/web").selects("apps/v1", "Deployment").duplicates("member1", "member2").build();
   policy.spec.failover = { cluster: {} };
   if (policy.spec.placement)
@@ -437,7 +437,7 @@ test("a copy that was moved off a tainted member does not come back while the ta
   expect(await targets()).toEqual(["member1", "member2"]);
 });
 
-test("nothing is ordered that nobody would carry out: while scheduling is suspended a workload stays, and says so", async () => {
+test("no eviction starts while scheduling is suspended: the workload stays, and reports it", async () => {
   await start(onOneOf(["member1", "member2"], { cluster: { purgeMode: "Directly" } }));
   const [from = ""] = await targets();
   await fleet.client.patch(ResourceBinding, KEY, { spec: { suspension: { scheduling: true } } }, { type: "merge" });
@@ -445,7 +445,7 @@ test("nothing is ordered that nobody would carry out: while scheduling is suspen
   await fleet.run(HOUR / 2);
   expect([await targets(), await tasks(), await copies()]).toEqual([[from], [], [from]]);
   expect(await eventsOf("EvictWorkloadFromClusterFailed")).toEqual([
-    `Evict from cluster ${from} failed: its scheduling is suspended`,
+    `Evict from cluster ${from} failed: scheduling of the binding is suspended`,
   ]);
 
   await fleet.client.patch(ResourceBinding, KEY, { spec: { suspension: { scheduling: false } } }, { type: "merge" });
@@ -453,7 +453,7 @@ test("nothing is ordered that nobody would carry out: while scheduling is suspen
   expect(await copies()).not.toContain(from);
 });
 
-test("what is in no namespace leaves a tainted member too", async () => {
+test("a cluster-scoped object is evicted from a tainted member too", async () => {
   fleet = await startTestFleet({ members: ["member1", "member2"] });
   await fleet.client.create(ClusterPropagationPolicy, "hub", {
     apiVersion: "policy.karmada.io/v1alpha1",
@@ -487,7 +487,7 @@ test("what is in no namespace leaves a tainted member too", async () => {
   ]);
 });
 
-test("nothing is ordered to a member that another of its anti-affinity group has, and goes there when that one is gone", async () => {
+test("a workload is not moved to a member used by its anti-affinity group, until the other one is deleted", async () => {
   const policy = onOneOf(["member1", "member2"], APPLICATION);
   Object.assign(policy.spec.placement ?? {}, { workloadAffinity: { antiAffinity: { groupByLabelKey: "team" } } });
   const red = (name: string): Deployment =>
@@ -511,7 +511,7 @@ test("nothing is ordered to a member that another of its anti-affinity group has
   );
   expect(await eventsOf("EvictWorkloadFromClusterFailed")).toContainEqual(
     expect.stringMatching(
-      `cluster ${from} failed: there is no other place: .*cluster already has workload with the same anti-affinity group`,
+      `cluster ${from} failed: no other cluster fits: .*cluster already has workload with the same anti-affinity group`,
     ),
   );
 

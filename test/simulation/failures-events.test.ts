@@ -1,5 +1,5 @@
 /**
- * Watches are late, each by its own time, end now and then, and tell things twice: controllers come to the same end.
+ * Watches are delayed by different times, end now and then, and repeat events: controllers converge to the same state.
  */
 import { expect, test } from "vitest";
 import { createSeededRandom, sleep } from "../../src/base/index.ts";
@@ -9,17 +9,17 @@ import { startTestFleet } from "../../src/testing/fleet/index.ts";
 import { expectEnd, MEMBERS, story } from "./failures-story.ts";
 
 const QUIET_MS = 15 * 60_000;
-/** A kind may lag behind another by this much; that reorders what controllers hear of different kinds. */
+/** A kind may lag behind another by this much; that reorders the events of different kinds. */
 const MAX_LATE_MS = 900;
 
 interface Disturbance {
   random: Random;
-  /** Unset while the fleet starts: nothing moves the clock then. */
+  /** Unset while the fleet starts: the clock does not advance then. */
   clock: FakeClock | undefined;
   counts: { late: number; twice: number; ended: number };
 }
 
-/** Takes events from the server at once, and hands them on in its own time. */
+/** Receives events from the server at once, and passes them on with a delay. */
 async function* disturbed(
   transport: Transport,
   request: Parameters<Transport["watch"]>[0],
@@ -41,7 +41,7 @@ async function* disturbed(
   });
   try {
     let before: TransportWatchEvent[] = [];
-    // A list is complete or not at all; it is what follows that may be late.
+    // A list is complete or fails; only later events may be delayed.
     let isListed = request.query?.["sendInitialEvents"] === undefined;
     for (;;) {
       const batch = waiting.shift();
@@ -64,7 +64,7 @@ async function* disturbed(
       if (!isDisturbed) continue;
       if (to.random.next() < 0.3) {
         to.counts.twice++;
-        // What came before is told once more after what followed it, and then the newest again.
+        // Earlier events are repeated after later ones, and then the latest again.
         yield [...before, ...batch].filter(({ type }) => type !== "BOOKMARK");
       }
       before = batch;
@@ -79,34 +79,38 @@ async function* disturbed(
 }
 
 for (const seed of [1, 2, 3, 4, 5, 6]) {
-  test(`whatever comes late or twice, the story ends as it should (seed ${seed})`, { timeout: 60_000 }, async () => {
-    const disturbance: Disturbance = {
-      random: createSeededRandom(seed),
-      clock: undefined,
-      counts: { late: 0, twice: 0, ended: 0 },
-    };
-    const wrap = (transport: Transport): Transport => ({
-      ...transport,
-      watch: (request, signal) => disturbed(transport, request, disturbance, signal),
-    });
-    const fleet = await startTestFleet({ members: MEMBERS, wrap });
-    disturbance.clock = fleet.clock;
-    try {
-      for (const { act, runMs, check } of story) {
-        await act(fleet);
-        // What is late adds up from stage to stage.
-        await fleet.run(3 * runMs);
-        await check?.(fleet);
-      }
-      await fleet.run(QUIET_MS);
+  test(
+    `with delayed and repeated events, the scenario ends as expected (seed ${seed})`,
+    { timeout: 60_000 },
+    async () => {
+      const disturbance: Disturbance = {
+        random: createSeededRandom(seed),
+        clock: undefined,
+        counts: { late: 0, twice: 0, ended: 0 },
+      };
+      const wrap = (transport: Transport): Transport => ({
+        ...transport,
+        watch: (request, signal) => disturbed(transport, request, disturbance, signal),
+      });
+      const fleet = await startTestFleet({ members: MEMBERS, wrap });
+      disturbance.clock = fleet.clock;
+      try {
+        for (const { act, runMs, check } of story) {
+          await act(fleet);
+          // Delays add up from stage to stage.
+          await fleet.run(3 * runMs);
+          await check?.(fleet);
+        }
+        await fleet.run(QUIET_MS);
 
-      await expectEnd(fleet);
-      fleet.resetWrites();
-      await fleet.run(QUIET_MS);
-      expect(fleet.writes()).toEqual([]);
-      expect(Math.min(...Object.values(disturbance.counts))).toBeGreaterThan(0);
-    } finally {
-      await fleet.stop();
-    }
-  });
+        await expectEnd(fleet);
+        fleet.resetWrites();
+        await fleet.run(QUIET_MS);
+        expect(fleet.writes()).toEqual([]);
+        expect(Math.min(...Object.values(disturbance.counts))).toBeGreaterThan(0);
+      } finally {
+        await fleet.stop();
+      }
+    },
+  );
 }

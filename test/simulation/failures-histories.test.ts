@@ -1,7 +1,7 @@
 /**
- * Whatever is asked of a divided workload while it is on its way (it is scaled, its policy is edited, members are
- * tainted, away or rebalanced, the hub restarts): at every moment its shares add up and nothing runs for nobody, and
- * once it is quiet the members run what was asked for last.
+ * Arbitrary changes of a divided workload in progress (scaling, policy edits, tainted, unreachable or rebalanced
+ * members, hub restarts): at every moment its shares add up and no orphaned copy runs, and once it is quiet the members
+ * run the last requested state.
  */
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
@@ -84,7 +84,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 test(
-  "after any history the shares add up, and the members run what was asked for last",
+  "after any history the shares add up, and the members run the last requested state",
   { timeout: 180_000 },
   async () => {
     const histories = fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), play);
@@ -199,12 +199,12 @@ async function take(fleet: TestFleet, next: Exclude<Step, { do: "reach" | "resta
         { type: "merge" },
       );
   } catch (error) {
-    // There is nothing to change, or it is there already.
+    // There is nothing to change, or it already exists.
     if (!isNotFound(error) && !isAlreadyExists(error)) throw error;
   }
 }
 
-/** Members' own controllers: everything that was asked for is up. */
+/** Plays the members' controllers: reports all requested replicas as ready. */
 async function report({ client }: TestFleet): Promise<void> {
   for (const cluster of MEMBERS) {
     for (const deployment of (await client.list(Deployment, { cluster, namespace: "shop" })).items) {

@@ -1,6 +1,6 @@
 /**
- * A webhook on one member says no: the member keeps what it has, the hub says so in the webhook's words, and the other
- * member notices nothing.
+ * A webhook on one member rejects requests: the member keeps its objects, the hub reports the webhook's message, and
+ * the other member is not affected.
  */
 import { afterEach, expect, test } from "vitest";
 import {
@@ -28,7 +28,7 @@ const NO = 'admission webhook "check.example.com" denied the request: not on Fri
 
 let fleet: TestFleet;
 afterEach(() => fleet.stop());
-/** Verbs that member1's webhook refuses. */
+/** Verbs that member1's webhook rejects. */
 const denied = new Set<string>();
 let asked = 0;
 
@@ -97,7 +97,7 @@ async function expectSilence(): Promise<void> {
   expect(fleet.writes()).toEqual([]);
 }
 
-test("what it does not let in is not there, is asked for rarely, and comes when it is let in", async () => {
+test("a rejected create is retried rarely, and succeeds when it is allowed", async () => {
   await start();
   denied.add("create");
   asked = 0;
@@ -119,7 +119,7 @@ test("what it does not let in is not there, is asked for rarely, and comes when 
   await expectSilence();
 });
 
-test("a change that it refuses leaves the copy as it is, and is made when it is let in", async () => {
+test("a rejected update leaves the copy unchanged, and is applied when it is allowed", async () => {
   await start();
   await apply();
   for (const verb of ["update", "patch"]) denied.add(verb);
@@ -148,7 +148,7 @@ test("a change that it refuses leaves the copy as it is, and is made when it is 
   await expectSilence();
 });
 
-test("a copy that it does not let go stays with its Work, which says why, until it is let go", async () => {
+test("a copy whose deletion is rejected stays with its Work, which reports why, until it is allowed", async () => {
   await start();
   await apply();
   denied.add("delete");

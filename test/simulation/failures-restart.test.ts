@@ -1,7 +1,4 @@
-/**
- * The hub dies, wherever it is in its work, and comes back: what was begun is finished once, and nothing that runs is
- * lost.
- */
+/** The hub crashes at any point, and restarts: pending work is finished once, and no running workload is lost. */
 import { expect, test } from "vitest";
 import { UnreachableError } from "../../src/client/index.ts";
 import type { Transport } from "../../src/client/index.ts";
@@ -10,7 +7,7 @@ import type { TestFleet } from "../../src/testing/fleet/index.ts";
 import { expectEnd, expectNoOrphans, MEMBERS, story } from "./failures-story.ts";
 
 const QUIET_MS = 15 * 60_000;
-/** What belongs to the pipeline, as the parts of the hub are called. */
+/** The components of the hub's pipeline. */
 const STAGES = [
   "match",
   "schedule",
@@ -28,12 +25,13 @@ const STAGES = [
 const READS = new Set(["get", "list"]);
 
 interface Crash {
-  /** Dies when this many writes of the pipeline have been carried out; the last one's answer is lost. */
+  /** Crashes after this many writes of the pipeline; the response to the last one is lost. */
   afterWrites: number;
 }
 
 /**
- * Plays the story on a hub that dies once. Answers the chapter and the stage of each write of the pipeline, in order.
+ * Plays the scenario on a hub that crashes once. Returns the chapter and the stage of each write of the pipeline, in
+ * order.
  */
 async function play({ afterWrites }: Crash): Promise<string[]> {
   const engine = createLastingEngine();
@@ -91,7 +89,7 @@ async function play({ afterWrites }: Crash): Promise<string[]> {
 }
 
 test(
-  "a hub that dies after the first write of any stage, in any chapter, finishes what it began",
+  "a hub that crashes after the first write of any stage, in any chapter, finishes its work",
   { timeout: 180_000 },
   async () => {
     const undisturbed = await play({ afterWrites: Infinity });

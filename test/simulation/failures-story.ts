@@ -1,7 +1,7 @@
 /**
- * A story of a few minutes that takes every stage of the pipeline through its work, in both scopes, for tests that
- * disturb it: what users and members do in each chapter, what must be true after it, and what there must be at its end
- * whatever happened on the way.
+ * A scenario of a few minutes that exercises every stage of the pipeline, in both scopes, for tests that disturb it:
+ * the actions of users and members in each chapter, the checks after it, and the expected final state whatever happened
+ * in between.
  */
 import { expect } from "vitest";
 import {
@@ -32,9 +32,9 @@ const ONE = [{ spreadByField: "cluster", minGroups: 1, maxGroups: 1 }] as const;
 export interface Chapter {
   name: string;
   act(fleet: TestFleet): Promise<void>;
-  /** How long it takes when nothing goes wrong. */
+  /** How long it takes without disturbances. */
   runMs: number;
-  /** What has come of it. */
+  /** Checks the result. */
   check?(fleet: TestFleet): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ const key = (name: string, cluster = "hub") => ({ cluster, namespace: "shop", na
 const targetsOf = async ({ client }: TestFleet, name: string): Promise<string[]> =>
   ((await client.get(ResourceBinding, key(`${name}-deployment`))).spec.clusters ?? []).map((target) => target.name);
 
-/** Members' own controllers: everything that was asked for is up. */
+/** Plays the members' controllers: reports all requested replicas as ready. */
 async function reportAll({ client }: TestFleet): Promise<void> {
   for (const cluster of MEMBERS) {
     for (const deployment of (await client.list(Deployment, { cluster, namespace: "shop" })).items) {
@@ -207,10 +207,7 @@ export const story: readonly Chapter[] = [
   },
 ];
 
-/**
- * Whatever is under way: nothing runs for nobody, and no more of a workload than was asked for beside what is being
- * left.
- */
+/** At any time: no orphaned copy runs, and no more replicas than requested besides those being evicted. */
 export async function expectNoOrphans({ client }: TestFleet): Promise<void> {
   const bindings = [
     ...(await client.list(ResourceBinding, { cluster: "hub" })).items,
@@ -236,7 +233,7 @@ export async function expectNoOrphans({ client }: TestFleet): Promise<void> {
   );
   expect(owners.filter((owner) => !wanted.has(owner))).toEqual([]);
   for (const { metadata, spec, status } of bindings) {
-    // What has found no place stays as it was, also when it was divided otherwise.
+    // A workload that cannot be scheduled stays unchanged, even if its division changed.
     const isPlaced =
       status?.schedulerObservedGeneration === metadata.generation && isConditionTrue(status?.conditions, "Scheduled");
     if (isPlaced && spec.placement?.replicaScheduling?.replicaSchedulingType === "Divided")
@@ -244,7 +241,7 @@ export async function expectNoOrphans({ client }: TestFleet): Promise<void> {
   }
 }
 
-/** How every run of the story ends. */
+/** The expected final state of the scenario. */
 export async function expectEnd(fleet: TestFleet): Promise<void> {
   const { client } = fleet;
   const onMembers = await Promise.all(

@@ -1,6 +1,6 @@
 /**
- * A release of a CloneSet over the fleet after any history: exactly as many pods as the partition lets through, and
- * never more on the way.
+ * A CloneSet rollout over the fleet after any history: exactly as many pods are updated as the partition allows, and
+ * never more in between.
  */
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
@@ -59,7 +59,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 test(
-  "after any history exactly what the partition demands is updated, and never more on the way",
+  "after any history exactly the pods that the partition allows are updated, and never more in between",
   { timeout: 300_000 },
   async () => {
     await fc.assert(
@@ -113,11 +113,11 @@ async function play(podUpdatePolicy: "InPlaceIfPossible" | "ReCreate", steps: re
 
   let version = 2;
   let demand = { replicas: 10, partition: 10 };
-  /** The most that any step since the fleet last came to rest demanded. */
+  /** The maximum that any step requested since the fleet last settled. */
   let ceiling = 0;
   /**
-   * A release that begins in the middle of another leaves pods of three templates, and a member that goes back keeps
-   * any of the newer ones.
+   * A rollout that starts during another leaves pods of three templates, and a member that rolls back keeps any of the
+   * newer ones.
    */
   let isExact = true;
   const demanded = (): number => Math.max(0, demand.replicas - demand.partition);
@@ -171,7 +171,7 @@ async function play(podUpdatePolicy: "InPlaceIfPossible" | "ReCreate", steps: re
       await fleet.stop();
       fleet = await open();
     }
-    // Once nothing is kept back nothing is counted: where replicas move, there are more of them for a while.
+    // With partition 0 nothing is counted: while replicas move, there are temporarily more of them.
     ceiling = demanded() === demand.replicas ? Number.POSITIVE_INFINITY : Math.max(ceiling, demanded());
     for (let looks = next.do === "run" ? next.looks : 1; looks > 0; looks--) {
       await fleet.run(LOOK_MS);

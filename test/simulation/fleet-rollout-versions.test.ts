@@ -1,6 +1,6 @@
 /**
- * Members with other versions of OpenKruise's kinds than the template, and sets that name their version: what arrives,
- * and what is refused.
+ * Members with other versions of OpenKruise's kinds than the template, and SidecarSets that name their version: what is
+ * delivered, and what is rejected.
  */
 import { afterEach, describe, expect, test } from "vitest";
 import {
@@ -23,7 +23,7 @@ const web = { cluster: "hub", namespace: "shop", name: "web" };
 let fleet: TestFleet;
 afterEach(() => fleet.stop());
 
-/** A fleet whose member1 serves CloneSet in one version alone. */
+/** A fleet whose member1 serves only one version of CloneSet. */
 async function start(served: string): Promise<void> {
   fleet = await startTestFleet({ members: ["member1"] });
   const definition = { cluster: "member1", name: "clonesets.apps.kruise.io" };
@@ -48,7 +48,7 @@ const applied = async (): Promise<unknown> =>
     .find(({ metadata }) => metadata.name.startsWith("web-"))
     ?.status?.conditions?.find(({ type }) => type === "Applied");
 
-describe("a CloneSet on a member that serves one version of it", () => {
+describe("a CloneSet on a member that serves only one version", () => {
   test.each([
     { template: "v1beta1", served: "v1alpha1", want: { updateStrategy: { type: "InPlaceIfPossible", partition: 2 } } },
     {
@@ -57,7 +57,7 @@ describe("a CloneSet on a member that serves one version of it", () => {
       want: { updateStrategy: { rollingUpdate: { podUpdatePolicy: "InPlaceIfPossible", partition: 2 } } },
     },
   ])(
-    "is placed there and arrives as $served, when the policy asks for $template",
+    "is scheduled there and delivered as $served, if the policy selects $template",
     async ({ template, served, want }) => {
       await start(served);
       await propagate(template);
@@ -88,7 +88,7 @@ describe("a CloneSet on a member that serves one version of it", () => {
     },
   );
 
-  test("is refused there with what that version has no place for, and arrives when the field is gone", async () => {
+  test("is rejected with the fields that this version lacks, and delivered when they are removed", async () => {
     await start("v1alpha1");
     await propagate("v1beta1");
     await fleet.client.create(
@@ -116,7 +116,7 @@ describe("a CloneSet on a member that serves one version of it", () => {
   });
 });
 
-test("a SidecarSet that asks for its own version, as people write it, reaches the pods of members", async () => {
+test("a SidecarSet that requests its own version, as users write it, reaches the members' pods", async () => {
   fleet = await startTestFleet({ members: ["member1", "member2"], nodes: 1 });
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
   const everywhere = { clusterAffinity: { clusterNames: ["member1", "member2"] } };

@@ -1,7 +1,6 @@
 /**
- * A release of a CloneSet over the fleet, on real pods of simulated members: the partition counts the pods of all
- * members, exactly once they have come to rest and never more on the way, whatever happens to members and replicas
- * meanwhile.
+ * A CloneSet rollout over the fleet, with simulated pods: the partition counts the pods of all members, exactly once
+ * they have settled and never more in between, whatever happens to members and replicas meanwhile.
  */
 import { afterEach, describe, expect, test } from "vitest";
 import {
@@ -26,15 +25,15 @@ const EQUAL = { member1: 3, member2: 3, member3: 4 };
 const web = { cluster: "hub", namespace: "shop", name: "web" };
 const STEP_MS = 250;
 const STEPS = 120;
-/** More turns of the event loop than anything takes that does not wait for the clock. */
+/** More event loop turns than anything takes that does not wait for the clock. */
 const TURNS = 300;
-/** After which a client gives a request up. */
+/** The client's request timeout. */
 const REQUEST_TIMEOUT_MS = 20_000;
 
 let fleet: TestFleet;
 /**
- * Members that get nothing, members that get everything and whose answers are lost, members of which neither is known,
- * and members that hang.
+ * Members that receive nothing, members that receive everything but whose responses are lost, members with an unknown
+ * outcome, and members that hang.
  */
 let away: Set<string>;
 let mute: Set<string>;
@@ -47,7 +46,7 @@ const policy = (weights: Record<string, number>): PropagationPolicy =>
 
 interface Start {
   weights?: Record<string, number>;
-  /** How pods are updated. */
+  /** The pod update policy. */
   podUpdatePolicy?: "ReCreate" | "InPlaceIfPossible";
   annotations?: Record<string, string>;
 }
@@ -125,7 +124,7 @@ const weigh = (weights: Record<string, number>): Promise<unknown> =>
     type: "merge",
   });
 
-/** By member: pods that stay, and how many of them run the release. */
+/** Per member: pods that are not being deleted, and how many of them run the new revision. */
 async function pods(image = "web:2"): Promise<{ all: number[]; updated: number[]; sum: number }> {
   const lists = await Promise.all(
     MEMBERS.map(async (cluster) =>
@@ -144,7 +143,7 @@ const condition = async (type: string): Promise<unknown> =>
   );
 const dispatched = (): Promise<unknown> => condition("Dispatched");
 
-/** Lets time pass while a request hangs, which keeps the fleet from ever being at rest. */
+/** Advances time while a request hangs, which keeps the fleet from settling. */
 async function pass(ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += STEP_MS) {
     fleet.clock.advance(STEP_MS);
@@ -152,7 +151,7 @@ async function pass(ms: number): Promise<void> {
   }
 }
 
-/** Lets the fleet come to rest and looks on the way. Returns the largest number of updated pods that there ever was. */
+/** Settles the fleet and checks in between. Returns the largest number of updated pods at any time. */
 async function settle(image = "web:2"): Promise<number> {
   let most = 0;
   for (let step = 0; step < STEPS; step++) {
@@ -162,11 +161,11 @@ async function settle(image = "web:2"): Promise<number> {
   return most;
 }
 
-describe.each(["InPlaceIfPossible", "ReCreate"] as const)("a release over three members, %s,", (podUpdatePolicy) => {
+describe.each(["InPlaceIfPossible", "ReCreate"] as const)("a rollout over three members, %s,", (podUpdatePolicy) => {
   test.each([
     { weights: EQUAL, steps: [10, 7, 5, 2, 0] },
     { weights: { member1: 1, member2: 8, member3: 1 }, steps: ["100%", "90%", "75%", "50%", "1%", "0%"] },
-  ])("updates exactly what the partition lets through at each of $steps", async ({ weights, steps }) => {
+  ])("updates exactly the pods that the partition allows at each of $steps", async ({ weights, steps }) => {
     await start({ weights, podUpdatePolicy });
 
     for (const partition of steps) {
@@ -188,7 +187,7 @@ describe.each(["InPlaceIfPossible", "ReCreate"] as const)("a release over three 
     }
   });
 
-  test("goes back when the partition is raised, on members that do not take pods back by themselves, and forward again", async () => {
+  test("rolls back when the partition is raised, on members that do not roll back pods by themselves, and forward again", async () => {
     await start({ podUpdatePolicy });
     await release(2);
     await settle();
@@ -213,8 +212,8 @@ describe.each(["InPlaceIfPossible", "ReCreate"] as const)("a release over three 
   });
 });
 
-describe("a release that is under way", () => {
-  test("is counted from the other end when the template itself is set back", async () => {
+describe("a rollout in progress", () => {
+  test("is counted in reverse when the template itself is reverted", async () => {
     await start();
     await release(5);
     await settle();
@@ -232,7 +231,7 @@ describe("a release that is under way", () => {
   test.each([
     { how: "the image alone", partition: 7 },
     { how: "the image, and the partition raised", partition: 9 },
-  ])("reaches no more pods when it is taken back by $how, and can go on after all", async ({ partition }) => {
+  ])("reaches no more pods when it is reverted by $how, and can continue afterwards", async ({ partition }) => {
     await start();
     await release(7);
     await settle();
@@ -252,7 +251,7 @@ describe("a release that is under way", () => {
     expect((await pods()).sum).toBe(2);
   });
 
-  test("reaches no more pods when another one was on its way before it, and both are taken back", async () => {
+  test("reaches no more pods when another was in progress before it, and both are reverted", async () => {
     await start();
     await release(7);
     await settle();
@@ -266,7 +265,7 @@ describe("a release that is under way", () => {
     expect((await pods("web:3")).sum).toBe(3);
   });
 
-  test("goes back to what overrides made of the template before it, on members old and new", async () => {
+  test("rolls back to the overridden template from before, on old and new members", async () => {
     await start();
     await fleet.client.patch(
       CloneSet,
@@ -274,7 +273,7 @@ describe("a release that is under way", () => {
       { spec: { template: { spec: { tolerations: [{ key: "a", operator: "Exists" }] } } } },
       { type: "merge" },
     );
-    // Applied twice, it would be there twice.
+    // If applied twice, it would be present twice.
     const overriders = {
       plaintext: [
         { path: "/spec/template/spec/tolerations/-", operator: "add", value: { key: "b", operator: "Exists" } },
@@ -328,7 +327,7 @@ describe("a release that is under way", () => {
 });
 
 describe("while a member is unreachable", () => {
-  test("the others make up for it, and nothing moves when it is back", async () => {
+  test("the others compensate for it, and nothing moves when it is back", async () => {
     await start();
     await release(7);
     await settle();
@@ -346,7 +345,7 @@ describe("while a member is unreachable", () => {
     expect((await pods()).sum).toBe(6);
   });
 
-  test("what the others cannot make up for waits, and the binding says so", async () => {
+  test("updates that the others cannot compensate for wait, and the binding reports it", async () => {
     await start();
     await release(10);
     await settle();
@@ -363,7 +362,7 @@ describe("while a member is unreachable", () => {
         type: "Dispatched",
         status: "False",
         reason: "RolloutHeld",
-        message: "3 of 9 pods of the rollout wait for member3, which gets no copies at the moment",
+        message: "3 of 9 pods of the rollout wait for member3, which currently gets no copies",
       }),
     );
 
@@ -376,7 +375,7 @@ describe("while a member is unreachable", () => {
     ).toContainEqual(expect.objectContaining({ type: "Dispatched", status: "True" }));
   });
 
-  test("a release that it has not seen is made by the others, and it is held when it is back", async () => {
+  test("the others roll out a revision that it has not received, and it is held when it is back", async () => {
     await start();
 
     away.add("member1");
@@ -390,7 +389,7 @@ describe("while a member is unreachable", () => {
     expect((await pods()).sum).toBe(5);
   });
 
-  test("what it may have got before the answers were lost counts, and stays what it is when it is back", async () => {
+  test("writes whose responses were lost count, and stay when it is back", async () => {
     await start();
     await release(7);
     await settle();
@@ -409,7 +408,7 @@ describe("while a member is unreachable", () => {
     expect((await pods()).sum).toBe(6);
   });
 
-  test("one that is suspended counts with what it has, and the others make up for it", async () => {
+  test("a suspended member counts with its current pods, and the others compensate for it", async () => {
     await start();
     await release(7);
     await settle();
@@ -435,7 +434,7 @@ describe("while a member is unreachable", () => {
     expect((await pods()).sum).toBe(6);
   });
 
-  test("what it had before the partition was raised holds nobody back", async () => {
+  test("its pods from before the partition was raised do not hold back the others", async () => {
     await start({ weights: { member1: 4, member2: 3, member3: 3 } });
     await release(4);
     await settle();
@@ -450,7 +449,7 @@ describe("while a member is unreachable", () => {
     expect(await dispatched()).not.toMatchObject({ status: "False" });
   });
 
-  test("what it may run of a request without an answer keeps the others from going on, and the binding says so", async () => {
+  test("a request without a response keeps the others from continuing, and the binding reports it", async () => {
     await start({ weights: { member1: 4, member2: 3, member3: 3 } });
     await release(8);
     await settle();
@@ -462,7 +461,7 @@ describe("while a member is unreachable", () => {
     expect(await dispatched()).toMatchObject({
       status: "False",
       reason: "RolloutHeld",
-      message: "2 of 6 pods of the rollout wait for member3, which gets no copies at the moment",
+      message: "2 of 6 pods of the rollout wait for member3, which currently gets no copies",
     });
 
     lost.delete("member3");
@@ -472,7 +471,7 @@ describe("while a member is unreachable", () => {
     expect(await dispatched()).toMatchObject({ status: "True" });
   });
 
-  test("one that hangs with a request is told after a moment, long before the request is given up", async () => {
+  test("a member that hangs with a request is reported after a moment, long before the request times out", async () => {
     await start();
     await release(8);
     await settle();
@@ -498,7 +497,7 @@ describe("while a member is unreachable", () => {
     expect(await condition("FullyApplied")).toMatchObject({ status: "True" });
   });
 
-  test("pods are taken back elsewhere first", async () => {
+  test("pods are rolled back on other members first", async () => {
     await start();
     await release(4);
     await settle();
@@ -524,31 +523,34 @@ describe("while replicas move", () => {
     { what: "a member leaves", to: { member1: 5, member2: 5 } },
     { what: "all go to one", to: { member2: 1 } },
     { what: "all go to a new one", to: { member4: 1 } },
-  ] as { what: string; to: Record<string, number> }[])("because $what, the number is kept", async ({ to }) => {
-    for (const annotations of [{}, { "flotilla.dev/rollout-order": "ordered" }] as Record<string, string>[]) {
-      await start({ annotations });
-      await release(5);
-      await settle();
+  ] as { what: string; to: Record<string, number> }[])(
+    "because $what, the number of updated pods is kept",
+    async ({ to }) => {
+      for (const annotations of [{}, { "flotilla.dev/rollout-order": "ordered" }] as Record<string, string>[]) {
+        await start({ annotations });
+        await release(5);
+        await settle();
 
-      await weigh(to);
-      const most = await settle();
+        await weigh(to);
+        const most = await settle();
 
-      const { all, sum } = await pods();
-      expect(all.reduce((total, count) => total + count, 0)).toBe(10);
-      expect(sum).toBe(5);
-      expect(most).toBe(5);
-      await release(2);
-      expect(await settle()).toBe(8);
-      expect((await pods()).sum).toBe(8);
-      await release(0);
-      await settle();
-      expect((await pods()).sum).toBe(10);
-      await fleet.stop();
-    }
-  });
+        const { all, sum } = await pods();
+        expect(all.reduce((total, count) => total + count, 0)).toBe(10);
+        expect(sum).toBe(5);
+        expect(most).toBe(5);
+        await release(2);
+        expect(await settle()).toBe(8);
+        expect((await pods()).sum).toBe(8);
+        await release(0);
+        await settle();
+        expect((await pods()).sum).toBe(10);
+        await fleet.stop();
+      }
+    },
+  );
 
   test.each([{ isAway: false }, { isAway: true }])(
-    "because a member fails over, unreachable: $isAway, the number is kept",
+    "because a member fails over, unreachable: $isAway, the number of updated pods is kept",
     async ({ isAway }) => {
       await start();
       await fleet.client.patch(
@@ -588,7 +590,7 @@ describe("while replicas move", () => {
     { replicas: 20, partition: "50%", want: 10 },
     { replicas: 4, partition: "50%", want: 2 },
   ])(
-    "because it is scaled to $replicas with partition $partition, $want are updated",
+    "because it is scaled to $replicas with partition $partition, $want pods are updated",
     async ({ replicas, partition, want }) => {
       await start();
       await release(partition);

@@ -1,4 +1,4 @@
-/** Users cannot speak for Flotilla: its own records in a template or an override do not reach the members. */
+/** Users cannot forge Flotilla's records: its own annotations in a template or an override do not reach the members. */
 import { afterEach, expect, test } from "vitest";
 import { CloneSet, ConfigMap, Namespace, OverridePolicy, PropagationPolicy } from "../../src/api/index.ts";
 import type { KubernetesObject } from "../../src/api/index.ts";
@@ -32,7 +32,7 @@ function expectHonest({ metadata }: DeepReadonly<KubernetesObject>): void {
   expect(annotations["team"]).toBe("a");
 }
 
-test("a template's, an override's and a namespace's forged records stay behind, and the rest goes along", async () => {
+test("forged records in a template, an override and a namespace are dropped, and the rest is propagated", async () => {
   fleet = await startTestFleet({ members: ["member1"] });
   await fleet.client.create(Namespace, "hub", {
     apiVersion: "v1",

@@ -1,7 +1,4 @@
-/**
- * Namespaces and definitions that go from the hub: what they hold on a member and is not ours to delete keeps them
- * there.
- */
+/** Namespaces and CRDs deleted from the hub: contents on a member that are not ours to delete keep them there. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   ClusterPropagationPolicy,
@@ -20,7 +17,7 @@ import type { TestFleet } from "../../src/testing/fleet/index.ts";
 import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
 
 const SETTLED_MS = 20_000;
-/** Longer than what goes along is given to go. */
+/** Longer than the grace period for dependents to be deleted. */
 const DECIDED_MS = 60_000;
 const WEB = { namespace: "shop", name: "web" };
 
@@ -37,7 +34,7 @@ const worksOn = async (member: string): Promise<string[]> =>
     ({ metadata }) => metadata.name,
   );
 
-describe("a namespace that is deleted on the hub", () => {
+describe("a namespace deleted on the hub", () => {
   let engine: ReturnType<typeof createLastingEngine>;
   beforeEach(() => void (engine = createLastingEngine()));
   async function start(policy: (made: ReturnType<typeof makePolicy>) => void = () => {}): Promise<void> {
@@ -62,7 +59,7 @@ describe("a namespace that is deleted on the hub", () => {
     return Object.keys({ ...metadata.labels, ...metadata.annotations }).filter((name) => /karmada|flotilla/.test(name));
   };
 
-  test("goes from the members with what was delivered into it and with what that made", async () => {
+  test("is deleted from the members with its delivered objects and their dependents", async () => {
     await start();
 
     await fleet.client.delete(Namespace, { cluster: "hub", name: "shop" });
@@ -76,7 +73,7 @@ describe("a namespace that is deleted on the hub", () => {
     expect(await told()).toEqual([]);
   });
 
-  test("stays on the member on which something in it was let go, without our marks, and this is told", async () => {
+  test("stays on a member with a released object in it, without our labels, and an event reports it", async () => {
     await start();
     await fleet.client.patch(
       Deployment,
@@ -94,12 +91,12 @@ describe("a namespace that is deleted on the hub", () => {
     ]);
     expect(await marksOf("member1")).toEqual(["flotilla.dev/released-from"]);
     expect(await told()).toEqual([
-      "Namespace shop stays on member1: it holds Deployment web, which is not Flotilla's to delete",
+      "Namespace shop stays on member1: it contains Deployment web, which Flotilla may not delete",
     ]);
     expect(await worksOn("member1")).toEqual([]);
   });
 
-  test("stays with what its policy preserves", async () => {
+  test("stays with objects that its policy preserves", async () => {
     await start((policy) => policy.with(({ spec }) => (spec.preserveResourcesOnDeletion = true)));
 
     await remove();
@@ -110,7 +107,7 @@ describe("a namespace that is deleted on the hub", () => {
     ]);
   });
 
-  test("stays with what the member's own people put into it", async () => {
+  test("stays with objects of the member's own users", async () => {
     await start();
     await fleet.client.create(ConfigMap, "member1", {
       apiVersion: "v1",
@@ -125,11 +122,11 @@ describe("a namespace that is deleted on the hub", () => {
       [false, undefined],
     ]);
     expect(await told()).toEqual([
-      "Namespace shop stays on member1: it holds ConfigMap theirs, which is not Flotilla's to delete",
+      "Namespace shop stays on member1: it contains ConfigMap theirs, which Flotilla may not delete",
     ]);
   });
 
-  test("takes the kept one back when it is made again, and goes with it once nothing keeps it", async () => {
+  test("is adopted again when it is recreated, and deleted with it once nothing keeps it", async () => {
     await start();
     await fleet.client.create(ConfigMap, "member1", {
       apiVersion: "v1",
@@ -150,7 +147,7 @@ describe("a namespace that is deleted on the hub", () => {
     ]);
   });
 
-  test("stays also where the hub stops before the look, and starts again", async () => {
+  test("stays even if the hub stops before the check, and restarts", async () => {
     await start();
     await fleet.client.patch(
       Deployment,
@@ -177,7 +174,7 @@ describe("a namespace that is deleted on the hub", () => {
   });
 });
 
-describe("a definition that is deleted on the hub", () => {
+describe("a CRD deleted on the hub", () => {
   const widgets = dynamicKind({
     group: "example.dev",
     version: "v1",
@@ -241,7 +238,7 @@ describe("a definition that is deleted on the hub", () => {
     return [isThere, isThere ? (await fleet.client.list(widgets, { cluster: member })).items.length : 0];
   };
 
-  test("stays on the member that has an object of it which was let go", async () => {
+  test("stays on the member that has a released object of it", async () => {
     await start();
     expect([await has("member1"), await has("member2")]).toEqual([
       [true, 1],
@@ -263,11 +260,11 @@ describe("a definition that is deleted on the hub", () => {
       [false, 0],
     ]);
     expect(await told()).toEqual([
-      "CustomResourceDefinition widgets.example.dev stays on member1: it holds Widget shop/web, which is not Flotilla's to delete",
+      "CustomResourceDefinition widgets.example.dev stays on member1: it contains Widget shop/web, which Flotilla may not delete",
     ]);
   });
 
-  test("does not leave a member for another one while objects of it are delivered there", async () => {
+  test("does not move from a member while objects of it are delivered there", async () => {
     await start();
 
     await fleet.client.patch(

@@ -1,6 +1,5 @@
 /**
- * Logical clusters that are no members: Flotilla keeps their API and leaves their workloads to whoever brings
- * controllers.
+ * Logical clusters that are not members: Flotilla serves their API and leaves their workloads to external controllers.
  */
 import { expect, test } from "vitest";
 import { Cluster, Deployment, Lease, LogicalCluster, Node, ReplicaSet } from "../../src/api/index.ts";
@@ -31,7 +30,7 @@ test("nothing runs in an empty cluster", async () => {
   await fleet.stop();
 });
 
-test("a member with a kube-controller-manager of its own is left to it until that goes silent", async () => {
+test("a member with its own kube-controller-manager is left to it until its lease expires", async () => {
   const fleet = await startTestFleet({ members: ["member1"], nodes: 2 });
   await fleet.client.create(Lease, "member1", {
     apiVersion: "coordination.k8s.io/v1",
@@ -50,7 +49,7 @@ test("a member with a kube-controller-manager of its own is left to it until tha
   await fleet.stop();
 });
 
-test("a cluster that was made through the API is no member after a restart either", async () => {
+test("a cluster created through the API is not a member after a restart either", async () => {
   const engine = createLastingEngine();
   const options = { members: ["member1"], nodes: 2, engine };
   const first = await startTestFleet(options);

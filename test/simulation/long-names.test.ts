@@ -1,4 +1,4 @@
-/** Objects whose names leave no room for those that follow from them are not taken to members, and this is told. */
+/** Objects whose names are too long for derived names are not propagated, and this is reported. */
 import { afterEach, expect, test } from "vitest";
 import {
   ClusterPropagationPolicy,
@@ -35,7 +35,7 @@ async function expectSilence(): Promise<void> {
   expect(fleet.writes()).toEqual([]);
 }
 
-test("a ConfigMap with a name that is too long says so, and so does its policy, and nobody tries for ever", async () => {
+test("a ConfigMap with a too long name reports it, and so does its policy, without endless retries", async () => {
   await start();
   await fleet.client.create(
     PropagationPolicy,
@@ -74,7 +74,7 @@ test("a ConfigMap with a name that is too long says so, and so does its policy, 
   await expectSilence();
 });
 
-test("a plan says so before it is applied, and the explanation afterwards", async () => {
+test("a plan reports it before it is applied, and the explanation afterwards", async () => {
   await start();
   const { signal } = new AbortController();
   const settings = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: LONG } };
@@ -100,7 +100,7 @@ test("a plan says so before it is applied, and the explanation afterwards", asyn
   expect(explanation.problems).toMatchObject([{ what: expect.stringContaining("which is too long") }]);
 });
 
-test("a ClusterRole whose name no binding can have says so", async () => {
+test("a ClusterRole whose name is invalid for a binding reports it", async () => {
   await start();
   await fleet.client.create(ClusterPropagationPolicy, "hub", {
     apiVersion: "policy.karmada.io/v1alpha1",
@@ -125,7 +125,7 @@ test("a ClusterRole whose name no binding can have says so", async () => {
   await expectSilence();
 });
 
-test("a workload is told that what it needs cannot be taken along", async () => {
+test("a workload reports that a dependency cannot be propagated", async () => {
   await start();
   await fleet.client.create(
     PropagationPolicy,

@@ -1,6 +1,5 @@
 /**
- * Members that are cut off from their hub by an annotation: what the hub believes, what the member does, and what
- * happens when it is back.
+ * Members disconnected from their hub by an annotation: the hub's status, the member's behaviour, and the reconnect.
  */
 import { afterEach, expect, test } from "vitest";
 import {
@@ -67,7 +66,7 @@ const problems = async (): Promise<(string | undefined)[]> =>
     .map(({ message }) => message);
 const reported = async (): Promise<unknown> => (await web("hub"))?.status?.readyReplicas;
 
-test("a member that is cut off is not ready after the threshold, goes on by itself, and is back when the annotation is gone", async () => {
+test("a disconnected member is not ready after the threshold, keeps running, and is ready again when the annotation is removed", async () => {
   await start();
   await annotate("member2", "unreachable");
   await fleet.run(20 * SECOND);
@@ -75,7 +74,7 @@ test("a member that is cut off is not ready after the threshold, goes on by itse
   await fleet.run(MINUTE);
   const [late, other] = [await ready("member2"), await ready("member1")];
 
-  // What people do on the member itself happens there, and the hub does not hear of it.
+  // Users' actions on the member itself take effect there, and the hub is not notified.
   const [pod] = (await fleet.client.list(Pod, { cluster: "member2", namespace: "shop" })).items;
   await fleet.client.delete(Pod, { cluster: "member2", namespace: "shop", name: pod?.metadata.name ?? "" });
   await fleet.run(MINUTE);
@@ -91,7 +90,7 @@ test("a member that is cut off is not ready after the threshold, goes on by itse
   expect(await reported()).toBe(4);
 });
 
-test("what changes on either side while a member is cut off arrives when it is back", async () => {
+test("changes on both sides during a disconnect arrive when the member reconnects", async () => {
   await start();
   await annotate("member2", "unreachable");
   await fleet.client.patch(
@@ -128,7 +127,7 @@ test("what changes on either side while a member is cut off arrives when it is b
   expect(await reported()).toBe(4);
 });
 
-test("the hub reports what it last saw of a member that is cut off, and nothing is removed there", async () => {
+test("the hub reports the last known state of a disconnected member, and nothing is removed there", async () => {
   await start();
   await annotate("member2", "unreachable");
   await fleet.client.patch(
@@ -149,7 +148,7 @@ test("the hub reports what it last saw of a member that is cut off, and nothing 
   expect(await web("member2")).toBeUndefined();
 });
 
-test("requests to its API through the hub are answered as for a cluster that is away", async () => {
+test("requests to its API through the hub are answered as for an unreachable cluster", async () => {
   await start();
   const path = "/apis/cluster.karmada.io/v1alpha1/clusters/member2/proxy/version";
   const before = await fleet.client.raw({ cluster: "hub", method: "GET", path });
@@ -162,7 +161,7 @@ test("requests to its API through the hub are answered as for a cluster that is 
   expect(answer.status).toBe(503);
 });
 
-test("a watch through the hub ends when the member is cut off", async () => {
+test("a watch through the hub ends when the member is disconnected", async () => {
   await start();
   const { body } = await fleet.client.raw({
     cluster: "hub",
@@ -182,7 +181,7 @@ test("a watch through the hub ends when the member is cut off", async () => {
   expect(await read).toBeGreaterThan(0);
 });
 
-test("the annotation may be on the ManagedCluster as well", async () => {
+test("the annotation may be set on the ManagedCluster as well", async () => {
   await start();
   await fleet.client.patch(
     ManagedCluster,
@@ -201,7 +200,7 @@ test("the annotation may be on the ManagedCluster as well", async () => {
   ).not.toBe("True");
 });
 
-test("a ManifestWork waits for a member that is cut off", async () => {
+test("a ManifestWork waits for a disconnected member", async () => {
   await start();
   await annotate("member1", "unreachable");
   await fleet.client.create(ManifestWork, "hub", {
@@ -220,7 +219,7 @@ test("a ManifestWork waits for a member that is cut off", async () => {
   expect(await find(fleet.client, Namespace, { cluster: "member1", name: "notes" })).toBeDefined();
 });
 
-test("the agent of a member that pulls loses its hub: the hub hears nothing, and the member is still repaired", async () => {
+test("the agent of a disconnected pull member loses its hub: the hub gets no reports, and drift on the member is still repaired", async () => {
   await start({ pull: ["member2"] });
   const leaseTime = async (): Promise<string | undefined> =>
     (await fleet.client.get(Lease, { cluster: "hub", namespace: "karmada-cluster", name: "member2" })).spec?.renewTime;
@@ -256,7 +255,7 @@ test("the agent of a member that pulls loses its hub: the hub hears nothing, and
   expect(await reported()).toBe(8);
 });
 
-test("a hub whose members are all cut off is still well", async () => {
+test("a hub whose members are all disconnected is still healthy", async () => {
   const members = Array.from({ length: 12 }, (_, index) => `member${index + 1}`);
   fleet = await startTestFleet({ members, pull: "all" });
   for (const member of members) await annotate(member, "unreachable");
@@ -267,7 +266,7 @@ test("a hub whose members are all cut off is still well", async () => {
   expect(status).toBe(200);
 });
 
-test("a fleet that is cut off and back settles, and then nothing is written", async () => {
+test("a fleet settles after a reconnect, and then nothing is written", async () => {
   await start();
   await annotate("member2", "unreachable");
   await fleet.run(5 * MINUTE);
@@ -280,7 +279,7 @@ test("a fleet that is cut off and back settles, and then nothing is written", as
   expect(fleet.writes()).toEqual([]);
 });
 
-test("a member that is cut off for long costs no writes", async () => {
+test("a long disconnect causes no writes", async () => {
   await start();
   await annotate("member2", "unreachable");
   await fleet.run(5 * MINUTE);
@@ -291,7 +290,7 @@ test("a member that is cut off for long costs no writes", async () => {
   expect(fleet.writes()).toEqual([]);
 });
 
-test("a hub that is started again while a member is cut off leaves it alone, and goes on when it is back", async () => {
+test("a hub restarted while a member is disconnected leaves it alone, and continues when it is back", async () => {
   const engine = createLastingEngine();
   await start({ engine });
   await annotate("member2", "unreachable");
@@ -316,7 +315,7 @@ test("a hub that is started again while a member is cut off leaves it alone, and
   expect(await web("member2")).toBeUndefined();
 });
 
-test("a value that means nothing has no effect and is told once", async () => {
+test("an invalid annotation value has no effect and is reported once", async () => {
   await start();
   await annotate("member2", "unreachabel");
   await fleet.run(2 * MINUTE);
@@ -325,7 +324,7 @@ test("a value that means nothing has no effect and is told once", async () => {
   expect(await problems()).toEqual([`annotation ${FAULT}: "unreachabel" is ignored: allowed is unreachable`]);
 });
 
-test("a cluster that is not simulated cannot be cut off, and whoever tries is told", async () => {
+test("a cluster that is not simulated cannot be disconnected, and an event reports it", async () => {
   await start();
   await fleet.client.create(
     Cluster,
@@ -339,7 +338,7 @@ test("a cluster that is not simulated cannot be cut off, and whoever tries is to
   ]);
 });
 
-test("replicas leave a member that failed, where taints and the policy say so, and it keeps its pods until it is back", async () => {
+test("replicas are evicted from a failed member as taints and the policy specify, and it keeps its pods until it is back", async () => {
   fleet = await startTestFleet({
     members: ["member1", "member2"],
     nodes: 2,

@@ -1,7 +1,4 @@
-/**
- * What running a pod costs on a simulated member in API writes: create, bind, status. A converged member writes
- * nothing.
- */
+/** API writes per pod on a simulated member: create, bind, status. A converged member writes nothing. */
 import { afterEach, describe, expect, test } from "vitest";
 import { kruiseKinds, kubernetesKinds } from "../../src/api/index.ts";
 import type { Kind, KubernetesObject } from "../../src/api/index.ts";
@@ -85,7 +82,7 @@ function kindOf({ apiVersion, kind }: { apiVersion: string; kind: string }): Kin
 }
 
 describe.each(Object.entries(workloads))("%s", (_name, { apiVersion, kind, spec }) => {
-  test("costs at most three writes for each pod until all are ready, and none in the minutes after", async () => {
+  test("causes at most three writes per pod until all are ready, and none in the minutes after", async () => {
     member = await startKruiseMember({
       nodes: PODS,
       customs: kruiseKinds,

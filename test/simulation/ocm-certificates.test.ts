@@ -1,4 +1,4 @@
-/** Certificates of agents on a running hub: what is approved without anybody looking, and what never is. */
+/** Certificates of agents on a running hub: what is approved automatically, and what never is. */
 import { describe, expect, test } from "vitest";
 import {
   CertificateSigningRequest,
@@ -32,7 +32,7 @@ const accept = async (name = "c1"): Promise<void> => {
 };
 
 interface Asked {
-  /** Who sends it. */
+  /** The user who sends it. */
   user?: string;
   groups?: string[];
   label?: string;
@@ -41,7 +41,7 @@ interface Asked {
   signerName?: string;
 }
 
-/** As a renewal by the agent `a1` of `c1`, but for what a case changes. */
+/** A renewal by the agent `a1` of `c1`, with the changes of a case. */
 async function ask({
   user = `${PREFIX}c1:a1`,
   groups = [`${PREFIX}c1`, GROUP],
@@ -50,7 +50,7 @@ async function ask({
   organizations = [`${PREFIX}c1`, GROUP],
   signerName = CLIENT_SIGNER,
 }: Asked): Promise<string> {
-  // The server says who sent it.
+  // The server records the user who sent it.
   const client = createClient({
     transport: fleet.hub.server.transport({ name: user, groups: ["system:authenticated", ...groups] }),
     fieldManager: "agent",
@@ -70,18 +70,18 @@ async function ask({
 
 const forged: Record<string, Asked> = {
   "its label names another cluster": { label: "c2" },
-  "it asks for another cluster's name": { commonName: `${PREFIX}c2:a1` },
-  "it asks for another cluster's group": { organizations: [`${PREFIX}c2`, GROUP] },
-  "it asks for one more group": { organizations: [`${PREFIX}c1`, GROUP, `${PREFIX}c2`] },
-  "it asks for no group": { organizations: [GROUP] },
-  "its name has a part too many": { commonName: `${PREFIX}c1:a1:x` },
+  "it requests another cluster's name": { commonName: `${PREFIX}c2:a1` },
+  "it requests another cluster's group": { organizations: [`${PREFIX}c2`, GROUP] },
+  "it requests an additional group": { organizations: [`${PREFIX}c1`, GROUP, `${PREFIX}c2`] },
+  "it requests no group": { organizations: [GROUP] },
+  "its name has an additional part": { commonName: `${PREFIX}c1:a1:x` },
   "its name lacks the agent": { commonName: `${PREFIX}c1:` },
-  "another signer is to sign it": { signerName: "example.com/other" },
-  "somebody else asks for it": { user: `${PREFIX}c2:a1` },
-  "another agent of the cluster asks for it": { user: `${PREFIX}c1:a2` },
+  "it names another signer": { signerName: "example.com/other" },
+  "another user requests it": { user: `${PREFIX}c2:a1` },
+  "another agent of the cluster requests it": { user: `${PREFIX}c1:a2` },
 };
 for (const [why, asked] of Object.entries(forged)) {
-  test(`a request is left to people when ${why}`, async () => {
+  test(`a CSR is left to an administrator when ${why}`, async () => {
     await start();
     await accept("c1");
     await accept("c2");
@@ -91,7 +91,7 @@ for (const [why, asked] of Object.entries(forged)) {
 }
 
 describe("a renewal", () => {
-  test("is approved for an agent that is accepted", async () => {
+  test("is approved for an accepted agent", async () => {
     await start();
     await accept();
 
@@ -101,7 +101,7 @@ describe("a renewal", () => {
     ).toMatchObject([{ type: "Approved", status: "True", reason: "AutoApprovedByHubCSRApprovingController" }]);
   });
 
-  test("cannot be asked for any more by an agent that was denied, nor approved where it could", async () => {
+  test("can no longer be requested by a denied agent, and would not be approved", async () => {
     await start();
     await accept();
     await fleet.client.patch(
@@ -113,20 +113,20 @@ describe("a renewal", () => {
     await fleet.settle();
 
     await expect(ask({})).rejects.toMatchObject({ status: { code: 403 } });
-    // With a bootstrap token it may ask, and no more.
+    // A bootstrap token allows only the request.
     expect(await ask({ groups: [`${PREFIX}c1`, GROUP, "system:bootstrappers:managedcluster"] })).toBe("pending");
   });
 });
 
 describe("a first certificate", () => {
-  test("waits for a person unless its sender is trusted", async () => {
+  test("waits for an administrator unless its sender is trusted", async () => {
     await start();
     await accept();
 
     expect(await ask({ user: BOOTSTRAP })).toBe("pending");
   });
 
-  test("is approved for a trusted sender, and the cluster is accepted once: who denies it later has the last word", async () => {
+  test("is approved for a trusted sender, and the cluster is accepted once: a later denial wins", async () => {
     await start({ autoApprovedUsers: [BOOTSTRAP] });
     await fleet.client.create(ManagedCluster, HUB, {
       apiVersion: "cluster.open-cluster-management.io/v1",
@@ -147,7 +147,7 @@ describe("a first certificate", () => {
     expect((await fleet.client.get(ManagedCluster, { cluster: HUB, name: "c1" })).spec.hubAcceptsClient).toBe(false);
   });
 
-  test("is left to people where another agent of the name is alive, and the cluster says so", async () => {
+  test("is left to an administrator if another agent of the name is alive, with an event on the cluster", async () => {
     await start({ autoApprovedUsers: [BOOTSTRAP] });
     await accept();
     const conditions = [
@@ -171,11 +171,11 @@ describe("a first certificate", () => {
     await fleet.run(1_000);
     const { items } = await fleet.client.list(Event, { cluster: HUB });
     expect(items.filter(({ reason }) => reason === "SecondAgent").map(({ message }) => message)).toEqual([
-      "the request renewal for a first certificate of c1 is not approved automatically: an agent of this cluster is alive",
+      "request renewal for a first certificate of cluster c1 is not approved automatically: an agent of this cluster is alive",
     ]);
   });
 
-  test("is left to people where the hub reaches the cluster itself", async () => {
+  test("is left to an administrator if the hub reaches the cluster itself", async () => {
     await start({ members: ["c1"], autoApprovedUsers: [BOOTSTRAP] });
 
     expect(await ask({ user: BOOTSTRAP })).toBe("pending");

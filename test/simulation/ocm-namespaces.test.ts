@@ -1,4 +1,4 @@
-/** Namespaces that ManagedClusterSets ask for, on members that the hub reaches and on those that an agent serves. */
+/** Managed namespaces of ManagedClusterSets, on members that the hub reaches and on those with an agent. */
 import { describe, expect, test } from "vitest";
 import { ManagedCluster, ManagedClusterSet, Namespace } from "../../src/api/index.ts";
 import type { DeepReadonly } from "../../src/base/index.ts";
@@ -28,7 +28,7 @@ describe.each([
   };
   const onMember = (name: string): Promise<DeepReadonly<Namespace> | undefined> =>
     find(fleet.client, Namespace, { cluster: MEMBER, name });
-  /** `true`, `false`, or undefined for a namespace that nobody ever asked for. */
+  /** `true`, `false`, or undefined for a namespace that no set ever listed. */
   const labelOf = async (name: string): Promise<string | undefined> =>
     Object.entries((await onMember(name))?.metadata.labels ?? {}).find(([key]) => key.startsWith(PREFIX))?.[1];
   const told = async (): Promise<string[]> =>
@@ -37,7 +37,7 @@ describe.each([
         `${name} ${conditions.map(({ type, status, reason }) => `${type} ${status} ${reason}`).join()}`,
     );
 
-  test("gets the namespaces of its sets, and says so", async () => {
+  test("gets the namespaces of its sets, and reports them", async () => {
     await start();
     await fleet.client.create(Namespace, MEMBER, {
       apiVersion: "v1",
@@ -59,7 +59,7 @@ describe.each([
     expect(fleet.writes().filter(({ resource }) => resource === "namespaces")).toEqual([]);
   });
 
-  test("keeps a namespace that nobody asks for any more, and marks it so", async () => {
+  test("keeps a namespace that no set lists any more, with a changed label", async () => {
     await start();
     await ask("shop", "stock");
 
@@ -70,7 +70,7 @@ describe.each([
     expect(await told()).toEqual(["stock NamespaceAvailable True NamespaceApplied"]);
   });
 
-  test("gets a namespace again that somebody deleted there", async () => {
+  test("gets a namespace again that was deleted there", async () => {
     await start();
     await ask("shop");
     const { uid } = (await onMember("shop"))?.metadata ?? {};
@@ -82,7 +82,7 @@ describe.each([
     expect(await labelOf("shop")).toBe("true");
   });
 
-  test("gets nothing while it is not accepted", async () => {
+  test("gets no namespaces while it is not accepted", async () => {
     await start();
     await fleet.client.patch(
       ManagedCluster,

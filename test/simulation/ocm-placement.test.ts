@@ -27,7 +27,7 @@ beforeEach(async () => {
 });
 
 const meta = (name: string, namespace?: string) => ({ name, namespace: namespace || undefined });
-/** As its agent reports it: one that nobody reports is tainted. */
+/** As its agent reports it: a cluster without reports is tainted. */
 const available = {
   conditions: [
     {
@@ -95,7 +95,7 @@ const satisfied = async (namespace = "shop"): Promise<string> => {
   return `${condition?.status} ${condition?.reason} ${status?.numberOfSelectedClusters}`;
 };
 
-test("decisions follow clusters that come, change and go", async () => {
+test("decisions follow clusters that are added, changed and removed", async () => {
   await addSet();
   await bind();
   await place({ predicates: [{ requiredClusterSelector: { labelSelector: { matchLabels: { env: "prod" } } } }] });
@@ -147,7 +147,7 @@ test("nothing is written when nothing changes", async () => {
   expect(fleet.writes().filter(({ part }) => part === "placement")).toEqual([]);
 });
 
-test("decisions that are not needed any more are deleted", async () => {
+test("unneeded decisions are deleted", async () => {
   await addSet();
   await bind();
   for (const name of ["c1", "c2", "c3"]) await addCluster(name);
@@ -166,7 +166,7 @@ test("decisions that are not needed any more are deleted", async () => {
   expect(await decisions()).toEqual({ "web-decision-1": ["c1", "c2", "c3"] });
 });
 
-test("a toleration that ends takes the cluster off, without anybody's doing", async () => {
+test("an expired toleration deselects the cluster without an event", async () => {
   await addSet();
   await bind();
   await addCluster("c1", {}, [{ key: "down", effect: "NoSelect" }]);
@@ -180,7 +180,7 @@ test("a toleration that ends takes the cluster off, without anybody's doing", as
 });
 
 describe("a namespace without a binding", () => {
-  test("gets no cluster", async () => {
+  test("selects no cluster", async () => {
     await addCluster("c1", { [CLUSTER_SET_LABEL]: "default" });
     await place({ clusterSets: ["default"] });
     await fleet.settle();
@@ -189,7 +189,7 @@ describe("a namespace without a binding", () => {
     expect(await satisfied()).toBe("False NoManagedClusterSetBindings 0");
   });
 
-  test("is taken to be bound to the default set when it is the default one and the Placement names that set", async () => {
+  test("is implicitly bound to the default set if it is the default namespace and the Placement names that set", async () => {
     await addCluster("c1", { [CLUSTER_SET_LABEL]: "default" });
     await place({ clusterSets: ["default"] }, "default");
     await fleet.settle();
@@ -198,7 +198,7 @@ describe("a namespace without a binding", () => {
   });
 });
 
-test("decisions in the order of scores tell them, and follow scores alone at most once in the time that the Placement sets", async () => {
+test("decisions sorted by score contain the scores, and follow score changes at most once per scoreRateLimit", async () => {
   const score = async (cluster: string, value: number): Promise<void> => {
     await fleet.client.patch(
       AddOnPlacementScore,

@@ -1,4 +1,7 @@
-/** Registration on a running hub: clusters are accepted, watched, denied and deleted, and members have two faces. */
+/**
+ * Registration on a running hub: clusters are accepted, watched, denied and deleted, and members are both a Cluster and
+ * a ManagedCluster.
+ */
 import { describe, expect, test } from "vitest";
 import {
   AppliedManifestWork,
@@ -62,7 +65,7 @@ const register = async (spec: ManagedClusterSpec = {}, name = "c1"): Promise<voi
     metadata: { name },
     spec: { hubAcceptsClient: true, leaseDurationSeconds: 60, ...spec },
   }));
-/** As an agent does that was let in. */
+/** As an accepted agent does. */
 const report = async (name = "c1"): Promise<void> => {
   const cluster = await managed(name);
   const told = [
@@ -99,8 +102,8 @@ const addWork = async (name: string, annotations: Record<string, string> = {}, n
     },
   }));
 
-describe("a cluster that registers by its agent", () => {
-  test("gets its namespace, its rights and a lease when it is accepted, and nothing before", async () => {
+describe("a cluster registered by its agent", () => {
+  test("gets its namespace, its roles and a lease when it is accepted, and nothing before", async () => {
     await start();
     await register({ hubAcceptsClient: false });
     await fleet.settle();
@@ -125,7 +128,7 @@ describe("a cluster that registers by its agent", () => {
     expect(await taintsOf()).toEqual(["unreachable:NoSelect"]);
   });
 
-  test("is unknown and tainted once its lease was not renewed five times over, and comes back by itself", async () => {
+  test("is unknown and tainted after five missed lease renewals, and recovers by itself", async () => {
     await start();
     await register();
     await fleet.settle();
@@ -147,7 +150,7 @@ describe("a cluster that registers by its agent", () => {
     expect(await taintsOf()).toEqual([]);
   });
 
-  test("is told that its clock is wrong, unless it is exempt: then its lease counts from when the hub saw it", async () => {
+  test("has a condition about its wrong clock, unless it is exempt: then its lease counts from when the hub observed it", async () => {
     await start();
     await register();
     await fleet.settle();
@@ -169,7 +172,7 @@ describe("a cluster that registers by its agent", () => {
     expect(await conditionOf("ManagedClusterConditionAvailable")).toBe("True ManagedClusterAvailable");
   });
 
-  test("loses its rights when it is denied, those to work only after its last work", async () => {
+  test("loses its permissions when it is denied, those for works only after its last work", async () => {
     await start();
     await register();
     await fleet.settle();
@@ -200,7 +203,7 @@ describe("a cluster that registers by its agent", () => {
     expect(await present(RoleBinding, "open-cluster-management:managedcluster:c1:work", "c1")).toBeDefined();
   });
 
-  test("keeps the right to finish its works while somebody deletes its namespace, and gets everything anew", async () => {
+  test("keeps the permission to finish its works while its namespace is deleted, and gets everything again", async () => {
     await start();
     await register();
     await fleet.settle();
@@ -231,7 +234,7 @@ describe("a cluster that registers by its agent", () => {
     expect(await conditionOf("HubAcceptedManagedCluster")).toBe("True HubClusterAdminAccepted");
   });
 
-  test("keeps the right to work that somebody deleted until its last work, and gets it again then", async () => {
+  test("keeps a deleted work role binding until its last work, and gets it again then", async () => {
     await start();
     await register();
     await fleet.settle();
@@ -249,7 +252,7 @@ describe("a cluster that registers by its agent", () => {
     expect((await present(RoleBinding, name, "c1"))?.metadata.deletionTimestamp).toBeUndefined();
   });
 
-  test("is deleted after its works, which go a level after the other; its namespace stays", async () => {
+  test("is deleted after its works, which are deleted in order of priority; its namespace stays", async () => {
     await start();
     await register();
     await fleet.settle();
@@ -277,7 +280,7 @@ describe("a cluster that registers by its agent", () => {
     expect(await present(Namespace, "c1")).toBeDefined();
   });
 
-  test("does not take a member along that somebody else's ManagedCluster claims to stand for", async () => {
+  test("does not remove a member that a forged ManagedCluster claims to represent", async () => {
     await start();
     await fleet.client.create(Cluster, HUB, {
       apiVersion: "cluster.karmada.io/v1alpha1",
@@ -305,7 +308,7 @@ describe("a cluster that registers by its agent", () => {
     expect((await present(Cluster, "c1"))?.metadata.deletionTimestamp).toBeUndefined();
   });
 
-  test("is let go after a while when its member is dead, and at once when somebody says so", async () => {
+  test("is removed after a deadline if its member is dead, and at once when forced", async () => {
     await start();
     for (const name of ["c1", "c2"]) {
       await register({}, name);
@@ -325,7 +328,7 @@ describe("a cluster that registers by its agent", () => {
     expect(await present(ManifestWork, "web", "c1")).toBeUndefined();
   });
 
-  test("gets a Cluster that is pulled once it joined, and both go together", async () => {
+  test("gets a Cluster with sync mode Pull once it joined, and both are deleted together", async () => {
     await start();
     await register({ managedClusterClientConfigs: [{ url: "https://c1.example.com" }] });
     await patch(ManagedCluster, "c1", { metadata: { labels: { env: "prod" } } });
@@ -346,7 +349,7 @@ describe("a cluster that registers by its agent", () => {
 });
 
 describe("a member that the hub reaches", () => {
-  test("is a ManagedCluster too: accepted, joined, available, in the default set, with what it claims", async () => {
+  test("is a ManagedCluster too: accepted, joined, available, in the default set, with its claims", async () => {
     await start("m1");
     await fleet.client.create(ClusterClaim, "m1", {
       apiVersion: "cluster.open-cluster-management.io/v1alpha1",
@@ -381,7 +384,7 @@ describe("a member that the hub reaches", () => {
     expect(await present(ClusterRole, "open-cluster-management:managedcluster:m1")).toBeUndefined();
   });
 
-  test("costs nothing while nothing changes, and its namespace stays on the hub", async () => {
+  test("causes no writes while nothing changes, and its namespace is not propagated", async () => {
     await start("m1", "m2");
     await fleet.run(MINUTE);
     fleet.resetWrites();
@@ -399,7 +402,7 @@ describe("a member that the hub reaches", () => {
     ).toEqual([]);
   });
 
-  test("has the same labels and taints on both faces, whichever was changed, and they do not go to and fro", async () => {
+  test("has the same labels and taints on Cluster and ManagedCluster, whichever was changed, without flapping", async () => {
     await start("m1");
     await patch(Cluster, "m1", {
       metadata: { labels: { env: "prod" } },
@@ -433,18 +436,18 @@ describe("a member that the hub reaches", () => {
   });
 
   const ways: Record<string, { leave(): Promise<unknown>; stays: boolean }> = {
-    "that is unjoined leaves with both faces, and what works put there stays without a mark": {
+    "that is unjoined loses Cluster and ManagedCluster, and objects of works stay without our metadata": {
       leave: () => fleet.client.delete(Cluster, at("m1")),
       stays: true,
     },
-    "that is purged leaves with both faces, and what works put there goes": {
+    "that is purged loses Cluster and ManagedCluster, and objects of works are deleted": {
       leave: () =>
         patch(Cluster, "m1", { metadata: { annotations: { "flotilla.dev/purge": "true" } } }).then(() =>
           fleet.client.delete(Cluster, at("m1")),
         ),
       stays: false,
     },
-    "whose ManagedCluster is deleted leaves with both faces, and what works put there goes": {
+    "whose ManagedCluster is deleted loses its Cluster too, and objects of works are deleted": {
       leave: () => fleet.client.delete(ManagedCluster, at("m1")),
       stays: false,
     },
@@ -474,8 +477,8 @@ describe("a member that the hub reaches", () => {
   }
 });
 
-describe("sets", () => {
-  test("default and global are there, come back, and keep their selectors", async () => {
+describe("cluster sets", () => {
+  test("default and global exist, are recreated, and keep their selectors", async () => {
     await start("m1");
     await patch(ManagedClusterSet, "default", {
       spec: { clusterSelector: { selectorType: "LabelSelector", labelSelector: {} } },
@@ -496,7 +499,7 @@ describe("sets", () => {
     });
   });
 
-  test("a changed selector stays where its owner said so", async () => {
+  test("a changed selector stays if its annotation allows it", async () => {
     await start();
     await patch(ManagedClusterSet, "default", {
       metadata: { annotations: { "cluster.open-cluster-management.io/autoupdate": "false" } },
@@ -509,7 +512,7 @@ describe("sets", () => {
     expect((await present(ManagedClusterSet, "default"))?.spec.clusterSelector?.selectorType).toBe("LabelSelector");
   });
 
-  test("a binding says whether its set is there", async () => {
+  test("a binding reports whether its set exists", async () => {
     await start();
     await fleet.client.create(ManagedClusterSetBinding, HUB, {
       apiVersion: "cluster.open-cluster-management.io/v1beta2",
@@ -534,7 +537,7 @@ describe("sets", () => {
     expect(await bound()).toBe("True ClusterSetBound");
   });
 
-  test("the namespaces of a cluster's sets are listed on it, and what its agent said of them is kept", async () => {
+  test("the namespaces of a cluster's sets are listed on it, and its agent's conditions are kept", async () => {
     await start();
     await register();
     await patch(ManagedClusterSet, "global", { spec: { managedNamespaces: [{ name: "b" }, { name: "a" }] } });

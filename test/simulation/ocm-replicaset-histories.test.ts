@@ -1,7 +1,7 @@
 /**
- * Whatever becomes of Placements, of their decisions and of the set that names them (they are edited, deleted and made
- * again, decisions are deleted or emptied by hand): a work that was wanted all the time stays the same object, and so
- * does what it brought to the member. In the end every chosen cluster has one.
+ * Arbitrary changes of Placements, their decisions and the replica set (edited, deleted and recreated, decisions
+ * deleted or emptied manually): a work that was desired all the time stays the same object, and so do its objects on
+ * the member. In the end every chosen cluster has one.
  */
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
@@ -71,7 +71,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   { weight: 4, arbitrary: fc.record({ do: fc.constant("run" as const), ms: fc.constantFrom(1, 50, 2_000, 60_000) }) },
 );
-/** The set turns to a Placement whose decisions are those of an earlier spec. */
+/** The set references a Placement whose decisions are for an earlier spec. */
 const REFERRED_TOO_EARLY: Step[] = [
   { do: "refer", placements: ["pb"] },
   { do: "choose", placement: "pa", clusters: [], perGroup: 1 },
@@ -85,7 +85,7 @@ const strategies: RolloutStrategy[] = [
   { type: "ProgressivePerGroup" },
 ];
 
-test("after any history a work that was wanted all the time is the one that it was", { timeout: 180_000 }, async () => {
+test("after any history a work that was desired all the time is the same object", { timeout: 180_000 }, async () => {
   const histories = fc.asyncProperty(
     fc.constantFrom(...strategies),
     fc.array(step, { minLength: 5, maxLength: 25 }),
@@ -110,14 +110,14 @@ const selecting = (clusters: readonly string[], perGroup: number | "100%"): OcmP
   decisionStrategy: { groupStrategy: { clustersPerDecisionGroup: perGroup } },
 });
 
-/** What was asked for last: the clusters of each Placement that there is, and the Placements of the set. */
+/** The last requested state: the clusters of each existing Placement, and the Placements of the set. */
 interface Asked {
   specs: Map<string, { clusters: readonly string[]; perGroup: number | "100%" }>;
   refers: readonly string[];
 }
 
 /**
- * The Placement of each cluster that is to have a work; undefined while a Placement is not there, and everything stays.
+ * The Placement of each cluster that should have a work; undefined while a Placement is missing, and everything stays.
  */
 function homesOf({ specs, refers }: Asked): Map<string, string> | undefined {
   if (refers.some((name) => !specs.has(name))) return undefined;
@@ -254,7 +254,7 @@ async function carryOut(fleet: TestFleet, asked: Asked, rolloutStrategy: Rollout
               { type: "merge", subresource: "status" },
             );
       await forgotten.catch((error: unknown) => {
-        if (!isNotFound(error)) throw error; // It went with its Placement.
+        if (!isNotFound(error)) throw error; // It was deleted with its Placement.
       });
       return;
     }
@@ -286,19 +286,19 @@ const worksOf = async (fleet: TestFleet) =>
     ({ metadata }) => metadata.deletionTimestamp === undefined,
   );
 
-/** Which work each cluster has, and which object it brought there. */
+/** The work of each cluster, and its object there. */
 async function identitiesOf(fleet: TestFleet): Promise<Map<string, { work: unknown; object: unknown }>> {
   const found = new Map<string, { work: unknown; object: unknown }>();
   for (const { metadata } of await worksOf(fleet)) {
     const cluster = metadata.namespace ?? "";
     const object = await find(fleet.client, ConfigMap, { cluster, namespace: "default", name: "web" });
-    // One that is on its way has brought nothing yet.
+    // A work in flight has applied nothing yet.
     if (object) found.set(cluster, { work: metadata.uid, object: object.metadata.uid });
   }
   return new Map([...found].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** The Placement of which each cluster has its work. */
+/** The Placement of each cluster's work. */
 const placesOf = async (fleet: TestFleet): Promise<Record<string, unknown>> =>
   Object.fromEntries(
     (await worksOf(fleet))

@@ -1,6 +1,6 @@
 /**
- * ManifestWorkReplicaSets on a running hub: works follow what Placements decide, and a new template goes out step by
- * step.
+ * ManifestWorkReplicaSets on a running hub: works follow the decisions of Placements, and a new template is rolled out
+ * step by step.
  */
 import { beforeEach, describe, expect, test } from "vitest";
 import {
@@ -48,7 +48,7 @@ beforeEach(async () => {
       metadata: { name, labels: { [CLUSTER_SET_LABEL]: "all" } },
       spec: { hubAcceptsClient: false },
     });
-  // As their agents report them: one that nobody reports is tainted.
+  // As their agents report them: a cluster without reports is tainted.
   const conditions = [
     {
       type: "ManagedClusterConditionAvailable",
@@ -91,7 +91,7 @@ const roll = async (rolloutStrategy: RolloutStrategy): Promise<void> => {
   await fleet.settle();
 };
 const works = async () => (await fleet.client.list(ManifestWork, { cluster: HUB })).items;
-/** Clusters with a work, and the version in it. */
+/** Clusters with a work, and its version. */
 const versions = async (): Promise<Record<string, unknown>> =>
   Object.fromEntries(
     (await works()).map(({ metadata, spec }) => [
@@ -99,7 +99,7 @@ const versions = async (): Promise<Record<string, unknown>> =>
       (spec.workload?.manifests?.[0]?.["data"] as { version: string } | undefined)?.version,
     ]),
   );
-/** What an agent of the cluster would say. */
+/** The status that the cluster's agent would report. */
 async function report(cluster: string): Promise<void> {
   const work = (await works()).find(({ metadata }) => metadata.namespace === cluster);
   if (!work) throw new Error(`no work in ${cluster}`);
@@ -120,7 +120,7 @@ async function report(cluster: string): Promise<void> {
   await fleet.settle();
 }
 
-test("a new template goes to the next cluster when the one before has it and has kept it for a while", async () => {
+test("a new template reaches the next cluster when the previous one succeeded for the minimum success time", async () => {
   await roll({ type: "Progressive", progressive: { maxConcurrency: 1, minSuccessTime: "1m" } });
   for (const cluster of CLUSTERS) {
     await report(cluster);
@@ -145,7 +145,7 @@ test("a new template goes to the next cluster when the one before has it and has
   expect(await versions()).toEqual({ c1: "2", c2: "2", c3: "1" });
 });
 
-test("the set says when all have it, and writes nothing after that", async () => {
+test("the set reports when all clusters have it, and writes nothing after that", async () => {
   await roll({ type: "All" });
   for (const cluster of CLUSTERS) await report(cluster);
 
@@ -157,7 +157,7 @@ test("the set says when all have it, and writes nothing after that", async () =>
   expect(fleet.writes().filter(({ part }) => part === "replicaset")).toEqual([]);
 });
 
-test("a cluster that is deselected loses its work, and a set that is deleted all of them", async () => {
+test("a deselected cluster loses its work, and a deleted set loses all of them", async () => {
   await roll({ type: "All" });
 
   await fleet.client.patch(
@@ -175,14 +175,14 @@ test("a cluster that is deselected loses its work, and a set that is deleted all
 
   await fleet.client.delete(ManifestWorkReplicaSet, { cluster: HUB, namespace: "shop", name: "web" });
   await fleet.settle();
-  // No agent is here to remove what it applied, so the works wait for one.
+  // There is no agent to remove the applied objects, so the works wait for one.
   expect((await works()).filter(({ metadata }) => metadata.deletionTimestamp === undefined)).toEqual([]);
   await expect(
     fleet.client.get(ManifestWorkReplicaSet, { cluster: HUB, namespace: "shop", name: "web" }),
   ).rejects.toSatisfy(isNotFound);
 });
 
-describe("works stay what they are", () => {
+describe("works stay the same objects", () => {
   const PLACEMENT = { cluster: HUB, namespace: "shop", name: "all" };
   const place = (name: string, spec = {}) =>
     fleet.client.create(OcmPlacement, HUB, {
@@ -209,7 +209,7 @@ describe("works stay what they are", () => {
     { type: "All" },
     { type: "Progressive", progressive: { maxConcurrency: 3 } },
   ] satisfies RolloutStrategy[]) {
-    test(`when their Placement is deleted and made again (${strategy.type})`, async () => {
+    test(`when their Placement is deleted and recreated (${strategy.type})`, async () => {
       await roll(strategy);
       const before = await identities();
       expect(before).toHaveLength(3);
@@ -225,7 +225,7 @@ describe("works stay what they are", () => {
   }
 
   for (const how of ["deleted", "emptied"] as const) {
-    test(`when a decision is ${how} by hand`, async () => {
+    test(`when a decision is ${how} manually`, async () => {
       await roll({ type: "All" });
       const before = await identities();
 
@@ -245,7 +245,7 @@ describe("works stay what they are", () => {
     });
   }
 
-  test("when their Placement is named twice, and nothing is written any more", async () => {
+  test("when their Placement is referenced twice, and nothing is written afterwards", async () => {
     await roll({ type: "All" });
     const before = await identities();
 
@@ -259,7 +259,7 @@ describe("works stay what they are", () => {
     ).toEqual([]);
   });
 
-  test("when another Placement of the set wants them, and this one does not any more", async () => {
+  test("when another Placement of the set chooses their cluster instead", async () => {
     await place("more");
     await roll({ type: "All" });
     const before = await identities();
@@ -275,7 +275,7 @@ describe("works stay what they are", () => {
   });
 });
 
-test("a work is called like its set, unless somebody else has a work of that name", async () => {
+test("a work has the name of its set, unless another work has that name", async () => {
   await fleet.client.create(ManifestWork, HUB, {
     apiVersion: "work.open-cluster-management.io/v1",
     kind: "ManifestWork",

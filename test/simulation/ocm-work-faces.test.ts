@@ -1,6 +1,6 @@
 /**
- * An object has one owner: a Work of Karmada's kind and a ManifestWork that want the same object, in both orders. And
- * members do not cost each other.
+ * An object has one owner: a Karmada Work and a ManifestWork with the same object, in both orders. And members do not
+ * delay each other.
  */
 import { expect, test } from "vitest";
 import { Cluster, ConfigMap, ManifestWork, Namespace, PropagationPolicy, Work } from "../../src/api/index.ts";
@@ -28,7 +28,7 @@ const workApplied = async ({ fleet }: WorkFleet): Promise<string> => {
   return `${condition?.status} ${condition?.message}`;
 };
 
-test("what a Work delivered is not taken by a ManifestWork, which says so, and gets it when the Work lets go", async () => {
+test("an object of a Work is not taken over by a ManifestWork, which reports it, and gets it when the Work releases it", async () => {
   const works = await startWorkFleet();
   await propagate(works, { from: "karmada" });
   await works.create("settings", [configMap("settings", { from: "ocm" })]);
@@ -47,7 +47,7 @@ test("what a Work delivered is not taken by a ManifestWork, which says so, and g
   expect(await works.condition("settings", "Applied")).toBe("True AppliedManifestWorkComplete");
 });
 
-test("what a ManifestWork holds is not taken by a Work, also when it may overwrite, and stays when the Work goes", async () => {
+test("an object of a ManifestWork is not taken over by a Work, even with Overwrite, and stays when the Work is deleted", async () => {
   const works = await startWorkFleet();
   await works.create("settings", [configMap("settings", { from: "ocm" })]);
   const { fleet } = works;
@@ -71,7 +71,7 @@ test("what a ManifestWork holds is not taken by a Work, also when it may overwri
   expect((await works.onMember(ConfigMap, "settings"))?.data).toEqual({ from: "ocm" });
 });
 
-test("a namespace that the other face made serves a ManifestWork as well, and stays when it goes", async () => {
+test("a namespace created for a Work is usable by a ManifestWork, and stays when that is deleted", async () => {
   const works = await startWorkFleet();
   await works.fleet.client.create(Namespace, HUB, { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
   await works.fleet.run(2_000);
@@ -83,7 +83,7 @@ test("a namespace that the other face made serves a ManifestWork as well, and st
   expect(await works.onMember(Namespace, "shop")).toBeDefined();
 });
 
-test("a fleet that is started again writes nothing for works that are as they should be", async () => {
+test("a restarted fleet writes nothing for converged works", async () => {
   const engine = createLastingEngine();
   const before = await startWorkFleet({ engine });
   await before.create("settings", [configMap("settings")]);
@@ -100,7 +100,7 @@ test("a fleet that is started again writes nothing for works that are as they sh
   expect(await after.condition("settings", "Applied")).toBe("True AppliedManifestWorkComplete");
 });
 
-test("a member that does not answer keeps its works waiting, and nobody else's", async () => {
+test("an unreachable member delays only its own works", async () => {
   let isAway = false;
   const works = await startWorkFleet({
     members: [MEMBER, "member2"],
@@ -125,7 +125,7 @@ test("a member that does not answer keeps its works waiting, and nobody else's",
   expect(await works.condition("here", "Applied")).toBe("True AppliedManifestWorkComplete");
 });
 
-test("a work whose member does not answer is not deleted before its objects are gone", async () => {
+test("a work of an unreachable member is not deleted before its objects are", async () => {
   let isAway = false;
   const works = await startWorkFleet({
     wrap: (transport, part) => ({
@@ -149,7 +149,7 @@ test("a work whose member does not answer is not deleted before its objects are 
   expect(await works.onMember(ConfigMap, "settings")).toBeUndefined();
 });
 
-test("a member that leaves keeps what works brought there, without the notes of this hub", async () => {
+test("a leaving member keeps the objects of works, without the AppliedManifestWorks of this hub", async () => {
   const works = await startWorkFleet();
   await works.create("settings", [configMap("settings")]);
 

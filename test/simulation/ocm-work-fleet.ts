@@ -1,4 +1,4 @@
-/** A fleet with one member for tests of ManifestWorks, and short ways to make works and to read what became of them. */
+/** A fleet with one member for tests of ManifestWorks, with helpers to create works and read their status. */
 import { AppliedManifestWork, ManifestWork, Namespace } from "../../src/api/index.ts";
 import type { KubernetesObject, ManifestConfigOption, ManifestWorkSpec } from "../../src/api/index.ts";
 import type { DeepReadonly, JsonObject } from "../../src/base/index.ts";
@@ -24,7 +24,7 @@ export interface WorkFleet {
   work(name: string, namespace?: string): Promise<DeepReadonly<ManifestWork>>;
   /** `True AppliedManifestWorkComplete`, or `none`. */
   condition(name: string, type: string, namespace?: string): Promise<string>;
-  /** The same of a manifest, with the message. */
+  /** The same for a manifest, with the message. */
   manifestCondition(name: string, ordinal: number, type: string): Promise<string>;
   onMember<T extends KubernetesObject>(kind: Kind<T>, name: string): Promise<DeepReadonly<T> | undefined>;
   applied(): Promise<DeepReadonly<AppliedManifestWork>[]>;
@@ -96,7 +96,7 @@ export const deployment = (name: string, spec: JsonObject = {}): JsonObject => (
   },
 });
 
-/** How the work treats one of its objects. */
+/** A manifest config for one object of the work. */
 export const treat = (
   group: string,
   resource: string,

@@ -1,7 +1,4 @@
-/**
- * One manifest of many kinds, written as people write them: servers fill in what is missing, and spell values in their
- * own way.
- */
+/** One manifest of many kinds, as users write them: servers default missing fields, and normalize values. */
 import { parseApiVersion } from "../../src/api/index.ts";
 import type { KubernetesObject, ManifestConfigOption } from "../../src/api/index.ts";
 import type { JsonObject } from "../../src/base/index.ts";
@@ -177,7 +174,7 @@ export const manifestsOfManyKinds: JsonObject[] = [
   { apiVersion: "example.dev/v1", kind: "Gadget", metadata: meta("kinds"), spec: {} },
 ];
 
-/** Plurals that are not the kind with an s. */
+/** Irregular plurals. */
 const PLURALS: Readonly<Record<string, string>> = {
   Ingress: "ingresses",
   StorageClass: "storageclasses",

@@ -1,4 +1,4 @@
-/** What members keep of works that the hub does not have any more: it stays, unless somebody orders otherwise. */
+/** Objects of works that the hub no longer has: they stay, unless configured otherwise. */
 import { expect, test } from "vitest";
 import { AppliedManifestWork, ConfigMap, ManifestWork, Namespace } from "../../src/api/index.ts";
 import { createSeededRandom, silentLog } from "../../src/base/index.ts";
@@ -17,7 +17,7 @@ interface TestAgent {
   stop(): Promise<void>;
 }
 
-/** An agent for a cluster that the hub does not reach, which removes after an hour what the hub does not know. */
+/** An agent for a cluster that the hub does not reach, which removes unknown works after an hour. */
 function startAgent({ fleet }: WorkFleet, cluster: string): TestAgent {
   const { client, clock } = fleet;
   const shared = { client, clock, random: createSeededRandom(1), log: silentLog };
@@ -73,12 +73,12 @@ function startAgent({ fleet }: WorkFleet, cluster: string): TestAgent {
   };
 }
 
-test("an AppliedManifestWork whose work is gone stays for good, and takes its objects along when somebody deletes it", async () => {
+test("an AppliedManifestWork without a work stays forever, and deletes its objects when a user deletes it", async () => {
   const works = await startWorkFleet();
   const { fleet } = works;
   await works.create("settings", [configMap("settings")]);
   const [applied] = await works.applied();
-  // As left behind by an agent that had another hub before.
+  // Like one left by an agent of another hub.
   const copy = await fleet.client.create(AppliedManifestWork, MEMBER, {
     apiVersion: "work.open-cluster-management.io/v1",
     kind: "AppliedManifestWork",
@@ -129,7 +129,7 @@ test("an AppliedManifestWork whose work is gone stays for good, and takes its ob
   expect((await works.applied()).map(({ spec }) => spec.manifestWorkName)).toEqual(["settings"]);
 });
 
-test("an agent that is told to removes them after a while, and not when the work comes back before", async () => {
+test("an agent with an eviction grace period removes them after it, unless the work comes back before", async () => {
   const works = await startWorkFleet();
   const { client, hub } = works.fleet;
   await hub.server.addCluster("far", "member");
@@ -144,7 +144,7 @@ test("an agent that is told to removes them after a while, and not when the work
     }));
   const settings = (): Promise<unknown> =>
     find(client, ConfigMap, { cluster: "far", namespace: "default", name: "settings" });
-  /** While the agent is away the hub loses the work, and knows nothing of it: not even that it was deleted. */
+  /** While the agent is down the hub loses the work without a trace, not even a deletion. */
   const lose = async (): Promise<TestAgent> => {
     await agent.stop();
     await client.patch(ManifestWork, key, { metadata: { finalizers: null } }, { type: "merge" });

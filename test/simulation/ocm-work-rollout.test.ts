@@ -1,6 +1,6 @@
 /**
- * A ManifestWorkReplicaSet over simulated members: nobody wrote a rule about progress, and the rollout goes on as
- * workloads come up.
+ * A ManifestWorkReplicaSet over simulated members: there is no rule about progress, and the rollout continues as
+ * workloads become ready.
  */
 import { beforeEach, expect, test } from "vitest";
 import {
@@ -60,7 +60,7 @@ const images = async (): Promise<(string | undefined)[]> =>
   );
 const key = { cluster: HUB, namespace: "shop", name: "web" };
 
-test("CloneSets come up member by member", async () => {
+test("CloneSets are rolled out member by member", async () => {
   const { fleet } = works;
   await fleet.client.create(ManifestWorkReplicaSet, HUB, {
     apiVersion: "work.open-cluster-management.io/v1alpha1",

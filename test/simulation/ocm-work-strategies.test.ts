@@ -1,7 +1,4 @@
-/**
- * How a ManifestWork treats single objects: strategies, fields that are the member's, feedback, and accounts that apply
- * for it.
- */
+/** How a ManifestWork treats single objects: update strategies, ignored fields, feedback, and executor accounts. */
 import { beforeEach, describe, expect, test } from "vitest";
 import { ClusterRole, ConfigMap, Deployment, RoleBinding, ServiceAccount } from "../../src/api/index.ts";
 import type { ManifestConfigOption } from "../../src/api/index.ts";
@@ -19,7 +16,7 @@ beforeEach(async () => {
   works = await startWorkFleet();
 });
 
-/** As somebody on the member would: kubectl takes the field. */
+/** As a user on the member: kubectl takes over the field. */
 async function scale(replicas: number): Promise<void> {
   await works.fleet.client.apply(
     Deployment,
@@ -50,14 +47,14 @@ const newImage: JsonObject = {
 };
 
 describe("Update", () => {
-  test("takes over what is there, and puts every field back", async () => {
+  test("takes over an existing object, and repairs every field", async () => {
     await works.fleet.client.create(ConfigMap, MEMBER, configMap("settings", { theirs: "1" }) as never);
     await works.create("settings", [configMap("settings")]);
 
     expect((await works.onMember(ConfigMap, "settings"))?.data).toEqual({ a: "1" });
   });
 
-  test("stores the texts of a Secret as data, once", async () => {
+  test("stores stringData of a Secret as data, once", async () => {
     await works.create("secret", [
       { apiVersion: "v1", kind: "Secret", metadata: { name: "key", namespace: "default" }, stringData: { a: "x" } },
     ]);
@@ -69,7 +66,7 @@ describe("Update", () => {
   });
 });
 
-test("CreateOnly makes an object and never changes it", async () => {
+test("CreateOnly creates an object and never changes it", async () => {
   const rest = {
     manifestConfigs: [treat("", "configmaps", "settings", { updateStrategy: { type: "CreateOnly" as const } })],
   };
@@ -82,7 +79,7 @@ test("CreateOnly makes an object and never changes it", async () => {
   expect(await works.condition("settings", "Applied")).toBe("True AppliedManifestWorkComplete");
 });
 
-test("ReadOnly writes nothing, and reports what is there", async () => {
+test("ReadOnly writes nothing, and reports the existing object", async () => {
   const rest = {
     manifestConfigs: [
       treat("", "configmaps", "settings", {
@@ -108,7 +105,7 @@ test("ReadOnly writes nothing, and reports what is there", async () => {
 });
 
 describe("ServerSideApply", () => {
-  test("tells of a field that somebody else has, and does not ask again and again", async () => {
+  test("reports a conflict with another field manager, without constant retries", async () => {
     await works.create("web", [deployment("web")], web({ updateStrategy: { type: "ServerSideApply" } }));
     expect(await works.condition("web", "Applied")).toBe("True AppliedManifestWorkComplete");
     expect(
@@ -133,7 +130,7 @@ describe("ServerSideApply", () => {
     ).toBeLessThanOrEqual(12);
   });
 
-  test("takes the field with force, under the name that it is told", async () => {
+  test("takes over the field with force, under the given field manager", async () => {
     await works.create(
       "web",
       [deployment("web")],
@@ -150,7 +147,7 @@ describe("ServerSideApply", () => {
     );
   });
 
-  test("keeps one object for two works that apply under one name", async () => {
+  test("keeps one object for two works with the same field manager", async () => {
     const rest = {
       manifestConfigs: [treat("", "configmaps", "shared", { updateStrategy: { type: "ServerSideApply" as const } })],
     };
@@ -169,7 +166,7 @@ describe("ServerSideApply", () => {
     "a jq path": { jqPathExpressions: [".spec.replicas"] },
   };
   for (const [way, fields] of Object.entries(ways)) {
-    test(`leaves a field to the member that ${way} names, and still keeps the others`, async () => {
+    test(`leaves a field named by ${way} to the member, and still maintains the others`, async () => {
       await works.create(
         "web",
         [deployment("web")],
@@ -199,7 +196,7 @@ describe("ServerSideApply", () => {
     });
   }
 
-  test("keeps a field that nobody else has when it is left to the member", async () => {
+  test("keeps an unowned field when it is left to the member", async () => {
     await works.create(
       "web",
       [deployment("web")],
@@ -221,7 +218,7 @@ describe("ServerSideApply", () => {
     expect([await replicas(), await image()]).toEqual([2, "web:2"]);
   });
 
-  test("leaves a change on the member until the work changes where it is told so", async () => {
+  test("with OnSpokeChange keeps a change on the member until the work changes", async () => {
     await works.create(
       "web",
       [deployment("web")],
@@ -242,7 +239,7 @@ describe("ServerSideApply", () => {
     expect([await replicas(), await image()]).toEqual([2, "web:2"]);
   });
 
-  test("says what is wrong with fields to ignore", async () => {
+  test("reports errors in ignoreFields", async () => {
     await works.create(
       "web",
       [deployment("web")],
@@ -262,7 +259,7 @@ describe("ServerSideApply", () => {
 });
 
 describe("feedback", () => {
-  test("of a kind without a well-known status fails, and the object is there all the same", async () => {
+  test("of a kind without a well-known status fails, and the object is applied anyway", async () => {
     await works.create("settings", [configMap("settings")], {
       manifestConfigs: [treat("", "configmaps", "settings", { feedbackRules: [{ type: "WellKnownStatus" }] })],
     });
@@ -273,7 +270,7 @@ describe("feedback", () => {
     expect(await works.condition("settings", "Available")).toBe("True ResourcesAvailable");
   });
 
-  test("brings back objects as JSON, up to what the kind lets in", async () => {
+  test("returns objects as JSON, up to the maximum length", async () => {
     const paths = [{ name: "all", path: ".data" }];
     await works.create("small", [configMap("small", { b: "2", a: "1" })], {
       manifestConfigs: [treat("", "configmaps", "small", { feedbackRules: [{ type: "JSONPaths", jsonPaths: paths }] })],
@@ -291,7 +288,7 @@ describe("feedback", () => {
   });
 });
 
-describe("an account that applies for a work", () => {
+describe("an executor account", () => {
   const executor = {
     subject: { type: "ServiceAccount" as const, serviceAccount: { namespace: "default", name: "deployer" } },
   };
@@ -320,7 +317,7 @@ describe("an account that applies for a work", () => {
     });
   });
 
-  test("must be allowed to, and is asked about again after a minute", async () => {
+  test("needs permission, and is checked again after a minute", async () => {
     await works.create("settings", [configMap("settings")], { executor });
     expect(await works.manifestCondition("settings", 0, "Applied")).toBe(
       "False AppliedManifestFailed Failed to apply manifest: not allowed to apply the resource  configmaps, default settings, will try again in 1m0s",
@@ -336,7 +333,7 @@ describe("an account that applies for a work", () => {
     expect(works.fleet.writes().filter(({ resource }) => resource.startsWith("subjectaccessreviews"))).toEqual([]);
   });
 
-  test("cannot hand out rights that it does not have", async () => {
+  test("cannot grant permissions that it does not have", async () => {
     await grant(["roles"], ["rbac.authorization.k8s.io"]);
     const role: JsonObject = {
       apiVersion: "rbac.authorization.k8s.io/v1",
@@ -355,7 +352,7 @@ describe("an account that applies for a work", () => {
 
 describe("objects of many kinds", () => {
   for (const type of ["Update", "ServerSideApply"] as const) {
-    test(`are written once by ${type}, and a change of one is a write of one`, async () => {
+    test(`are written once by ${type}, and a change of one is one write`, async () => {
       await works.create("kinds", manifestsOfManyKinds, allOfThem(type));
       await works.fleet.run(60_000);
       const { status } = await works.work("kinds");

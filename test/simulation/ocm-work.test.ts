@@ -1,4 +1,4 @@
-/** ManifestWorks on a simulated member: applied, kept so, reported, and taken away again. */
+/** ManifestWorks on a simulated member: applied, repaired, reported, and deleted. */
 import { beforeEach, describe, expect, test } from "vitest";
 import {
   AppliedManifestWork,
@@ -32,7 +32,7 @@ beforeEach(async () => {
   works = await startWorkFleet({ nodes: 3 });
 });
 
-test("objects are applied in the order in which they need each other, and reported in the order of the spec", async () => {
+test("objects are applied in dependency order, and reported in spec order", async () => {
   await works.create("web", [
     namespaced(deployment("web"), "shop"),
     namespaced(configMap("settings"), "shop"),
@@ -84,9 +84,9 @@ test("objects are applied in the order in which they need each other, and report
   expect(web.metadata.labels ?? {}).not.toHaveProperty("karmada.io/managed");
 });
 
-// One of them says that the generation was applied while the pods still start: waiting for the end of the rollout would
-// save it, and cost everybody who waits for `Applied` a second.
-test("a CloneSet costs 7 writes until its status is back, the user's own included, and none in the minute after", async () => {
+// One of them reports that the generation was applied while pods still start: waiting for the end of the rollout would
+// save it, and delay every client that waits for `Applied` by a second.
+test("a CloneSet causes 7 writes until its status is back, including the user's own, and none in the minute after", async () => {
   const { fleet } = works;
   fleet.resetWrites();
   await works.create("web", [cloneSet("web")], {
@@ -131,7 +131,7 @@ test("a CloneSet costs 7 writes until its status is back, the user's own include
   expect((await works.onMember(CloneSet, "web"))?.status?.readyReplicas).toBe(2);
 });
 
-test("that a generation was applied is told at once, while its workload still rolls out", async () => {
+test("an applied generation is reported at once, while its workload still rolls out", async () => {
   works = await startWorkFleet({ nodes: 0 });
   const { fleet } = works;
   await fleet.client.create(ManifestWork, HUB, {
@@ -147,7 +147,7 @@ test("that a generation was applied is told at once, while its workload still ro
   expect(await works.condition("web", "Progressing")).toBe("True ConditionRulesAggregated");
 });
 
-test("an object that belongs to no namespace loses the one that its manifest names", async () => {
+test("a cluster-scoped object loses the namespace of its manifest", async () => {
   await works.create("sidecar", [
     {
       apiVersion: "apps.kruise.io/v1alpha1",
@@ -201,7 +201,7 @@ test("a kind that the member does not serve fails alone, and is applied when it 
   expect(await works.condition("widgets", "Applied")).toBe("True AppliedManifestWorkComplete");
 });
 
-test("what is changed on the member is put right, and what is deleted there is made again", async () => {
+test("drift on the member is repaired, and deleted objects are created again", async () => {
   const { fleet } = works;
   await works.create("settings", [configMap("settings")]);
 
@@ -219,7 +219,7 @@ test("what is changed on the member is put right, and what is deleted there is m
   expect((await works.onMember(ConfigMap, "settings"))?.data).toEqual({ a: "1" });
 });
 
-test("an object in a namespace that the member does not have is not there", async () => {
+test("an object in a namespace that the member does not have is reported as missing", async () => {
   await works.create("lost", [{ ...configMap("lost"), metadata: { name: "lost", namespace: "nowhere" } }]);
   await works.fleet.run(30_000);
 
@@ -232,7 +232,7 @@ test("an object in a namespace that the member does not have is not there", asyn
   expect(await works.condition("lost", "Available")).toBe("False ResourcesNotAvailable");
 });
 
-test("of a workload whose change was refused nothing is said but that", async () => {
+test("a workload whose change was rejected reports only the rejection", async () => {
   await works.create("web", [deployment("web")]);
   expect(await works.condition("web", "Progressing")).not.toBe("none");
 
@@ -256,8 +256,8 @@ test("of a workload whose change was refused nothing is said but that", async ()
   expect(await works.condition("web", "Progressing")).toBe("none");
 });
 
-describe("an object that is taken out of a work", () => {
-  test("goes after what took its place is there", async () => {
+describe("an object removed from a work", () => {
+  test("is deleted after its replacement is applied", async () => {
     await works.create("settings", [configMap("one"), configMap("two")]);
 
     await works.patch("settings", { spec: { workload: { manifests: [configMap("two"), configMap("three")] } } });
@@ -267,7 +267,7 @@ describe("an object that is taken out of a work", () => {
     expect((await works.applied())[0]?.status?.appliedResources?.map(({ name }) => name)).toEqual(["three", "two"]);
   });
 
-  test("stays while what takes its place is refused", async () => {
+  test("stays while its replacement is rejected", async () => {
     await works.create("settings", [configMap("one")]);
 
     await works.patch("settings", { spec: { workload: { manifests: [deployment("web", { replicas: -1 })] } } });
@@ -278,7 +278,7 @@ describe("an object that is taken out of a work", () => {
 });
 
 describe("an object of two works", () => {
-  test("stays until the last of them is gone", async () => {
+  test("stays until the last of them is deleted", async () => {
     await works.create("first", [configMap("shared")]);
     await works.create("second", [configMap("shared")]);
     expect((await works.onMember(ConfigMap, "shared"))?.metadata.ownerReferences).toHaveLength(2);
@@ -292,7 +292,7 @@ describe("an object of two works", () => {
     expect((await works.fleet.client.list(ManifestWork, { cluster: HUB })).items).toEqual([]);
   });
 
-  test("that want it otherwise is what the later of them says, and the other tells of it", async () => {
+  test("with different specs follows the later one, and the other reports it", async () => {
     const { fleet } = works;
     await works.create("first", [configMap("shared", { a: "1" })]);
     await works.create("second", [configMap("shared", { a: "2" })]);
@@ -313,8 +313,8 @@ describe("an object of two works", () => {
   });
 });
 
-describe("a work that is deleted", () => {
-  test("leaves its objects where it is told to", async () => {
+describe("a deleted work", () => {
+  test("orphans its objects if configured", async () => {
     await works.create("kept", [configMap("kept")], { deleteOption: { propagationPolicy: "Orphan" } });
     expect((await works.onMember(ConfigMap, "kept"))?.metadata.ownerReferences ?? []).toEqual([]);
 
@@ -325,7 +325,7 @@ describe("a work that is deleted", () => {
     expect(await works.applied()).toEqual([]);
   });
 
-  test("leaves those that it names, and takes the others", async () => {
+  test("orphans the objects it names, and deletes the others", async () => {
     await works.create("some", [configMap("kept"), configMap("gone")], {
       deleteOption: {
         propagationPolicy: "SelectivelyOrphan",
@@ -341,7 +341,7 @@ describe("a work that is deleted", () => {
     expect(await works.onMember(ConfigMap, "gone")).toBeUndefined();
   });
 
-  test("waits for objects that take their time, and says so", async () => {
+  test("waits for objects with a slow deletion, and reports it", async () => {
     const { fleet } = works;
     await works.create("slow", [
       { ...configMap("slow"), metadata: { name: "slow", namespace: "default", finalizers: ["example.dev/wait"] } },
@@ -362,7 +362,7 @@ describe("a work that is deleted", () => {
     expect(await works.applied()).toEqual([]);
   });
 
-  test("leaves a namesake alone that somebody put in the place of its object", async () => {
+  test("leaves an object alone that replaced its own under the same name", async () => {
     const { fleet } = works;
     await works.create("settings", [configMap("settings")], {
       manifestConfigs: [treat("", "configmaps", "settings", { updateStrategy: { type: "CreateOnly" } })],
@@ -382,7 +382,7 @@ describe("a work that is deleted", () => {
   });
 });
 
-test("a note that somebody deletes on the member takes its objects along, and the work begins anew", async () => {
+test("an AppliedManifestWork deleted on the member deletes its objects, and the work is applied again", async () => {
   const { fleet } = works;
   await works.create("settings", [configMap("settings")]);
   const [before] = await works.applied();
@@ -396,7 +396,7 @@ test("a note that somebody deletes on the member takes its objects along, and th
   expect((await works.onMember(ConfigMap, "settings"))?.metadata.uid).not.toBe(uid);
 });
 
-describe("a work that has reached its end", () => {
+describe("a completed work", () => {
   const job: JsonObject = {
     apiVersion: "batch/v1",
     kind: "Job",
@@ -442,7 +442,7 @@ describe("a work that has reached its end", () => {
     works = await startWorkFleet({ nodes: 0 });
   });
 
-  test("is not touched again, whatever becomes of its spec", async () => {
+  test("is not touched again, even if its spec changes", async () => {
     await works.create("once", [job], complete);
     expect(await works.condition("once", "Complete")).toBe("False ConditionRulesAggregated");
     expect(await works.condition("once", "Progressing")).toBe("True ConditionRulesAggregated");
@@ -456,7 +456,7 @@ describe("a work that has reached its end", () => {
     expect(await works.condition("once", "Complete")).toBe("True ConditionRulesAggregated");
   });
 
-  test("goes after the time that it sets itself", async () => {
+  test("is deleted after its TTL", async () => {
     await works.create("once", [job], {
       ...complete,
       deleteOption: { propagationPolicy: "Foreground", ttlSecondsAfterFinished: 60 },
@@ -472,7 +472,7 @@ describe("a work that has reached its end", () => {
   });
 });
 
-test("a work with a condition is for its cluster while that has the labels", async () => {
+test("a work with required labels is applied while its cluster has them", async () => {
   const { fleet } = works;
   const label = async (value: string | null): Promise<void> => {
     await fleet.client.patch(

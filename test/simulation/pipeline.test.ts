@@ -1,4 +1,7 @@
-/** The pipeline as users see it: what they apply on the hub, and what is then on the members and back on the hub. */
+/**
+ * The pipeline from a user's view: what is applied on the hub, and the resulting state on the members and back on the
+ * hub.
+ */
 import { afterEach, describe, expect, test } from "vitest";
 import {
   CloneSet,
@@ -52,7 +55,7 @@ async function onMembers<T extends KubernetesObject, V>(
 }
 
 describe("a Deployment under a policy with weights", () => {
-  test("is divided over the members, and the hub shows their sum", async () => {
+  test("is divided over the members, and the hub shows the aggregated status", async () => {
     await start(3);
     await apply(deploymentPolicy().build());
 
@@ -74,7 +77,7 @@ describe("a Deployment under a policy with weights", () => {
     ]);
   });
 
-  test("follows a change of the template to every member", async () => {
+  test("propagates a template change to every member", async () => {
     await start();
     await apply(deploymentPolicy().build());
     await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).build());
@@ -95,7 +98,7 @@ describe("a Deployment under a policy with weights", () => {
     ]);
   });
 
-  test("is divided anew when it is scaled, and a member that gets nothing loses its copy", async () => {
+  test("is divided again when it is scaled, and a member without replicas loses its copy", async () => {
     await start();
     await apply(deploymentPolicy().build());
     await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(8).build());
@@ -112,7 +115,7 @@ describe("a Deployment under a policy with weights", () => {
     expect(await onMembers(Deployment, "web", ({ spec }) => spec.replicas)).toEqual([1, undefined, undefined]);
   });
 
-  test("loses a field on the members that is dropped from the template", async () => {
+  test("loses a field on the members that is removed from the template", async () => {
     await start();
     await apply(deploymentPolicy().build());
     await fleet.client.create(
@@ -140,7 +143,7 @@ describe("a Deployment under a policy with weights", () => {
     ]);
   });
 
-  test("disappears everywhere when it is deleted on the hub", async () => {
+  test("is deleted everywhere when it is deleted on the hub", async () => {
     await start();
     await apply(deploymentPolicy().build());
     await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).build());
@@ -176,7 +179,7 @@ describe("a Deployment under a policy with weights", () => {
     );
   });
 
-  test("that was there before its policy is picked up by it", async () => {
+  test("created before its policy is claimed by it", async () => {
     await start();
     await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).build());
     await fleet.run(SETTLED_MS);
@@ -187,7 +190,7 @@ describe("a Deployment under a policy with weights", () => {
     expect(await onMembers(Deployment, "web", ({ spec }) => spec.replicas)).toEqual([2, 1, 1]);
   });
 
-  test("that no cluster fits says so, and why", async () => {
+  test("without a fitting cluster reports why", async () => {
     await start();
     await apply(makePolicy("shop/all").selects("apps/v1", "Deployment").weights({ elsewhere: 1 }).build());
 
@@ -206,7 +209,7 @@ describe("a Deployment under a policy with weights", () => {
 });
 
 describe("on a member", () => {
-  test("an object that was changed there is put right", async () => {
+  test("drift is repaired", async () => {
     await start();
     await apply(deploymentPolicy().build());
     await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).build());
@@ -224,7 +227,7 @@ describe("on a member", () => {
     expect(await onMembers(Deployment, "web", ({ spec }) => spec.replicas)).toEqual([2, 1, 1]);
   });
 
-  test("an object that Flotilla did not create is left alone, and the hub says so", async () => {
+  test("an object that Flotilla did not create is left alone, and the hub reports a conflict", async () => {
     await start();
     await fleet.client.create(Deployment, "member1", makeDeployment("shop/web").image("theirs:1").build());
     await apply(deploymentPolicy().build());
@@ -245,7 +248,7 @@ describe("on a member", () => {
     });
   });
 
-  test("such an object is taken over when the policy says Overwrite", async () => {
+  test("such an object is adopted if the policy specifies Overwrite", async () => {
     await start();
     await fleet.client.create(Deployment, "member1", makeDeployment("shop/web").image("theirs:1").build());
     await apply(
@@ -264,7 +267,7 @@ describe("on a member", () => {
     ]);
   });
 
-  test("an override changes only the copies that it names", async () => {
+  test("an override changes only the copies it targets", async () => {
     await start();
     await apply(deploymentPolicy().build());
     await fleet.client.create(OverridePolicy, "hub", {
@@ -332,7 +335,7 @@ test("an override that selects clusters by label follows a cluster that gets the
   expect(await labels()).toEqual([undefined, "yes", undefined]);
 });
 
-test("an override that cannot be applied is told on the binding and holds up its own member only", async () => {
+test("an override that cannot be applied is reported on the binding and blocks only its own member", async () => {
   await start();
   await apply(deploymentPolicy().build());
   await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).build());
@@ -369,7 +372,7 @@ test("an override that cannot be applied is told on the binding and holds up its
   expect(await onMembers(Deployment, "web", ({ spec }) => spec.replicas)).toEqual([4, 1, 2]);
 });
 
-test("a Work that carries a namespace comes back when somebody deletes it", async () => {
+test("a deleted Work of a namespace is created again", async () => {
   await start();
   const works = async (): Promise<number> =>
     (await fleet.client.list(Work, { cluster: "hub", labelSelector: "flotilla.dev/namespace=shop" })).items.length;
@@ -387,7 +390,7 @@ test("a Work that carries a namespace comes back when somebody deletes it", asyn
   expect((await fleet.client.get(Namespace, { cluster: "member1", name: "shop" })).status?.phase).toBe("Active");
 });
 
-test("a workload that starts with no replicas is reported as zero", async () => {
+test("a workload created with no replicas is reported as zero", async () => {
   await start();
   await apply(deploymentPolicy().build());
 
@@ -407,7 +410,7 @@ test("a workload that starts with no replicas is reported as zero", async () => 
   expect(web?.status).toEqual({ observedGeneration: web?.metadata.generation });
 });
 
-test("a workload that is scaled to zero is reported as zero", async () => {
+test("a workload scaled to zero is reported as zero", async () => {
   await start(3);
   await apply(deploymentPolicy().build());
   await fleet.client.create(
@@ -434,7 +437,7 @@ test("a workload that is scaled to zero is reported as zero", async () => {
   expect(web?.status).toEqual({ observedGeneration: web?.metadata.generation });
 });
 
-test("a Work that is suspended is not applied until it goes on", async () => {
+test("a suspended Work is not applied until it is resumed", async () => {
   await start();
   const manifest = {
     apiVersion: "v1",
@@ -509,7 +512,7 @@ test("an object without replicas is the same on every member", async () => {
   ]);
 });
 
-test("bindings of a kind that is gone do not hold up the others", async () => {
+test("bindings of a deleted kind do not block the others", async () => {
   await start();
   const definition = {
     group: "example.dev",
@@ -551,7 +554,7 @@ test("bindings of a kind that is gone do not hold up the others", async () => {
   expect(await onMembers(Deployment, "web", ({ spec }) => spec.replicas)).toEqual([2, 1, 1]);
 });
 
-test("a namespace of the hub follows to the members and goes with it, but one that a member had stays", async () => {
+test("a namespace of the hub is propagated and deleted with it, but one that a member had stays", async () => {
   await start();
   await fleet.client.create(Namespace, "member1", { apiVersion: "v1", kind: "Namespace", metadata: { name: "tools" } });
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "tools" } });
@@ -568,7 +571,7 @@ test("a namespace of the hub follows to the members and goes with it, but one th
   expect([await names("member1"), await names("member2")]).toEqual([["tools"], []]);
 });
 
-test("a namespace that opts out of propagation stays on the members with everything in it", async () => {
+test("a namespace that opts out of propagation stays on the members with its contents", async () => {
   await start();
   await apply(deploymentPolicy().build());
   await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).build());

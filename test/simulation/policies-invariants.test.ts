@@ -1,7 +1,7 @@
 /**
- * Whatever users, members and crashes do, in whatever order: once it is quiet, every claim names a policy that selects
- * the object, every target has its Work and every Work its target, members have what Works say and nothing else of
- * ours, and nothing is written any more.
+ * Arbitrary actions of users, members and crashes, in any order: once it is quiet, every claim names a policy that
+ * selects the object, every target has its Work and every Work its target, members have what Works specify and nothing
+ * else of ours, and nothing is written.
  */
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
@@ -95,7 +95,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 test(
-  "after any history the fleet comes to rest with every claim, binding, Work and copy in its place",
+  "after any history the fleet settles with consistent claims, bindings, Works and copies",
   { timeout: 120_000 },
   async () => {
     await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 25 }), play), {
@@ -106,7 +106,7 @@ test(
 );
 
 async function play(steps: Step[]): Promise<void> {
-  // The process goes and comes back; the store stays.
+  // The process restarts; the store stays.
   const engine = createLastingEngine();
   const away = new Set<string>();
   const wrap = (transport: Transport, part: string): Transport =>
@@ -186,7 +186,7 @@ async function take(
         });
     }
   } catch (error) {
-    // There is nothing to remove, or it is there already.
+    // There is nothing to remove, or it already exists.
     if (!isNotFound(error) && !isAlreadyExists(error)) throw error;
   }
 }

@@ -1,7 +1,4 @@
-/**
- * The hub goes down while a stage is at work, and comes back: what was begun is finished, once. Members go away and
- * come back likewise.
- */
+/** The hub stops while a stage is busy, and restarts: pending work is finished, once. The same for members. */
 import { expect, test } from "vitest";
 import {
   ClusterPropagationPolicy,
@@ -29,7 +26,7 @@ const role = {
   rules: [],
 };
 
-/** A store that outlives the process, and a part of the hub that gets no answer while it is stuck. */
+/** A store that outlives the process, and a component of the hub that gets no responses while it is stuck. */
 function makeHub(): { open(): Promise<TestFleet>; stuck: Set<string> } {
   const engine = createLastingEngine();
   const stuck = new Set<string>();
@@ -61,7 +58,7 @@ async function applyAll({ client }: TestFleet): Promise<void> {
 }
 
 for (const part of ["match", "schedule", "dispatch", "execute", "status", "aggregate"]) {
-  test(`a hub that stops while ${part} gets no answer finishes the work when it is back`, async () => {
+  test(`a hub that stops while ${part} gets no response finishes the work after its restart`, async () => {
     const { open, stuck } = makeHub();
     let fleet = await open();
     stuck.add(part);
@@ -94,7 +91,7 @@ for (const part of ["match", "schedule", "dispatch", "execute", "status", "aggre
   });
 }
 
-test("a template that is deleted while a member is away goes from it when the member is back, and leaves nothing on the hub", async () => {
+test("a template deleted while a member is unreachable is deleted there when the member is back, and leaves nothing on the hub", async () => {
   const { open, stuck } = makeHub();
   const fleet = await open();
   await applyAll(fleet);

@@ -1,4 +1,4 @@
-/** Policies tell in their status what became of their objects, in few writes however many objects move. */
+/** Policies report the state of their objects in their status, in few writes however many objects change. */
 import { afterEach, expect, test } from "vitest";
 import { Deployment, Namespace, PropagationPolicy } from "../../src/api/index.ts";
 import { startTestFleet } from "../../src/testing/fleet/index.ts";
@@ -22,7 +22,7 @@ const statusWrites = (): number =>
     )
     .reduce((sum, { count }) => sum + count, 0);
 
-test("forty workloads of one policy cost it a handful of writes, and none when all is quiet", async () => {
+test("forty workloads of one policy cause a handful of status writes, and none when all is quiet", async () => {
   await start();
   await fleet.client.create(
     PropagationPolicy,
@@ -55,7 +55,7 @@ test("forty workloads of one policy cost it a handful of writes, and none when a
   expect(fleet.writes()).toEqual([]);
 });
 
-test("a policy that nothing fits says which object and why, and that it matched nothing once the object is gone", async () => {
+test("a policy without a fitting cluster reports the object and the reason, and that it matched nothing once the object is deleted", async () => {
   await start();
   const key = { cluster: "hub", namespace: "shop", name: "all" };
   await fleet.client.create(

@@ -1,6 +1,6 @@
 /**
- * The life of policies: who gets a template, when that changes, what a policy waits for, and what is left when it is
- * gone.
+ * The lifecycle of policies: which policy claims a template, when that changes, what a policy waits for, and what
+ * remains after its deletion.
  */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
@@ -23,7 +23,7 @@ const MEMBERS = ["member1", "member2"];
 const web = { cluster: "hub", namespace: "shop", name: "web" };
 const binding = { cluster: "hub", namespace: "shop", name: "web-deployment" };
 
-// The process goes and comes back in some tests; the store stays.
+// Some tests restart the process; the store stays.
 let engine: ReturnType<typeof createLastingEngine>;
 let fleet: TestFleet;
 beforeEach(async () => {
@@ -63,17 +63,17 @@ const reasons = async () =>
 
 describe("preemption", () => {
   const cases: Record<string, { before: PropagationPolicy; rival: PropagationPolicy; want: string }> = {
-    "a higher priority alone takes nothing": {
+    "a higher priority alone takes over nothing": {
       before: policy("a", "member1"),
       rival: policy("b", "member2", ({ spec }) => (spec.priority = 5)),
       want: "a",
     },
-    "a higher priority that preempts takes over": {
+    "a higher priority with preemption takes over": {
       before: policy("a", "member1"),
       rival: policy("b", "member2", ({ spec }) => Object.assign(spec, { priority: 5, preemption: "Always" })),
       want: "b",
     },
-    "the same priority takes nothing, whatever it says": {
+    "the same priority takes over nothing, even with preemption": {
       before: policy("b", "member1"),
       rival: policy("a", "member2", ({ spec }) => (spec.preemption = "Always")),
       want: "b",
@@ -107,7 +107,7 @@ describe("preemption", () => {
     expect(await owner()).toBe("middle");
   });
 
-  test("a policy of the namespace takes from a cluster policy of any priority, and the claim of that one goes", async () => {
+  test("a namespaced policy takes over from a cluster policy of any priority, whose claim is removed", async () => {
     const everywhere = {
       ...policy("everywhere", "member1", ({ spec }) => (spec.priority = 100)),
       kind: "ClusterPropagationPolicy",
@@ -131,8 +131,8 @@ describe("preemption", () => {
   });
 });
 
-describe("a policy that is gone", () => {
-  test("leaves the binding and what runs, and takes its claims along", async () => {
+describe("a deleted policy", () => {
+  test("leaves the binding and workloads, and its claims are removed", async () => {
     await apply(policy("a", "member1"));
     await createWeb();
     await fleet.run(SETTLED_MS);
@@ -146,7 +146,7 @@ describe("a policy that is gone", () => {
     expect((await fleet.client.list(Deployment, { cluster: "member1" })).items).toHaveLength(1);
   });
 
-  test("is followed by the next best one, also when it goes while the hub is down", async () => {
+  test("is replaced by the next best one, also if it is deleted while the hub is down", async () => {
     await apply(policy("a", "member1"), policy("b", "member2"));
     await createWeb();
     await fleet.run(SETTLED_MS);
@@ -169,7 +169,7 @@ describe("lazy activation", () => {
   const touch = (text: string) =>
     fleet.client.patch(Deployment, web, { metadata: { labels: { touched: text } } }, { type: "merge" });
 
-  test("a template that was there before the policy waits until somebody changes it, also over a restart", async () => {
+  test("a template created before the policy waits until it changes, also across a restart", async () => {
     await createWeb();
     await fleet.run(SETTLED_MS);
     await apply(lazy("a", "member1"));
@@ -185,7 +185,7 @@ describe("lazy activation", () => {
     expect(await targets()).toEqual(["member1"]);
   });
 
-  test("a template that is applied after the policy goes at once; an edit of the policy waits for the next change", async () => {
+  test("a template applied after the policy is propagated at once; an edit of the policy waits for the next change", async () => {
     await apply(lazy("a", "member1"));
     await createWeb();
     await fleet.run(SETTLED_MS);
@@ -202,7 +202,7 @@ describe("lazy activation", () => {
     expect(await targets()).toEqual(["member2"]);
   });
 
-  test("a policy that becomes lazy starts with what is there", async () => {
+  test("a policy that becomes lazy starts with the current state", async () => {
     await apply(policy("a", "member1"));
     await createWeb();
     await fleet.run(SETTLED_MS);
@@ -218,7 +218,7 @@ describe("lazy activation", () => {
   });
 });
 
-test("a policy waits for the overrides that it depends on, says so once, and goes on when they are there", async () => {
+test("a policy waits for the overrides it depends on, reports it once, and continues when they exist", async () => {
   await apply(policy("a", "member1", ({ spec }) => (spec.dependentOverrides = ["images"])));
   await createWeb();
   await fleet.run(SETTLED_MS);
@@ -237,7 +237,7 @@ test("a policy waits for the overrides that it depends on, says so once, and goe
   expect(await reasons()).toEqual(["ApplyPolicyFailed", "ApplyPolicySucceed"]);
 });
 
-test("the priority of the policy's class is on the binding, once the class is there", async () => {
+test("the priority of the policy's class is on the binding, once the class exists", async () => {
   await apply(
     policy(
       "a",
@@ -260,7 +260,7 @@ test("the priority of the policy's class is on the binding, once the class is th
   expect((await fleet.client.get(ResourceBinding, binding)).spec.schedulePriority).toEqual({ priority: 1000 });
 });
 
-test("a suspended policy makes Works that wait, and resuming sends them", async () => {
+test("a suspended policy creates suspended Works, and resuming dispatches them", async () => {
   await apply(policy("a", "member1", ({ spec }) => (spec.suspension = { dispatching: true })));
   await createWeb();
   await fleet.run(SETTLED_MS);
@@ -277,7 +277,7 @@ test("a suspended policy makes Works that wait, and resuming sends them", async 
   expect((await fleet.client.list(Deployment, { cluster: "member1" })).items).toHaveLength(1);
 });
 
-test("a template that goes while its policy keeps its resources leaves them on the member, and no Work", async () => {
+test("a template deleted while its policy preserves resources leaves them on the member, and no Work", async () => {
   await apply(policy("a", "member1", ({ spec }) => (spec.preserveResourcesOnDeletion = true)));
   await createWeb();
   await fleet.run(SETTLED_MS);

@@ -1,4 +1,4 @@
-/** A WorkloadRebalancer has workloads scheduled afresh, once, says what came of it, and goes when its time is over. */
+/** A WorkloadRebalancer reschedules workloads once, reports the result, and is deleted after its TTL. */
 import { afterEach, expect, test } from "vitest";
 import {
   Cluster,
@@ -47,7 +47,7 @@ async function start(options = {}): Promise<void> {
         },
       };
     });
-  // Nothing can go to member2 at first.
+  // Nothing can be scheduled to member2 at first.
   await fleet.client.patch(
     Cluster,
     { cluster: "hub", name: "member2" },
@@ -59,7 +59,7 @@ async function start(options = {}): Promise<void> {
   await fleet.run(20 * SECOND);
 }
 
-test("replicas return to a member that is well again, and a workload without a binding has failed", async () => {
+test("replicas return to a recovered member, and a workload without a binding has failed", async () => {
   await start();
   expect(await shares()).toEqual([{ name: "member1", replicas: 4 }]);
   await fleet.client.patch(Cluster, { cluster: "hub", name: "member2" }, { spec: { taints: null } }, { type: "merge" });
@@ -86,7 +86,7 @@ test("replicas return to a member that is well again, and a workload without a b
   expect(fleet.writes()).toEqual([]);
 });
 
-test("it goes when its time to live is over, which a restart does not start again", async () => {
+test("a WorkloadRebalancer is deleted after its TTL, which a restart does not reset", async () => {
   const engine = createLastingEngine();
   await start({ engine });
   await fleet.client.create(WorkloadRebalancer, "hub", rebalancer([web], 60));

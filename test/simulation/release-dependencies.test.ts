@@ -1,4 +1,4 @@
-/** What a workload needs is let go together with it, unless somebody who is managed needs it too. */
+/** Dependencies of a workload are released together with it, unless a managed workload needs them too. */
 import { afterEach, expect, test } from "vitest";
 import { ConfigMap, Deployment, Namespace, PropagationPolicy, Work } from "../../src/api/index.ts";
 import { find } from "../../src/client/index.ts";
@@ -70,7 +70,7 @@ const expectSilence = async (): Promise<void> => {
   expect(fleet.writes()).toEqual([]);
 };
 
-test("a ConfigMap follows the hub no more once the only workload that needs it was let go, and stays when that is deleted", async () => {
+test("a ConfigMap no longer follows the hub once the only workload that needs it was released, and stays when that is deleted", async () => {
   await start("web");
 
   await release("web", "true");
@@ -92,7 +92,7 @@ test("a ConfigMap follows the hub no more once the only workload that needs it w
   ).not.toHaveProperty("karmada.io/managed");
 });
 
-test("it is let go only where the workload is, and goes from the other members with it", async () => {
+test("a dependency is released only where the workload is, and removed from the other members with it", async () => {
   await start("web");
 
   await release("web", "member2");
@@ -103,7 +103,7 @@ test("it is let go only where the workload is, and goes from the other members w
   expect(await colours()).toEqual([undefined, "blue"]);
 });
 
-test("it is taken back with the workload", async () => {
+test("a dependency is adopted again with the workload", async () => {
   await start("web");
   await release("web", "true");
   await paint("red");
@@ -116,7 +116,7 @@ test("it is taken back with the workload", async () => {
   expect(await colours()).toEqual([undefined, undefined]);
 });
 
-test("it stays managed while another workload needs it, and is left for the one that was let go when that goes", async () => {
+test("a dependency stays managed while another workload needs it, and stays for the released one when that is deleted", async () => {
   await start("web", "api");
 
   await release("web", "true");
@@ -128,7 +128,7 @@ test("it stays managed while another workload needs it, and is left for the one 
   expect(await colours()).toEqual(["red", "red"]);
 });
 
-test("it is left for a workload that was let go and then deleted on the hub, also when the last one that is managed goes", async () => {
+test("a dependency stays for a workload that was released and then deleted on the hub, also when the last managed one is deleted", async () => {
   await start("web", "api");
   await release("web", "member1");
   await remove("web");
@@ -140,7 +140,7 @@ test("it is left for a workload that was let go and then deleted on the hub, als
   expect(await colours()).toEqual(["red", undefined]);
 });
 
-test("it stays managed where a policy of its own takes it", async () => {
+test("a dependency stays managed where its own policy propagates it", async () => {
   await start("web");
   await fleet.client.create(
     PropagationPolicy,

@@ -1,7 +1,4 @@
-/**
- * An object that was let go is not changed any more, but it still runs for the template: the hub goes on showing what
- * it reports.
- */
+/** A released object is not changed any more, but still runs for the template: the hub keeps showing its status. */
 import { afterEach, expect, test } from "vitest";
 import { Deployment, Namespace, PropagationPolicy } from "../../src/api/index.ts";
 import { startTestFleet } from "../../src/testing/fleet/index.ts";
@@ -14,7 +11,7 @@ const WEB = { cluster: "hub", namespace: "shop", name: "web" };
 let fleet: TestFleet;
 afterEach(() => fleet.stop());
 
-test("what a released object reports is on the hub, until it is gone", async () => {
+test("the status of a released object is on the hub until it is deleted", async () => {
   fleet = await startTestFleet({ members: ["member1", "member2"], nodes: 1 });
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
   await fleet.client.create(

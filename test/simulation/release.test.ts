@@ -1,4 +1,4 @@
-/** Letting objects go: by the template's own wish, and when it is deleted with its copies to be preserved. */
+/** Releasing objects: by an annotation of the template, and when it is deleted with preserved copies. */
 import { afterEach, describe, expect, test } from "vitest";
 import { Deployment, Namespace, Pod, PropagationPolicy, Work } from "../../src/api/index.ts";
 import type { DeepReadonly } from "../../src/base/index.ts";
@@ -50,8 +50,8 @@ const worksOfWeb = async (cluster: string): Promise<DeepReadonly<Work>[]> =>
 const pods = async (cluster: string): Promise<string[]> =>
   (await fleet.client.list(Pod, { cluster, namespace: "shop" })).items.map(({ metadata }) => metadata.uid ?? "").sort();
 
-describe("a template that asks to be left alone", () => {
-  test("has its objects released at once, with their pods, and they follow it no more", async () => {
+describe("a template with the release annotation", () => {
+  test("has its objects released at once, with their pods, and they no longer follow it", async () => {
     await start();
     const before = await pods("member1");
 
@@ -83,7 +83,7 @@ describe("a template that asks to be left alone", () => {
     expect(await worksOfWeb("member1")).toEqual([]);
   });
 
-  test("leaves them running also when it is deleted in the same moment", async () => {
+  test("leaves them running even if it is deleted at the same moment", async () => {
     await start();
     await fleet.client.patch(
       Deployment,
@@ -98,7 +98,7 @@ describe("a template that asks to be left alone", () => {
     expect((await on("member1"))?.spec.replicas).toBe(2);
   });
 
-  test("is left alone on the clusters that it lists and managed on the others", async () => {
+  test("is released on the clusters it lists and managed on the others", async () => {
     await start();
 
     await annotate("member2, elsewhere");
@@ -109,7 +109,7 @@ describe("a template that asks to be left alone", () => {
     expect([await on("member1"), (await on("member2"))?.spec.replicas]).toEqual([undefined, 2]);
   });
 
-  test("is managed again when it asks for that, and keeps what others put there meanwhile", async () => {
+  test("is managed again when the annotation is removed, and keeps other writers' changes", async () => {
     await start();
     await annotate("true");
     await fleet.client.patch(
@@ -130,7 +130,7 @@ describe("a template that asks to be left alone", () => {
   });
 });
 
-describe("a Work whose resources are preserved", () => {
+describe("a Work with preserved resources", () => {
   const preserve = async (): Promise<void> => {
     await fleet.client.patch(
       PropagationPolicy,
@@ -141,7 +141,7 @@ describe("a Work whose resources are preserved", () => {
     await fleet.run(SETTLED_MS);
   };
 
-  test("leaves the object without our marks", async () => {
+  test("leaves the object without our labels", async () => {
     await start();
     await preserve();
 
@@ -157,7 +157,7 @@ describe("a Work whose resources are preserved", () => {
     expect(await worksOfWeb("member1")).toEqual([]);
   });
 
-  test("goes although the object is gone already", async () => {
+  test("is deleted although the object no longer exists", async () => {
     await start();
     await preserve();
     for (const work of await worksOfWeb("member1"))
@@ -175,7 +175,7 @@ describe("a Work whose resources are preserved", () => {
   });
 });
 
-test("an object that somebody made in the place of ours is not deleted with the Work", async () => {
+test("an object that replaced ours is not deleted with the Work", async () => {
   await start();
   await fleet.client.patch(
     Deployment,

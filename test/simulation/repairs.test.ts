@@ -1,4 +1,4 @@
-/** What users and crashes do to the control plane's own objects, and that it is put right. */
+/** Changes of the control plane's own objects by users and crashes are repaired. */
 import { afterEach, expect, test } from "vitest";
 import {
   CustomResourceDefinition,
@@ -41,7 +41,7 @@ async function expectNothingLeft(): Promise<void> {
   expect((await fleet.client.list(Deployment, { cluster: "member1" })).items).toEqual([]);
 }
 
-test("a Work that lost its labels gets them back, and goes with its template", async () => {
+test("a Work that lost its labels gets them back, and is deleted with its template", async () => {
   await start();
   const [work] = await worksOfWeb();
   await fleet.client.patch(
@@ -57,7 +57,7 @@ test("a Work that lost its labels gets them back, and goes with its template", a
   await expectNothingLeft();
 });
 
-test("a binding keeps its id whatever an update says, so that its Works stay its own", async () => {
+test("a binding keeps its id despite an update, so that it keeps its Works", async () => {
   await start();
   const { labels } = (await fleet.client.get(ResourceBinding, binding)).metadata;
   for (const value of ["another", null]) {
@@ -74,7 +74,7 @@ test("a binding keeps its id whatever an update says, so that its Works stay its
   await expectNothingLeft();
 });
 
-test("a template's status that somebody wrote over is summed again", async () => {
+test("an overwritten template status is aggregated again", async () => {
   await start({ nodes: 2 });
   await fleet.client.patch(
     Deployment,
@@ -87,7 +87,7 @@ test("a template's status that somebody wrote over is summed again", async () =>
   expect((await fleet.client.get(Deployment, web)).status?.readyReplicas).toBe(4);
 });
 
-test("a Work can go although its member does not serve the kind any more", async () => {
+test("a Work can be deleted although its member no longer serves the kind", async () => {
   await start();
   const manifest = { apiVersion: "example.dev/v1", kind: "Widget", metadata: { namespace: "shop", name: "a" } };
   const key = { cluster: "hub", namespace: "karmada-es-member1", name: "widget" };
@@ -109,7 +109,7 @@ test("a Work can go although its member does not serve the kind any more", async
   ).not.toContain("widget");
 });
 
-test("replicas that change while the scheduler writes its decision are decided again", async () => {
+test("replicas that change while the scheduler writes its decision are scheduled again", async () => {
   const gate: { closed?: PromiseWithResolvers<void> } = {};
   const hold = (transport: Transport, part: string): Transport =>
     part === "schedule"
@@ -142,7 +142,7 @@ test("replicas that change while the scheduler writes its decision are decided a
   ]);
 });
 
-test("an object that a stricter definition would refuse can still be finalized", async () => {
+test("an object that a stricter CRD would reject can still be finalized", async () => {
   fleet = await startTestFleet({ members: [] });
   const definition = (schema: object) =>
     ({

@@ -1,11 +1,11 @@
-/** A fleet that starts again on its data continues where it was: it finds everything in place and writes nothing. */
+/** A fleet that restarts on its data continues: it finds everything in place and writes nothing. */
 import { expect, test } from "vitest";
 import { CloneSet, Deployment, Namespace, PropagationPolicy } from "../../src/api/index.ts";
 import { createLastingEngine, startTestFleet } from "../../src/testing/fleet/index.ts";
 import { makeCloneSet, makeDeployment, makePolicy } from "../../src/testing/index.ts";
 
-test("a converged fleet that is started again writes nothing", async () => {
-  // The process goes and comes back; the store stays.
+test("a converged fleet that restarts writes nothing", async () => {
+  // The process restarts; the store stays.
   const engine = createLastingEngine();
   const options = { members: ["member1", "member2"], nodes: 2, engine };
   const first = await startTestFleet(options);

@@ -1,7 +1,7 @@
 /**
- * The hub's controllers may do everything; its users may not. Ann may do everything in the namespace `shop`, bindings
- * and Works included, and nothing anywhere else. Each test is one way in which she tries to make the controllers act
- * for her on what is in `bank`.
+ * The hub's controllers may do everything; its users may not. Ann may do everything in the namespace `shop`, including
+ * bindings and Works, and nothing anywhere else. Each test is one attempt of hers to make the controllers act for her
+ * on objects in `bank`.
  */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
@@ -73,7 +73,7 @@ beforeEach(async () => {
 });
 afterEach(() => fleet.stop());
 
-/** What Ann is answered. */
+/** The response to a request of Ann. */
 async function ask(
   method: string,
   path: string,
@@ -96,7 +96,7 @@ async function ask(
   const text = Buffer.concat([bytes].flat() as Uint8Array[]).toString();
   return { code: status, body: text.startsWith("{") ? (JSON.parse(text) as JsonObject) : {} };
 }
-/** Ann makes something in her namespace, which she may, and the controllers look at it. */
+/** Ann creates an object in her namespace, which is allowed, and the controllers process it. */
 async function make(plural: string, object: Manifest): Promise<void> {
   const prefix = object.apiVersion.includes("/") ? "/apis" : "/api";
   const { code, body } = await ask("POST", `${prefix}/${object.apiVersion}/namespaces/shop/${plural}`, object);
@@ -114,7 +114,7 @@ const bindingFor = (resource: object, metadata: object = {}): Manifest => ({
   spec: { resource, clusters: [{ name: "member2" }] },
 });
 
-test("she has no right outside of her namespace, whichever version or subresource she asks for", async () => {
+test("she has no permissions outside of her namespace, whatever the version or subresource", async () => {
   const paths = [
     "/api/v1/namespaces/bank/secrets/key",
     "/apis/work.karmada.io/v1alpha2/namespaces/bank/resourcebindings/vault-deployment",
@@ -149,7 +149,7 @@ describe("an explanation", () => {
     await fleet.run(SETTLED_MS);
   });
 
-  test("needs the right to what it explains as well", async () => {
+  test("also needs permission for the explained object", async () => {
     await grant({ apiGroups: ["explain.flotilla.dev"], resources: ["explanations"], verbs: ["get"] });
     const without = await ask("GET", explanation);
     await grant(
@@ -165,15 +165,15 @@ describe("an explanation", () => {
     expect([withBoth.code, withBoth.body["resource"]]).toMatchObject([200, { kind: "Deployment", name: "web" }]);
   });
 
-  test("is not read with the right to the explained alone", async () => {
+  test("is not readable with permission for the explained object alone", async () => {
     await grant({ apiGroups: ["apps"], resources: ["deployments"], verbs: ["get"] });
 
     expect((await ask("GET", explanation)).code).toBe(403);
   });
 });
 
-describe("a binding that she writes herself", () => {
-  test("takes nothing of another namespace to a member, and says that it does not", async () => {
+describe("a hand-written binding", () => {
+  test("propagates nothing of another namespace, and reports it", async () => {
     const key = await fleet.client.get(Secret, { cluster: "hub", namespace: "bank", name: "key" });
     await make(
       "resourcebindings",
@@ -188,7 +188,7 @@ describe("a binding that she writes herself", () => {
     ).toContainEqual(expect.objectContaining({ type: "Dispatched", status: "False", reason: "ForeignResource" }));
   });
 
-  test("takes nothing that is in no namespace to a member", async () => {
+  test("propagates no cluster-scoped object", async () => {
     const role = await fleet.client.create(ClusterRole, "hub", {
       apiVersion: `${RBAC}/v1`,
       kind: "ClusterRole",
@@ -203,7 +203,7 @@ describe("a binding that she writes herself", () => {
     expect(await find(fleet.client, ClusterRole, { cluster: "member2", name: "root" })).toBeUndefined();
   });
 
-  test("has no share in another's Works by claiming its id, neither while it is there nor when it goes", async () => {
+  test("gets no access to another binding's Works by claiming its id, neither while it exists nor when it is deleted", async () => {
     const { metadata } = await fleet.client.get(ResourceBinding, VAULT);
     const before = await workOf("member1", "vault");
     await fleet.client.create(ConfigMap, "hub", {
@@ -233,7 +233,7 @@ describe("a binding that she writes herself", () => {
     ).toBeDefined();
   });
 
-  test("moves nothing but what it binds, whatever orders she writes into it", async () => {
+  test("moves nothing but its own resource, whatever evictions she writes into it", async () => {
     await fleet.client.create(
       PropagationPolicy,
       "hub",
@@ -264,7 +264,7 @@ describe("a binding that she writes herself", () => {
   });
 });
 
-test("a Work in her own namespace is no member's: it neither speaks for another's binding nor holds her namespace", async () => {
+test("a Work in her own namespace belongs to no member: it neither reports for another binding nor blocks her namespace", async () => {
   const real = await workOf("member1", "vault");
   const { labels, annotations } = real?.metadata ?? {};
   const before = await fleet.client.get(ResourceBinding, VAULT);
@@ -299,7 +299,7 @@ test("a Work in her own namespace is no member's: it neither speaks for another'
   expect(await find(fleet.client, Work, { cluster: "hub", namespace: "shop", name: "forged" })).toBeUndefined();
 });
 
-describe("what a template says that it needs", () => {
+describe("a dependency of a template", () => {
   /** A rule as administrators write them: the template names the namespace. */
   const luaScript = `function GetDependencies(obj)
     return { { apiVersion = obj.data.apiVersion, kind = obj.data.kind, namespace = obj.data.namespace, name = obj.data.name } }
@@ -341,7 +341,7 @@ describe("what a template says that it needs", () => {
     });
   });
 
-  test("is not taken from another namespace, and the template is told why, once", async () => {
+  test("is not propagated from another namespace, and an event on the template explains why, once", async () => {
     await make("configmaps", needing(toKey));
     await ask("PATCH", "/api/v1/namespaces/shop/configmaps/wish", { metadata: { labels: { a: "b" } } });
     await fleet.run(SETTLED_MS);
@@ -352,13 +352,13 @@ describe("what a template says that it needs", () => {
     );
     expect(told.map(({ message, count }) => [message, count ?? 1])).toEqual([
       [
-        "The dependency on Secret bank/key is left out: it is not in this namespace, and its annotation flotilla.dev/shared-with does not name this namespace.",
+        "The dependency on Secret bank/key is skipped: it is in another namespace, and its annotation flotilla.dev/shared-with does not name this namespace.",
         1,
       ],
     ]);
   });
 
-  test("is taken once its owner shares it with her namespace, and goes when he no longer does", async () => {
+  test("is propagated once its owner shares it with her namespace, and removed when the sharing ends", async () => {
     await make("configmaps", needing(toKey));
 
     await share("web, shop");
@@ -367,7 +367,7 @@ describe("what a template says that it needs", () => {
     expect(await keyOn("member2")).toBeUndefined();
   });
 
-  test("is no cluster's own namespace, not even by consent", async () => {
+  test("cannot be a system namespace, even if shared", async () => {
     await fleet.client.patch(
       Namespace,
       { cluster: "hub", name: "kube-system" },
@@ -427,7 +427,7 @@ test("a policy of her namespace selects nothing of another, and overrides nothin
   ).toBe(2);
 });
 
-test("a claim that she writes onto her template gets her no policy that does not select it", async () => {
+test("a forged claim on her template does not assign a policy that does not select it", async () => {
   const bank = await fleet.client.get(PropagationPolicy, { cluster: "hub", namespace: "bank", name: "all" });
   const id = bank.metadata.labels?.["propagationpolicy.karmada.io/permanent-id"] ?? "";
   await make(
@@ -452,7 +452,7 @@ test("a claim that she writes onto her template gets her no policy that does not
   ).toBe(1);
 });
 
-test("what a template says of the hub's own marks is written over in its copies", async () => {
+test("Flotilla's own labels in a template are overwritten in its copies", async () => {
   const real = await workOf("member1", "vault");
   await make("propagationpolicies", {
     ...makePolicy("shop/all").selects("apps/v1", "Deployment").duplicates("member1").build(),
@@ -502,7 +502,7 @@ describe("the proxy of a Cluster", () => {
   });
   const member1 = "/apis/cluster.karmada.io/v1alpha1/clusters/member1/proxy";
 
-  test("lets her do on the member what the member lets her do", async () => {
+  test("allows her what the member allows her", async () => {
     const answer = await ask("GET", `${member1}/api/v1/namespaces/bank/secrets`);
 
     expect([answer.code, answer.body["message"]]).toEqual([
@@ -512,21 +512,21 @@ describe("the proxy of a Cluster", () => {
   });
 
   const ways: Record<string, { path: string; headers?: Record<string, string> }> = {
-    "to act as somebody else": {
+    "by impersonating another user": {
       path: `${member1}/api/v1/secrets`,
       headers: { "impersonate-user": "admin", "impersonate-group": "system:masters" },
     },
-    "to say who she is in a front proxy's words": {
+    "with front proxy headers": {
       path: `${member1}/api/v1/secrets`,
       headers: { "x-remote-user": "admin", "x-remote-group": "system:masters" },
     },
-    "to another member": { path: "/apis/cluster.karmada.io/v1alpha1/clusters/member2/proxy/api/v1/secrets" },
-    "back to the hub by dots": { path: `${member1}/../hub/api/v1/secrets` },
-    "back to the hub by dots in disguise": { path: `${member1}/%2e%2e/hub/api/v1/secrets` },
-    "through the member's own clusters": { path: `${member1}/clusters/hub/api/v1/secrets` },
+    "of another member": { path: "/apis/cluster.karmada.io/v1alpha1/clusters/member2/proxy/api/v1/secrets" },
+    "of the hub with dots": { path: `${member1}/../hub/api/v1/secrets` },
+    "of the hub with escaped dots": { path: `${member1}/%2e%2e/hub/api/v1/secrets` },
+    "through the member's own clusters path": { path: `${member1}/clusters/hub/api/v1/secrets` },
   };
   for (const [way, { path, headers }] of Object.entries(ways)) {
-    test(`is no way ${way}`, async () => {
+    test(`gives no access ${way}`, async () => {
       const { code, body } = await ask("GET", path, undefined, headers);
 
       expect([403, 404]).toContain(code);

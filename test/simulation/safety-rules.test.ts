@@ -1,7 +1,7 @@
 /**
- * The rules that keep users safe, each tried by something that could break it. (What else holds them:
- * `failover.test.ts`, `drift-away.test.ts`, `safety-stale-view.test.ts`, `adoption.test.ts`, `release.test.ts`, and the
- * planners' own tests.)
+ * The safety rules for users, each challenged by a case that could break it. (Further coverage: `failover.test.ts`,
+ * `drift-away.test.ts`, `safety-stale-view.test.ts`, `adoption.test.ts`, `release.test.ts`, and the planners' own
+ * tests.)
  */
 import { afterEach, describe, expect, test } from "vitest";
 import {
@@ -40,17 +40,17 @@ async function start(policy?: PropagationPolicy, nodes = 0): Promise<void> {
 const on = (cluster: string): Promise<DeepReadonly<Deployment> | undefined> =>
   find(fleet.client, Deployment, { cluster, ...WEB });
 
-describe("a member that cannot be observed keeps what it runs", () => {
+describe("an unobservable member keeps its workloads", () => {
   const policies: Record<string, PropagationPolicy> = {
-    "what every member has": makePolicy("shop/all")
+    "a duplicated workload": makePolicy("shop/all")
       .selects("apps/v1", "Deployment")
       .duplicates(...MEMBERS)
       .build(),
-    "what is divided by weight": makePolicy("shop/all")
+    "a workload divided by weight": makePolicy("shop/all")
       .selects("apps/v1", "Deployment")
       .weights({ member1: 1, member2: 1 })
       .build(),
-    "what is divided by room": makePolicy("shop/all")
+    "a workload divided by available replicas": makePolicy("shop/all")
       .selects("apps/v1", "Deployment")
       .with(
         ({ spec }) =>
@@ -65,7 +65,7 @@ describe("a member that cannot be observed keeps what it runs", () => {
       .build(),
   };
   for (const [what, policy] of Object.entries(policies)) {
-    test(`although it says nothing of itself any more and is tainted for it: ${what}`, async () => {
+    test(`although it reports nothing and is tainted: ${what}`, async () => {
       await start(policy, 1);
       const before = await on("member1");
       const blind = copy(await fleet.client.get(Cluster, { cluster: "hub", name: "member1" }));
@@ -114,15 +114,15 @@ describe("an object that Flotilla did not create is not touched without consent"
   const disguises: Record<string, object> = {
     plain: {},
     "with Karmada's label on it": { labels: { "karmada.io/managed": "true" } },
-    "with the marks of another Work": {
+    "with the annotations of another Work": {
       labels: { "karmada.io/managed": "true" },
       annotations: { "work.karmada.io/namespace": "karmada-es-member1", "work.karmada.io/name": "other" },
     },
-    "with the marks of another control plane's Work of that name": {
+    "with the annotations of another control plane's Work of that name": {
       labels: { "karmada.io/managed": "true" },
       annotations: { "work.karmada.io/namespace": "karmada-es-elsewhere", "work.karmada.io/name": "web-56d6c779bb" },
     },
-    "that was let go by another Work": { annotations: { "flotilla.dev/released-from": "karmada-es-member1/other" } },
+    "released by another Work": { annotations: { "flotilla.dev/released-from": "karmada-es-member1/other" } },
   };
   for (const [disguise, metadata] of Object.entries(disguises)) {
     test(`nor deleted with the template: ${disguise}`, async () => {
@@ -156,7 +156,7 @@ describe("an object that Flotilla did not create is not touched without consent"
     });
   }
 
-  test("the same holds for what is in no namespace", async () => {
+  test("a cluster-scoped object that Flotilla did not create is not touched either", async () => {
     await start();
     await fleet.client.create(ClusterRole, "member1", {
       apiVersion: RBAC,
@@ -185,7 +185,7 @@ describe("an object that Flotilla did not create is not touched without consent"
   });
 });
 
-test("unknown counts as unavailable: a copy does not go while its replacement reports nothing, or only that it is unknown", async () => {
+test("unknown counts as unavailable: a copy is not deleted while its replacement reports nothing or an unknown status", async () => {
   await start(
     makePolicy("shop/web")
       .selects("apps/v1", "Deployment")

@@ -1,6 +1,6 @@
 /**
- * Nothing is removed on a stale view: the hub does not hear of one kind for a quarter of an hour, while users change
- * things. What runs goes on running, and what was missed is made up for afterwards.
+ * Nothing is removed based on a stale view: the hub receives no events of one kind for a quarter of an hour, while
+ * users change objects. Workloads keep running, and missed changes are applied afterwards.
  */
 import { afterEach, expect, test } from "vitest";
 import {
@@ -26,7 +26,7 @@ const RBAC = "rbac.authorization.k8s.io/v1";
 let fleet: TestFleet;
 afterEach(() => fleet.stop());
 
-/** Resources of which the hub is told nothing. */
+/** Resources whose events the hub does not receive. */
 const hidden = new Set<string>();
 
 function wrap(transport: Transport): Transport {
@@ -37,7 +37,7 @@ function wrap(transport: Transport): Transport {
     };
     fail();
     for await (const batch of transport.watch(request, signal)) {
-      fail(); // What came is lost with the connection.
+      fail(); // The event is lost with the connection.
       yield batch;
     }
   }
@@ -92,7 +92,7 @@ async function start(): Promise<void> {
   expect(await missing()).toEqual([]);
 }
 
-/** What members lack of what they had. */
+/** The objects that members lost. */
 async function missing(): Promise<string[]> {
   const { client } = fleet;
   const lacks = await Promise.all(
@@ -127,7 +127,7 @@ for (const resource of [
   "clusters",
   "overridepolicies",
 ]) {
-  test(`a while without news of ${resource} takes nothing away, and what changed meanwhile arrives`, async () => {
+  test(`a time without events of ${resource} removes nothing, and changes meanwhile arrive`, async () => {
     await start();
     hidden.add(resource);
     await fleet.client.patch(

@@ -1,6 +1,6 @@
 /**
- * What a policy says about its place among others: priorities, workload groups, workloads of several components. From
- * policy to member.
+ * Scheduling features of a policy: priorities, workload affinity groups, multi-component workloads. From policy to
+ * member.
  */
 import { afterEach, describe, expect, test } from "vitest";
 import {
@@ -30,7 +30,7 @@ const bindingOf = (name: string) =>
   fleet.client.get(ResourceBinding, { cluster: "hub", namespace: "shop", name: `${name}-deployment` });
 const where = async (name: string) => (await bindingOf(name)).spec.clusters?.map((target) => target.name) ?? [];
 
-describe("a workload group", () => {
+describe("a workload affinity group", () => {
   const grouped = (
     workloadAffinity: NonNullable<NonNullable<PropagationPolicy["spec"]["placement"]>["workloadAffinity"]>,
   ) =>
@@ -50,7 +50,7 @@ describe("a workload group", () => {
       .with(({ metadata }) => label !== undefined && (metadata.labels = { team: label }))
       .build();
 
-  test("keeps workloads with the same label apart, explains who has no place, and leaves those without the label alone", async () => {
+  test("keeps workloads with the same label apart, explains which one has no cluster, and leaves those without the label alone", async () => {
     await start();
     await fleet.client.create(PropagationPolicy, "hub", grouped({ antiAffinity: { groupByLabelKey: "team" } }));
     for (const [name, label] of [
@@ -109,7 +109,7 @@ describe("a workload group", () => {
     );
     await fleet.run(SETTLED_MS);
 
-    // Its group is noted, and what runs stays where it is.
+    // Its group is recorded, and the workload stays in place.
     expect((await bindingOf("third")).spec.workloadAffinityGroups).toEqual({ affinityGroup: "team=red" });
     expect(await where("third")).toEqual(["member1"]);
   });
@@ -119,7 +119,7 @@ describe("workloads with priorities", () => {
   const CLASSES = { low: -1, high: 1000, middle: 5 };
   const ORDER = ["high-deployment", "middle-deployment", "none-deployment", "low-deployment"];
 
-  /** The names of the bindings in the order in which they are given clusters from now on. */
+  /** The names of the bindings in the order in which they are scheduled from now on. */
   function watchPlaced(): string[] {
     placements = [];
     return placements;
@@ -164,7 +164,7 @@ describe("workloads with priorities", () => {
     await fleet.run(SETTLED_MS);
   };
 
-  test("are placed by priority when the member that they wait for joins", async () => {
+  test("are scheduled by priority when the awaited member joins", async () => {
     await start({ members: [], wrap });
     await submit();
     expect((await bindingOf("high")).spec.schedulePriority).toEqual({ priority: 1000 });
@@ -175,7 +175,7 @@ describe("workloads with priorities", () => {
     expect(placed).toEqual(ORDER);
   });
 
-  test("are placed by priority after a restart", async () => {
+  test("are scheduled by priority after a restart", async () => {
     const engine = createLastingEngine();
     await start({ members: [], wrap, engine });
     await submit();
@@ -189,7 +189,7 @@ describe("workloads with priorities", () => {
   });
 });
 
-describe("a workload of several components", () => {
+describe("a multi-component workload", () => {
   const flink = dynamicKind({
     group: "flink.apache.org",
     version: "v1beta1",
@@ -246,7 +246,7 @@ describe("a workload of several components", () => {
     await fleet.run(SETTLED_MS);
   }
 
-  test("is counted as replicas unless the hub is told otherwise", async () => {
+  test("is counted as replicas unless the hub enables component scheduling", async () => {
     await submit({});
 
     const { spec } = await fleet.client.get(ResourceBinding, key);
@@ -254,7 +254,7 @@ describe("a workload of several components", () => {
     expect(spec).not.toHaveProperty("components");
   });
 
-  test("is placed as a whole where the hub is told so, and its copy is undivided", async () => {
+  test("is scheduled as a whole if the hub enables it, and its copy is undivided", async () => {
     await submit({ scheduling: { multiplePodTemplatesScheduling: true } });
 
     const { spec } = await fleet.client.get(ResourceBinding, key);
@@ -271,7 +271,7 @@ describe("a workload of several components", () => {
     });
   });
 
-  test("waits where no member has room for all of it", async () => {
+  test("waits if no member has room for all components", async () => {
     await submit({ scheduling: { multiplePodTemplatesScheduling: true } });
     const large = {
       ...job,

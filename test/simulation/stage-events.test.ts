@@ -1,4 +1,4 @@
-/** What the stages tell people while something fails, and when it is over: each once, where its owner looks. */
+/** Events of the stages when something fails, and when it recovers: each once, on the object of its owner. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import {
   Cluster,
@@ -15,7 +15,7 @@ import type { TestFleet } from "../../src/testing/fleet/index.ts";
 import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
 
 const SETTLED_MS = 20_000;
-/** Long enough for every retry, and shorter than events are kept. */
+/** Long enough for every retry, and shorter than the event TTL. */
 const LONG_MS = 20 * 60_000;
 let fleet: TestFleet;
 beforeEach(async () => {
@@ -39,13 +39,13 @@ const everywhere = makePolicy("shop/web")
   .duplicates("member1", "member2")
   .build();
 
-test("nothing is told while all goes well", async () => {
+test("no events are emitted while nothing fails", async () => {
   await deploy(everywhere);
 
   expect(await told()).toEqual([]);
 });
 
-test("a placement that fits nowhere is told on the binding and the template, and that it does again", async () => {
+test("an unschedulable placement is reported on the binding and the template, and so is its recovery", async () => {
   await deploy(
     makePolicy("shop/web")
       .selects("apps/v1", "Deployment", "web")
@@ -73,7 +73,7 @@ test("a placement that fits nowhere is told on the binding and the template, and
   ]);
 });
 
-test("what is in no namespace is told alike", async () => {
+test("a cluster-scoped object gets the same events", async () => {
   const policy = makePolicy("shop/ns")
     .selects("v1", "Namespace", "shop")
     .with(({ spec }) => (spec.placement = { clusterAffinity: { clusterNames: ["member9"] } }))
@@ -99,7 +99,7 @@ test("what is in no namespace is told alike", async () => {
   ]);
 });
 
-test("a fallback to a later affinity tells why the earlier one was left", async () => {
+test("a fallback to a later affinity reports why the earlier one was skipped", async () => {
   await deploy(
     makePolicy("shop/web")
       .selects("apps/v1", "Deployment", "web")
@@ -121,7 +121,7 @@ test("a fallback to a later affinity tells why the earlier one was left", async 
   expect(await told()).toEqual([`ResourceBinding web-deployment ${failed}`, `Deployment web ${failed}`]);
 });
 
-test("an override that cannot be applied is told with its policy and member, once, and so is its end", async () => {
+test("an override that cannot be applied is reported with its policy and member, once, and so is its recovery", async () => {
   const override: OverridePolicy = {
     apiVersion: "policy.karmada.io/v1alpha1",
     kind: "OverridePolicy",
@@ -144,7 +144,7 @@ test("an override that cannot be applied is told with its policy and member, onc
   await fleet.run(LONG_MS);
 
   const failed =
-    "SyncWorkFailed: member2: applying override policy deep: cannot add /spec/nothere/deeper: the object has nothing at /spec/nothere; these members keep what they have";
+    "SyncWorkFailed: member2: applying override policy deep: cannot add /spec/nothere/deeper: the object has nothing at /spec/nothere; these members keep their current copies";
   const succeeded = "SyncWorkSucceed: Sync work of ResourceBinding(shop/web-deployment) successful.";
   expect((await told()).toSorted()).toEqual(
     [
@@ -158,7 +158,7 @@ test("an override that cannot be applied is told with its policy and member, onc
   );
 });
 
-test("a rule that fails is told on the template, and that it works again", async () => {
+test("a failing rule is reported on the template, and so is its recovery", async () => {
   const customization = (luaScript: string) => ({
     apiVersion: "config.karmada.io/v1alpha1",
     kind: "ResourceInterpreterCustomization",

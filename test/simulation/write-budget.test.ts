@@ -1,4 +1,4 @@
-/** Budgets are counts first: what a workload costs in API writes, and that a converged fleet writes nothing. */
+/** Write budgets are counts: the API writes of a workload, and that a converged fleet writes nothing. */
 import { afterEach, expect, test } from "vitest";
 import { CloneSet, Deployment, Namespace, PropagationPolicy } from "../../src/api/index.ts";
 import { copy } from "../../src/base/index.ts";
@@ -6,7 +6,7 @@ import { startTestFleet } from "../../src/testing/fleet/index.ts";
 import type { TestFleet } from "../../src/testing/fleet/index.ts";
 import { makeCloneSet, makeDeployment, makePolicy } from "../../src/testing/index.ts";
 
-/** From the user's apply until the hub shows the members' status, on two members, the user's own write included. */
+/** From the user's apply until the hub shows the members' status, on two members, including the user's own write. */
 const WRITES_PER_WORKLOAD = 12;
 const MINUTE_MS = 60_000;
 
@@ -16,7 +16,7 @@ afterEach(async () => {
   fleet = undefined;
 });
 
-/** What a member's own controllers would report once all replicas are ready. */
+/** The status that a member's own controllers would report once all replicas are ready. */
 async function reportReady({ client }: TestFleet, cluster: string, name: string): Promise<void> {
   const deployment = await client.get(Deployment, { cluster, namespace: "shop", name });
   const replicas = deployment.spec.replicas ?? 0;
@@ -31,9 +31,9 @@ async function reportReady({ client }: TestFleet, cluster: string, name: string)
 }
 
 /**
- * What the pipeline wrote: everything but the members' own business, which is to run pods and report status, and what
- * they have free, which is written at most once per member and period however many workloads moved, and the status of
- * policies, likewise.
+ * The writes of the pipeline: without those of the members, which run pods and report status; without their resource
+ * summaries, which are written at most once per member and period however many workloads changed; and without the
+ * status of policies, likewise.
  */
 function pipelineWrites(fleet: TestFleet): { total: number; text: string } {
   const writes = fleet
@@ -75,7 +75,7 @@ async function expectSilence(running: TestFleet): Promise<void> {
   expect(running.writes()).toEqual([]);
 }
 
-test("a workload on two members costs at most 12 writes until its status is back, and none in the minute after", async () => {
+test("a workload on two members causes at most 12 writes until its status is back, and none in the minute after", async () => {
   const running = await start(0);
 
   await running.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(6).build());
@@ -96,7 +96,7 @@ test("a workload on two members costs at most 12 writes until its status is back
   await expectSilence(running);
 });
 
-test("so does a Deployment whose pods really start", async () => {
+test("a Deployment whose pods start stays within the write budget", async () => {
   const running = await start(3);
 
   await running.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(6).build());
@@ -110,7 +110,7 @@ test("so does a Deployment whose pods really start", async () => {
   await expectSilence(running);
 });
 
-test("so does a CloneSet whose pods really start", async () => {
+test("a CloneSet whose pods start stays within the write budget", async () => {
   const running = await start(3);
 
   await running.client.create(CloneSet, "hub", makeCloneSet("shop/web").replicas(6).build());

@@ -1,9 +1,9 @@
-/** A client that costs as little as possible: one HTTP/2 connection, answers counted and not parsed unless asked. */
+/** A minimal-cost client: one HTTP/2 connection; responses are counted and not parsed unless requested. */
 import http2 from "node:http2";
 import { connectionOf, loadKubeconfig } from "../../src/client/index.ts";
 
 export interface ApiConnection {
-  /** Of a longer answer than `keptBytes` nothing can be read but its length. */
+  /** Only the length of a response longer than `keptBytes` is available. */
   call(
     method: string,
     path: string,
@@ -11,12 +11,12 @@ export interface ApiConnection {
     contentType?: string,
     keptBytes?: number,
   ): Promise<{ status: number; bytes: number; text(): string }>;
-  /** Calls `onLine` with each event of a watch; the returned function ends it. */
+  /** Calls `onLine` with each event of a watch; the returned function stops it. */
   watch(path: string, onLine: (line: string) => void): () => void;
   close(): void;
 }
 
-/** Lists that are measured are counted and let go. */
+/** Measured lists are counted and discarded. */
 const MAX_KEPT_BYTES = 1_000_000;
 
 export async function connectApi(kubeconfig: string): Promise<ApiConnection> {
@@ -31,7 +31,7 @@ export async function connectApi(kubeconfig: string): Promise<ApiConnection> {
     });
     session.once("error", reject);
   });
-  session.on("error", () => {}); // Requests report it, each for itself.
+  session.on("error", () => {}); // Each request reports the error itself.
   return {
     call: (method, path, body, contentType = "application/json", keptBytes = MAX_KEPT_BYTES) =>
       new Promise((resolve, reject) => {
@@ -55,7 +55,7 @@ export async function connectApi(kubeconfig: string): Promise<ApiConnection> {
         });
         const text = (): string => {
           if (bytes > keptBytes)
-            throw new Error(`${method} ${path} was answered with ${bytes} bytes, of which ${keptBytes} are kept`);
+            throw new Error(`the response to ${method} ${path} has ${bytes} bytes, of which ${keptBytes} are kept`);
           return Buffer.concat(chunks).toString();
         };
         stream.on("end", () => resolve({ status, bytes, text }));

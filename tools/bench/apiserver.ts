@@ -1,6 +1,6 @@
 /**
- * The API server alone, beside a real kube-apiserver with etcd: the same client, TLS, durable writes, full semantics on
- * both. Rounds alternate between the two, and the median of three is reported.
+ * The API server alone, compared with a real kube-apiserver with etcd: same client, TLS, durable writes, full semantics
+ * on both. Rounds alternate between the two, and the median of three is reported.
  */
 import { existsSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
@@ -22,8 +22,8 @@ export const apiserver: Benchmark = {
   summary: "creates, reads, patches and watches on one API server",
   async run({ count, progress }) {
     const binaries = realBinaries();
-    if (!binaries) progress("kube-apiserver and etcd are not in $REAL_BIN: only Flotilla is measured");
-    if (!existsSync(EMITTED)) throw new Error("the emitted build is measured; run 'npm run build' first");
+    if (!binaries) progress("kube-apiserver and etcd are not in $REAL_BIN; measuring only Flotilla");
+    if (!existsSync(EMITTED)) throw new Error("the benchmark measures the emitted build; run 'npm run build' first");
     progress("starting");
     const own = await startOwn();
     const kube = binaries ? await startKube(binaries) : undefined;
@@ -85,7 +85,7 @@ async function startOwn(): Promise<Target> {
   };
 }
 
-/** Everything else is a rate. */
+/** All other figures are rates. */
 const COSTS: Readonly<Record<string, string>> = {
   "CPU per create": "µs",
   "CPU per get": "µs",
@@ -160,7 +160,7 @@ async function fill({ kubeconfig }: Target, count: number): Promise<void> {
     expect(api, 201, "POST", "/apis/apps/v1/namespaces/many/deployments", deploymentBody("many", `d-${index}`)),
   );
   api.close();
-  await delay(2000); // What was written goes to where it stays.
+  await delay(2000); // Lets background writes finish.
 }
 
 const median = (values: readonly number[]): number =>

@@ -1,6 +1,5 @@
 /**
- * What a benchmark is: a name, and a run that gives figures, each with its unit and, where a peer is there, the peer's
- * value.
+ * A benchmark: a name, and a run that returns figures, each with its unit and, if there is a peer, the peer's value.
  */
 export interface Figure {
   name: string;
@@ -9,19 +8,21 @@ export interface Figure {
   better: "more" | "less";
   /** The same, measured on the peer in the same run. */
   peer?: number;
-  /** A published or earlier figure of the same thing, which was not measured in this run. */
+  /** A published or earlier value, not measured in this run. */
   reference?: number;
 }
 
 export interface BenchmarkOptions {
   count: number;
-  /** Folder of a running real Karmada; for members, of a cluster with OpenKruise. */
+  /** Directory of a running real Karmada; for members, of a cluster with OpenKruise. */
   peer?: string;
-  /** Folder of the outside client (`bench/bench.mjs`) and of what starts a real Karmada (`real/karmada`). */
+  /**
+   * Directory of the external client (`bench/bench.mjs`) and of the scripts that start a real Karmada (`real/karmada`).
+   */
   shared?: string;
-  /** A quick comparison: does not wait for a quiet machine, and leaves out what takes minutes. */
+  /** A quick comparison: does not wait for an idle machine, and skips measurements that take minutes. */
   short: boolean;
-  /** Names of the set-ups to measure; unset measures all. */
+  /** Names of the setups to measure; unset measures all. */
   only?: readonly string[];
   progress(text: string): void;
 }
@@ -29,7 +30,7 @@ export interface BenchmarkOptions {
 export interface Benchmark {
   name: string;
   summary: string;
-  /** How much there is of what it measures, unless told: in full, and in the short form. */
+  /** The default number of measured objects: in full, and in the short form. */
   counts?: { full: number; short: number };
   run(options: BenchmarkOptions): Promise<Figure[]>;
 }

@@ -1,4 +1,4 @@
-/** The rules of a CloneSet as somebody would write them in Lua; what Karmada bundles for the kind states the same. */
+/** CloneSet rules as a user would write them in Lua; Karmada's bundled rules for the kind do the same. */
 const COUNTERS = [
   "replicas",
   "updatedReplicas",

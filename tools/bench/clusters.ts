@@ -1,7 +1,7 @@
 /**
- * What an empty logical cluster costs: members with OpenKruise's definitions, made through the API, and what the
- * process grew by. The heap is measured after a collection, because the resident size also holds garbage and what the
- * system has not taken back.
+ * The cost of an empty logical cluster: members with OpenKruise's CRDs, created through the API, and the growth of the
+ * process. The heap is measured after a garbage collection, because the resident size also contains garbage and memory
+ * that the system has not reclaimed.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { connectApi } from "./api-client.ts";
@@ -19,7 +19,7 @@ export async function clusterFigures(progress: (text: string) => void): Promise<
   const api = await connectApi(fleet.kubeconfig("hub"));
   try {
     const measure = async (): Promise<{ resident: number; heap: number }> => {
-      await delay(SETTLE_MS); // Controllers look at what is new.
+      await delay(SETTLE_MS); // Lets controllers process the new clusters.
       const heap = await fleet.heapMiB();
       return { resident: costOf([fleet.pid]).memoryMiB, heap };
     };

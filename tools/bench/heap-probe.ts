@@ -1,5 +1,5 @@
 /**
- * Loaded into a measured process: on SIGUSR2 it collects garbage and prints how much of the heap is in use. Needs
+ * Loaded into a measured process: on SIGUSR2 it runs the garbage collector and prints the used heap. Needs
  * `--expose-gc`.
  */
 import { isMainThread } from "node:worker_threads";

@@ -1,7 +1,6 @@
 /**
- * What understanding a CloneSet costs, per operation: by the native rules and by a script that states the same rules in
- * Lua. References are the figures of the study that led to the engine, measured on another day with Karmada's own
- * script.
+ * The cost of interpreting a CloneSet, per operation: with the native rules and with an equivalent Lua script.
+ * References are the figures of the study that led to the engine, measured on another day with Karmada's own script.
  */
 import { systemClock } from "../../src/base/index.ts";
 import type { JsonObject } from "../../src/base/index.ts";
@@ -12,11 +11,11 @@ import type { LuaProgram } from "../../src/interpreter/lua/index.ts";
 import type { Benchmark, Figure } from "./benchmark.ts";
 import { CLONE_SET_SCRIPTS } from "./cloneset-scripts.ts";
 
-/** Different objects of one shape, so that no cache holds the only one. */
+/** Different objects of one shape, so that caches do not hold a single one. */
 const SHAPES = 32;
 const WARM_UP_MS = 300;
 const ROUNDS = 2000;
-/** Long enough for the clock, short enough to fit between two interruptions of a busy machine. */
+/** Long enough for the clock's resolution, short enough to fit between two interruptions on a busy machine. */
 const ROUND_US = 50;
 const MOST_PER_ROUND = 50;
 const SINGLE_CALLS = 20_000;
@@ -29,8 +28,8 @@ interface Times {
 }
 
 /**
- * The median in µs of a round's mean, because one call is shorter than the clock is fine; and of single calls the 99th
- * percentile.
+ * The median in µs of a round's mean, because one call is shorter than the clock's resolution; and the 99th percentile
+ * of single calls.
  */
 function measure(run: (round: number) => void): Times {
   let call = 0;
@@ -123,7 +122,7 @@ interface Case {
   name: string;
   native(object: AnyObject): unknown;
   lua(object: JsonObject): unknown;
-  /** p50 of the study for 2 and 20 KB. */
+  /** The p50 of the study for 2 and 20 KB. */
   references: readonly (number | undefined)[];
 }
 
@@ -190,7 +189,7 @@ function makeCases(
 export const interpreter: Benchmark = {
   name: "interpreter",
   summary:
-    "operations on a CloneSet by native rules and by a script, conversion and result rules included; Lua beside the figures of its study",
+    "operations on a CloneSet with native rules and with a script, including conversion and result rules; Lua compared with the figures of its study",
   async run({ progress }) {
     const native = knownKinds.find(
       ({ group, kind }) => group === "apps.kruise.io" && kind === "CloneSet",

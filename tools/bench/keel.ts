@@ -1,7 +1,4 @@
-/**
- * End to end: how fast the process starts, how many workloads a second reach two members and report back, what it
- * costs.
- */
+/** End to end: start-up time, workloads per second that reach two members and report back, and their cost. */
 import { join } from "node:path";
 import type { Benchmark, BenchmarkOptions, Figure } from "./benchmark.ts";
 import { connect, runLoad } from "./load.ts";
@@ -19,7 +16,7 @@ const MEMBERS = ["member1", "member2"];
 
 export const keel: Benchmark = {
   name: "keel",
-  summary: "Deployments divided over two members, until they are there and their status is back",
+  summary: "Deployments divided over two members, until they are applied and their status is back",
   async run({ count, peer, progress }) {
     progress("starting flotilla");
     const fleet = await startFlotilla(["--members", "2", "--nodes", "0"]);

@@ -1,4 +1,4 @@
-/** Starts a real kube-apiserver with its etcd, to be measured beside Flotilla. They are looked for in $REAL_BIN. */
+/** Starts a real kube-apiserver with its etcd from $REAL_BIN, to be measured next to Flotilla. */
 import { spawn } from "node:child_process";
 import { createPublicKey, generateKeyPairSync } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
@@ -21,7 +21,7 @@ export interface RunningKube {
 
 const START_LIMIT_MS = 90_000;
 
-/** The folder of the real programs, if all that is named is there. */
+/** The directory of the real programs, if it contains all of these. */
 export function realBinaries(names: readonly string[] = ["etcd", "kube-apiserver"]): string | undefined {
   const directory = process.env["REAL_BIN"] ?? join(homedir(), ".cache/flotilla/real");
   return names.every((name) => existsSync(join(directory, name))) ? directory : undefined;
@@ -38,7 +38,7 @@ export async function startKube(binaries: string): Promise<RunningKube> {
     log: silentLog,
   });
   const { admin } = pki.clients;
-  if (!admin) throw new Error("the administrator's certificate was not made");
+  if (!admin) throw new Error("the administrator's certificate was not created");
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   const account = privateKey.export({ type: "pkcs1", format: "pem" }) as string;
   writeFileSync(at("sa.key"), account);
@@ -75,7 +75,7 @@ export async function startKube(binaries: string): Promise<RunningKube> {
     while (!(await isReady(at("admin.json")))) {
       const ended = children.find(({ child }) => child.exitCode !== null);
       if (ended || performance.now() - started > START_LIMIT_MS)
-        throw new Error(`kube-apiserver is not ready; its log is in ${run}`);
+        throw new Error(`kube-apiserver is not ready; see its log in ${run}`);
       await delay(20);
     }
   } catch (error) {
@@ -98,7 +98,7 @@ export async function startKube(binaries: string): Promise<RunningKube> {
 
 type At = (file: string) => string;
 
-/** An etcd on loopback that keeps its data in the folder `data`. */
+/** An etcd on loopback with its data in the directory `data`. */
 export function etcdFlags(at: At, { etcd, peer }: { etcd: number; peer: number }): string[] {
   const [client, other] = [`http://127.0.0.1:${etcd}`, `http://127.0.0.1:${peer}`];
   return [
@@ -111,7 +111,7 @@ export function etcdFlags(at: At, { etcd, peer }: { etcd: number; peer: number }
   ];
 }
 
-/** An API server on loopback with RBAC, whose keys are beside each other in one folder. */
+/** An API server on loopback with RBAC, with all keys in one directory. */
 export function apiServerFlags(at: At, { api, etcd }: { api: number; etcd: number }): string[] {
   return [
     "--bind-address=127.0.0.1",
@@ -139,7 +139,7 @@ async function isReady(kubeconfig: string): Promise<boolean> {
       api.close();
     }
   } catch {
-    return false; // Nobody listens yet.
+    return false; // The server does not listen yet.
   }
 }
 

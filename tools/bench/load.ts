@@ -1,6 +1,6 @@
 /**
- * The load of the keel benchmark: many workloads under one policy with static weights on two members. It speaks plain
- * Kubernetes API, so any hub with Karmada's kinds can be measured with it.
+ * The load of the keel benchmark: many workloads under one policy with static weights on two members. It uses the plain
+ * Kubernetes API, so it can measure any hub with Karmada's kinds.
  */
 import { Deployment, Namespace, PropagationPolicy, dynamicKind } from "../../src/api/index.ts";
 import { systemClock, sleep } from "../../src/base/index.ts";
@@ -23,9 +23,9 @@ export async function connect(name: string, kubeconfig: string): Promise<Endpoin
 }
 
 export interface LoadResult {
-  /** From the first create until the last object is on every member. */
+  /** From the first create until every member has the last object. */
   toMembersMs: number;
-  /** From the first status on a member until the hub shows every sum. */
+  /** From the first status on a member until the hub shows every aggregated status. */
   statusBackMs: number;
 }
 
@@ -87,7 +87,7 @@ async function prepare(hub: Endpoint, members: readonly Endpoint[], namespace: s
   );
 }
 
-/** Names of the Deployments that were seen and fit, from a list and then a watch. */
+/** Names of the matching Deployments seen so far, from a list and then a watch. */
 function follow(
   { name: cluster, client }: Endpoint,
   namespace: string,
@@ -100,7 +100,7 @@ function follow(
   ) => boolean,
 ): Set<string> {
   const seen = new Set<string>();
-  // A kind without our schema: what arrives is read as it is.
+  // A kind without our schema: objects are read unchanged.
   const kind = dynamicKind({
     group: Deployment.group,
     version: Deployment.storageVersion,

@@ -1,7 +1,7 @@
 /**
- * What members cost: pods that become Ready in a second in one member, a hundred members with a thousand pods each, and
- * a thousand members without any. `--peer DIR` names a running real cluster with simulated nodes and OpenKruise
- * (DIR/kube/admin.json); it gets the same workloads in the same run.
+ * The cost of members: pods that become Ready per second in one member, a hundred members with a thousand pods each,
+ * and a thousand members without any. `--peer DIR` names a running real cluster with simulated nodes and OpenKruise
+ * (DIR/kube/admin.json), which gets the same workloads in the same run.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ const LIMIT_MS = 600_000;
 const NAMESPACE = "default";
 
 const DEPLOYMENTS = `/apis/apps/v1/namespaces/${NAMESPACE}/deployments`;
-// The version that every release of OpenKruise has.
+// The version that every OpenKruise release serves.
 const CLONESETS = `/apis/apps.kruise.io/v1alpha1/namespaces/${NAMESPACE}/clonesets`;
 
 export const members: Benchmark = {
@@ -32,14 +32,14 @@ export const members: Benchmark = {
   async run({ count, peer, progress }) {
     const kubeconfig = peer === undefined ? undefined : join(peer, "kube", "admin.json");
     if (kubeconfig !== undefined && !existsSync(kubeconfig))
-      throw new Error(`${kubeconfig} is not there; --peer names the folder of a running cluster with OpenKruise`);
+      throw new Error(`${kubeconfig} does not exist; --peer names the directory of a running cluster with OpenKruise`);
     const figures = await rollouts(count, peer, progress);
     return [...figures, ...(await manyPods(progress)), ...(await manyMembers(progress))];
   },
 };
 
 interface Rates {
-  /** Of all processes, for all three, with what was deleted in between. */
+  /** Of all processes, for all three, including the deletions in between. */
   cpuSeconds: number;
   deployment: number;
   cloneSet: number;
@@ -85,7 +85,7 @@ async function rollouts(count: number, peer: string | undefined, progress: (text
       "more",
       both(({ inPlace }) => inPlace),
     ),
-    // A busy machine takes more from one process than from six, so what both used says more than how long they took.
+    // A busy machine slows one process more than six, so the CPU time of both is more meaningful than the duration.
     ...compare(
       "CPU for the three",
       "s",
@@ -213,7 +213,7 @@ async function idlePercent(pid: number): Promise<number> {
 const whenObserved = (api: ApiConnection, path: string, generation: number): Promise<void> =>
   whenStatus(api, path, "observedGeneration", generation);
 
-/** Resolves when a number of the status is at least this. */
+/** Resolves when a number in the status reaches this value. */
 async function whenStatus(api: ApiConnection, path: string, field: string, least: number): Promise<void> {
   await until(
     `${field} of ${path} is ${least}`,
@@ -223,7 +223,7 @@ async function whenStatus(api: ApiConnection, path: string, field: string, least
 
 async function whenGone(api: ApiConnection): Promise<void> {
   await until(
-    "the pods are gone",
+    "the pods are deleted",
     async () => (await read(api, `/api/v1/namespaces/${NAMESPACE}/pods?limit=1`)).items?.length === 0,
   );
 }
@@ -232,7 +232,7 @@ async function until(what: string, isSo: () => Promise<boolean>): Promise<void> 
   const deadline = performance.now() + LIMIT_MS;
   while (!(await isSo())) {
     if (performance.now() > deadline)
-      throw new Error(`waiting until ${what}: it did not happen within ${LIMIT_MS / 1000} s`);
+      throw new Error(`timed out timed out waiting until ${what}: it did not happen within ${LIMIT_MS / 1000} s`);
     await delay(POLL_MS);
   }
 }
@@ -245,8 +245,7 @@ interface Read {
 
 async function read(api: ApiConnection, path: string): Promise<Read> {
   const answer = await api.call("GET", path);
-  if (answer.status !== 200)
-    throw new Error(`GET ${path} was answered ${answer.status}: ${answer.text().slice(0, 300)}`);
+  if (answer.status !== 200) throw new Error(`GET ${path} returned ${answer.status}: ${answer.text().slice(0, 300)}`);
   return JSON.parse(answer.text()) as Read;
 }
 

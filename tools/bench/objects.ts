@@ -1,4 +1,4 @@
-/** About 2 KB of JSON: what a small real service looks like. */
+/** About 2 KB of JSON, like a small real service. */
 export function deploymentBody(namespace: string, name: string, replicas = 6, image = "web:1"): string {
   const probe = (path: string) => ({
     httpGet: { path, port: 8080 },

@@ -1,6 +1,6 @@
 /**
- * What agents cost that have nothing to do: a tenth of the members, and all of them, each with its agent in the hub's
- * process (`up --pull all`); all of them after a restart of the hub; and one that is a process of its own.
+ * The cost of idle agents: a tenth of the members, and all of them, each with its agent in the hub's process (`up
+ * --pull all`); all of them after a restart of the hub; and one as a separate process.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,14 +20,14 @@ const FRACTION = 10;
 const START_LIMIT_MS = 600_000;
 const SAMPLE_MS = 1000;
 const QUIET_SAMPLES = 3;
-/** Quiet is less than a quarter of a core, and at most twice what as many agents used when they were idle. */
+/** Quiet means less than a quarter of a core, and at most twice the idle usage of as many agents. */
 const QUIET_CORES = 0.25;
 const QUIET_LIMIT_MS = 300_000;
 const AVAILABLE = "ManagedClusterConditionAvailable";
 
 interface Idle {
   agents: number;
-  /** Of a second of one core. */
+  /** CPU seconds per second. */
   cores: number;
   writesPerSecond: number;
   reconcilesPerSecond: number;
@@ -120,15 +120,15 @@ async function measureRestart(
 }
 
 async function read(api: ApiConnection, path: string): Promise<string> {
-  // What a thousand members say is long.
+  // The response for a thousand members is long.
   const { status, text } = await api.call("GET", path, undefined, undefined, Number.POSITIVE_INFINITY);
-  if (status !== 200) throw new Error(`GET ${path} was answered ${status}: ${text().slice(0, 300)}`);
+  if (status !== 200) throw new Error(`GET ${path} returned ${status}: ${text().slice(0, 300)}`);
   return text();
 }
 
 /**
- * Every write of every logical cluster is one revision. Requests within the process are not counted by the server;
- * those of an agent of its own are.
+ * Every write of every logical cluster is one revision. The server does not count requests within the process, but
+ * counts those of a separate agent.
  */
 async function count(api: ApiConnection): Promise<{ writes: number; reconciles: number }> {
   const { metadata } = JSON.parse(await read(api, "/api/v1/namespaces?limit=1")) as {
@@ -159,7 +159,7 @@ async function countAvailable(api: ApiConnection): Promise<number> {
   ).length;
 }
 
-/** When the quiet began. */
+/** When the quiet period began. */
 async function untilQuiet(pid: number, cores: number): Promise<number> {
   const untilMs = performance.now() + QUIET_LIMIT_MS;
   let quiet: number[] = [];

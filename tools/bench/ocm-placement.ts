@@ -1,5 +1,5 @@
 /**
- * What one decision of an Open Cluster Management Placement costs, for 10, 100 and 1,000 clusters. Decisions alone: no
+ * The cost of one decision of an Open Cluster Management Placement, for 10, 100 and 1,000 clusters. Decisions alone: no
  * API, no queue.
  */
 import { CLUSTER_SET_LABEL } from "../../src/api/index.ts";

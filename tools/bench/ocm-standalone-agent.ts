@@ -1,7 +1,4 @@
-/**
- * What a hub is asked by an agent that has nothing to do: `flotilla agent` as a process of its own, joined as a user
- * would.
- */
+/** The requests of an idle agent to its hub: `flotilla agent` as a separate process, joined as a user would. */
 import { execFile, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +12,7 @@ import { costOf, SOURCE, startFlotilla } from "./process.ts";
 import type { RunningFleet } from "./process.ts";
 
 const run = promisify(execFile);
-/** After it was accepted it looks a few times whether it may do more. */
+/** After it was accepted it checks its permissions a few times. */
 const SETTLE_MS = 15_000;
 const NAME = "bench";
 
@@ -62,7 +59,7 @@ export async function measureStandaloneAgent(idleMs: number, progress: (text: st
       const before = { cost: costOf([child.pid ?? 0]), requests: await countRequests(api) };
       await delay(idleMs);
       const after = { cost: costOf([child.pid ?? 0]), requests: await countRequests(api) };
-      // The first question is counted when the second is asked.
+      // The first scrape is counted in the second.
       const requests = after.requests - before.requests - 1;
       return [
         {
@@ -94,7 +91,7 @@ const flotilla = (...args: string[]): Promise<unknown> =>
 
 async function countRequests(api: ApiConnection): Promise<number> {
   const { status, text } = await api.call("GET", "/metrics");
-  if (status !== 200) throw new Error(`GET /metrics was answered ${status}: ${text().slice(0, 300)}`);
+  if (status !== 200) throw new Error(`GET /metrics returned ${status}: ${text().slice(0, 300)}`);
   return [...text().matchAll(/^apiserver_request_total\{.*\} (\d+)$/gm)].reduce(
     (sum, [, value]) => sum + Number(value),
     0,

@@ -1,7 +1,7 @@
 /**
- * Open Cluster Management's API from outside: ManifestWorks until they are on two members and their feedback is back,
- * and Placements over many clusters, with the same client for Flotilla in its set-ups and stock OCM, one after the
- * other; then agents that idle, and decisions alone.
+ * Open Cluster Management's API from outside: ManifestWorks until they are applied on two members and their feedback is
+ * back, and Placements over many clusters, with the same client for Flotilla in its setups and stock OCM, one after the
+ * other; then idle agents, and decisions alone.
  */
 import type { Benchmark, BenchmarkOptions, Figure } from "./benchmark.ts";
 import { measureAgents } from "./ocm-agents.ts";
@@ -15,10 +15,10 @@ import { compare } from "./target.ts";
 const COUNTS = { full: 1000, short: 100 };
 const SINGLE = { full: 100, short: 20 };
 const PLACEMENTS = { full: 100, short: 20 };
-/** Clusters that nobody stands behind. */
+/** Clusters without a member. */
 const CLUSTERS = { full: 1000, short: 200 };
 const PICKED = 10;
-/** Between single works, so that one's way back does not meet the next one's way out. */
+/** A pause between single works, so that the reports of one do not overlap with the delivery of the next. */
 const PAUSE_MS = 300;
 const PARTS = { agents: "agents", placement: "placement" } as const;
 
@@ -42,7 +42,7 @@ export const ocm: Benchmark = {
     const wants = (part: string): boolean => !only || only.includes(part);
     const known = [...setUps("", "OCM").map(({ name }) => name), ...Object.values(PARTS)];
     if (!known.some(wants))
-      throw new Error(`--only names none of the parts: ${known.map((name) => `'${name}'`).join(", ")}`);
+      throw new Error(`--only matches none of the parts: ${known.map((name) => `'${name}'`).join(", ")}`);
     return [
       ...(await measureFromOutside(options, wants)),
       ...(wants(PARTS.agents) ? await measureAgents(short ? "short" : "full", progress) : []),
@@ -59,7 +59,7 @@ async function measureFromOutside(
   if (wanted.length === 0) return [];
   if (shared === undefined) {
     progress(
-      "works are left out: the outside client is missing; name the folder that has bench/bench.mjs with --shared DIR or $FLOTILLA_SHARED",
+      "works are skipped: the external client is missing; set --shared DIR or $FLOTILLA_SHARED to the directory that has bench/bench.mjs",
     );
     return [];
   }
@@ -72,7 +72,8 @@ async function measureFromOutside(
   for (const [name, own] of measured)
     if (name !== "OCM" || measured.size === 1)
       figures.push(...figuresOf(name, count, own, name === "OCM" ? undefined : peer));
-  // A run beside much of it says little; it is no figure of the program, so nobody is compared.
+  // A measurement next to much foreign load is not meaningful; it is not a figure of the program, so it is not
+  // compared.
   for (const [name, { foreignSeconds }] of measured)
     figures.push({ name: `${name}, CPU of other programs`, unit: "s", better: "less", value: foreignSeconds });
   return figures;
@@ -88,7 +89,7 @@ async function measureSetUp(
   const { onMember, available } = works.milliseconds;
   if (onMember.n !== count || available.n !== count || works.feedback.n !== count)
     throw new Error(
-      `of ${count} works ${onMember.n} came to their member, ${available.n} became available and ${works.feedback.n} sent feedback`,
+      `of ${count} works ${onMember.n} reached their member, ${available.n} became available and ${works.feedback.n} returned feedback`,
     );
   progress(`${SINGLE[size]} ManifestWorks one at a time`);
   const single = await client.run("worklatency", target, {
@@ -117,8 +118,8 @@ async function measureSetUp(
 }
 
 function figuresOf(name: string, count: number, own: Measured, peer: Measured | undefined): Figure[] {
-  // Simulated members are in the process and cannot be left out. Real ones are: their API servers and stores, and not
-  // the agents on them.
+  // Simulated members are in the process and cannot be excluded. Real ones are excluded: their API servers and stores,
+  // but not the agents on them.
   const counts = (process: string): boolean => name === "in process" || !/^member\d+(-etcd|-\d+)?$/.test(process);
   const sum = (values: Readonly<Record<string, number>>): number =>
     Object.entries(values).reduce((total, [process, value]) => (counts(process) ? total + value : total), 0);

@@ -1,7 +1,7 @@
 /**
- * Runs the outside client (`bench/bench.mjs` in the shared folder) against a hub and its members. It speaks plain
- * Kubernetes API and knows nothing of who serves it, so the same commands measure Flotilla, Karmada and Open Cluster
- * Management. Here is what its answers say, as far as it is used.
+ * Runs the external client (`bench/bench.mjs` in the shared directory) against a hub and its members. It uses the plain
+ * Kubernetes API and does not know the server, so the same commands measure Flotilla, Karmada and Open Cluster
+ * Management. Also declares the parts of its output that are used.
  */
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -10,11 +10,13 @@ import { text } from "node:stream/consumers";
 
 export interface ClientTarget {
   hub: string;
-  /** Kubeconfigs by the names of the members. */
+  /** Kubeconfigs by member name. */
   members: Readonly<Record<string, string>>;
-  /** Folder with a file `NAME.pid` for each process that is measured. */
+  /** Directory with a file `NAME.pid` for each measured process. */
   pids: string;
-  /** Where a process of it counts its requests, as `NAME=URL`; without it, quiet means little CPU. */
+  /**
+   * The metrics endpoint of a process that counts its requests, as `NAME=URL`; without it, quiet means low CPU usage.
+   */
   metrics?: string;
 }
 
@@ -29,7 +31,7 @@ export interface Account {
   /** User and system time by process. */
   cpuSeconds: Record<string, number>;
   rssMiB: Record<string, number>;
-  /** Of everything else on the machine meanwhile. */
+  /** Of everything else on the machine during the measurement. */
   foreignCpu: number;
 }
 
@@ -68,18 +70,20 @@ export interface OutsideClient {
   ): Promise<Answers[C]>;
 }
 
-/** `shared` is what `--shared` or $FLOTILLA_SHARED names. */
+/** `shared` is the value of `--shared` or $FLOTILLA_SHARED. */
 export function createOutsideClient(
   shared: string | undefined,
   { waitForQuiet }: { waitForQuiet: boolean },
 ): OutsideClient {
   if (shared === undefined)
     throw new Error(
-      "the outside client is missing: name the folder that has bench/bench.mjs with --shared DIR or $FLOTILLA_SHARED",
+      "the external client is missing: set --shared DIR or $FLOTILLA_SHARED to the directory that has bench/bench.mjs",
     );
   const script = join(shared, "bench", "bench.mjs");
   if (!existsSync(script))
-    throw new Error(`${script} is not there: --shared and $FLOTILLA_SHARED name the folder that has bench/bench.mjs`);
+    throw new Error(
+      `${script} does not exist: set --shared or $FLOTILLA_SHARED to the directory that has bench/bench.mjs`,
+    );
   return {
     async run<C extends keyof Answers>(
       command: C,
@@ -106,7 +110,7 @@ export function createOutsideClient(
       );
       const exited = new Promise<number | null>((resolve, reject) => child.once("exit", resolve).once("error", reject));
       const [printed, code] = await Promise.all([text(child.stdout), exited]);
-      if (code !== 0) throw new Error(`the outside client's ${command} ended with exit code ${code}`);
+      if (code !== 0) throw new Error(`the external client's ${command} exited with code ${code}`);
       return JSON.parse(printed) as Answers[C];
     },
   };

@@ -1,7 +1,7 @@
 /**
- * The pipeline from outside: CloneSets divided over two members until they are there, until their status is back, a
- * policy edit that moves them all, a restart, and what it costs. The same client measures Flotilla in its set-ups and a
- * real Karmada, one after the other.
+ * The pipeline from outside: CloneSets divided over two members until they are applied, until their status is back, a
+ * policy edit that moves them all, a restart, and the cost. The same client measures Flotilla in its setups and a real
+ * Karmada, one after the other.
  */
 import { setTimeout } from "node:timers/promises";
 import { connectApi } from "./api-client.ts";
@@ -16,14 +16,14 @@ import { compare } from "./target.ts";
 const COUNTS = { full: 1000, short: 200 };
 const SINGLE = { full: 100, short: 30 };
 const MANY_BINDINGS = { full: 10_000, short: 2000 };
-/** Between single workloads, so that one's way back does not meet the next one's way out. */
+/** A pause between single workloads, so that the reports of one do not overlap with the delivery of the next. */
 const PAUSE_MS = 300;
 const NAMESPACE = "bench-many";
 const NEW_WORKLOAD = "after-restart";
 const POLL_MS = 50;
 const DECISION_TIMEOUT_MS = 900_000;
 
-/** By process, because a comparison with real members leaves the members' own processes out. */
+/** By process, because a comparison with real members excludes the members' own processes. */
 type ByProcess = Readonly<Record<string, number>>;
 
 interface Restart {
@@ -39,8 +39,8 @@ interface Measured {
   /** One at a time, from its create until every member has it. */
   apply: { p50: number; p99: number };
   /**
-   * From the start of the process until a new workload has its clusters, and until it is on every member, with all
-   * others there.
+   * From the start of the process until a new workload has its clusters, and until every member has it, with all others
+   * present.
    */
   restart: Restart;
   cpuUntilOnMembers: ByProcess;
@@ -50,14 +50,14 @@ interface Measured {
   memoryBefore: ByProcess;
   memory: ByProcess;
   stored: ByProcess;
-  /** Of the template, its binding and its Works, as the hub serves them. */
+  /** Size of the template, its binding and its Works, as the hub serves them. */
   servedBytes: number;
   foreignSeconds: number;
 }
 
 export const pipeline: Benchmark = {
   name: "pipeline",
-  summary: "CloneSets from a policy to two members and back, in three set-ups",
+  summary: "CloneSets from a policy to two members and back, in three setups",
   counts: COUNTS,
   async run(options) {
     const { count, shared, short, only, progress } = options;
@@ -76,7 +76,8 @@ export const pipeline: Benchmark = {
     const karmada = measured.get("Karmada");
     const figures: Figure[] = [];
     for (const [name, own] of measured) if (name !== "Karmada") figures.push(...figuresOf(name, count, own, karmada));
-    // A run beside much of it says little; it is no figure of the program, so nobody is compared.
+    // A measurement next to much foreign load is not meaningful; it is not a figure of the program, so it is not
+    // compared.
     for (const [name, { foreignSeconds }] of measured)
       figures.push({ name: `${name}, CPU of other programs`, unit: "s", better: "less", value: foreignSeconds });
     if (measured.has("in process")) {
@@ -109,10 +110,10 @@ async function measure(
   const { scheduled, ...stages } = throughput.milliseconds;
   const onMembers = Object.keys(target.members).map((name) => stages[name]);
   if (throughput.wrongReplicas > 0) throw new Error(`${throughput.wrongReplicas} objects have wrong replicas`);
-  if (!onMembers.every((times) => times?.n === count)) throw new Error("not every object came to every member");
+  if (!onMembers.every((times) => times?.n === count)) throw new Error("not every object reached every member");
   progress("their status back to the hub");
   const status = await client.run("status", target, many);
-  if (status.aggregated.n !== count) throw new Error("not every status came back");
+  if (status.aggregated.n !== count) throw new Error("not every status was reported");
   progress("a restart of the hub");
   const restart = await measureRestart(running, client);
   await client.run("settle", target, many);
@@ -155,7 +156,7 @@ async function countServed({ hub, members }: ClientTarget): Promise<number> {
     let total = 0;
     for (const list of lists) {
       const { status, bytes, text } = await api.call("GET", `/apis/${list}`);
-      if (status !== 200) throw new Error(`listing ${list} was answered ${status}: ${text().slice(0, 300)}`);
+      if (status !== 200) throw new Error(`listing ${list} returned ${status}: ${text().slice(0, 300)}`);
       total += bytes;
     }
     return total;
@@ -165,7 +166,7 @@ async function countServed({ hub, members }: ClientTarget): Promise<number> {
 }
 
 function figuresOf(name: string, count: number, own: Measured, karmada: Measured | undefined): Figure[] {
-  // Simulated members are in the process and cannot be left out; of real ones the hub is compared.
+  // Simulated members are in the process and cannot be excluded; with real ones only the hub is compared.
   const counts = (process: string): boolean => name === "in process" || !process.startsWith("member");
   const sum = (values: ByProcess): number =>
     Object.entries(values).reduce((total, [process, value]) => (counts(process) ? total + value : total), 0);
@@ -222,7 +223,7 @@ async function restartWithMany(
   }
 }
 
-/** The client tries until the hub takes a workload, and then waits for it on the members. */
+/** The client retries until the hub accepts a workload, and then waits for it on the members. */
 async function measureRestart({ target, stopHub, startHub }: RunningSetUp, client: OutsideClient): Promise<Restart> {
   await stopHub();
   const started = performance.now();
@@ -235,7 +236,7 @@ async function measureRestart({ target, stopHub, startHub }: RunningSetUp, clien
   return { onMembersMs, decidedMs };
 }
 
-/** Asks until the new workload's binding names clusters. A hub that does not answer yet is asked again. */
+/** Polls until the new workload's binding has clusters. A hub that does not answer yet is retried. */
 async function untilDecided(hub: string): Promise<void> {
   for (let waitedMs = 0; waitedMs < DECISION_TIMEOUT_MS; waitedMs += POLL_MS) {
     if (await isDecided(hub).catch(() => false)) return;

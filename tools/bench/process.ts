@@ -1,4 +1,4 @@
-/** Starts `flotilla up` as a user would and reads what the process costs. Linux only, because it reads /proc. */
+/** Starts `flotilla up` as a user would and measures the process. Linux only, because it reads /proc. */
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ export interface RunningFleet {
   /** The data directory. */
   data: string;
   kubeconfig(cluster: string): string;
-  /** What is in use after a collection. Only for a process that was started with `probe`. */
+  /** The used heap after a garbage collection. Only for a process started with `probe`. */
   heapMiB(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -19,14 +19,14 @@ export interface RunningFleet {
 const START_LIMIT_MS = 60_000;
 const PROBE = ["--expose-gc", "--import", join(import.meta.dirname, "heap-probe.ts")];
 
-/** The program: as it is written, and as it is emitted. */
+/** The program: the source, and the emitted build. */
 export const SOURCE = "src/cmd/main.ts";
 export const EMITTED = "dist/cmd/main.js";
 
 export interface StartOptions {
   entry?: string;
   probe?: boolean;
-  /** A data directory that is there already and stays after the stop; unset makes one for this run. */
+  /** An existing data directory that is kept after the stop; unset creates one for this run. */
   data?: string;
   port?: number;
   /** How long it may take until it is ready. */
@@ -37,7 +37,7 @@ export async function startFlotilla(flags: readonly string[], options: StartOpti
   const { entry = SOURCE, probe = false, port = 0, limitMs = START_LIMIT_MS } = options;
   const data = options.data ?? mkdtempSync(join(tmpdir(), "flotilla-bench-"));
   const started = performance.now();
-  // The process itself and not the shell around it: its memory and CPU are what is measured.
+  // The process itself and not a shell around it, because its memory and CPU are measured.
   const child = spawn(
     process.execPath,
     [
@@ -60,7 +60,7 @@ export async function startFlotilla(flags: readonly string[], options: StartOpti
   let printed = "";
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => (printed += chunk));
   while (!/^ready/m.test(printed)) {
-    if (child.exitCode !== null) throw new Error(`flotilla up ended with exit code ${child.exitCode}`);
+    if (child.exitCode !== null) throw new Error(`flotilla up exited with code ${child.exitCode}`);
     if (performance.now() - started > limitMs) throw new Error(`flotilla up was not ready within ${limitMs / 1000} s`);
     await delay(5);
   }
@@ -75,7 +75,7 @@ export async function startFlotilla(flags: readonly string[], options: StartOpti
       for (;;) {
         const bytes = /^heap (\d+)$/m.exec(printed)?.[1];
         if (bytes !== undefined) return Number(bytes) / 1024 / 1024;
-        if (child.exitCode !== null) throw new Error("flotilla up ended while its heap was measured");
+        if (child.exitCode !== null) throw new Error("flotilla up exited while its heap was measured");
         await delay(20);
       }
     },

@@ -1,9 +1,9 @@
 /**
  * `npm run bench -- [NAME…] [--json FILE] [--peer DIR] [--shared DIR]`: measures, and prints each figure with its unit.
- * docs/performance.md has the method. `--peer DIR` names a running real Karmada (DIR/kube/hub.json, member1.json, …),
- * for members a cluster with OpenKruise (DIR/kube/admin.json); it then gets the same load in the same run and the ratio
- * is printed, because absolute times depend on the machine. `pipeline` and `ocm` start their peers themselves, with
- * what is in `--shared DIR` or $FLOTILLA_SHARED.
+ * docs/performance.md describes the method. `--peer DIR` names a running real Karmada (DIR/kube/hub.json, member1.json,
+ * …), for members a cluster with OpenKruise (DIR/kube/admin.json); it then gets the same load in the same run and the
+ * ratio is printed, because absolute times depend on the machine. `pipeline` and `ocm` start their peers themselves,
+ * from `--shared DIR` or $FLOTILLA_SHARED.
  */
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -47,7 +47,7 @@ if (
   !Number.isInteger(runs) ||
   runs < 1
 ) {
-  process.stderr.write(unknown === undefined ? `${USAGE}\n` : `there is no benchmark '${unknown}'\n${USAGE}\n`);
+  process.stderr.write(unknown === undefined ? `${USAGE}\n` : `unknown benchmark '${unknown}'\n${USAGE}\n`);
   process.exit(values.help ? 0 : 2);
 }
 
@@ -63,7 +63,7 @@ for (const benchmark of benchmarks.filter(({ name }) => positionals.length === 0
 }
 if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(figures, undefined, 2)}\n`);
 
-/** One that cannot be measured here says why, and the others are measured all the same. */
+/** A benchmark that cannot be measured here prints why, and the others still run. */
 async function measure(benchmark: Benchmark): Promise<Figure[]> {
   try {
     return await benchmark.run({

@@ -1,6 +1,6 @@
 /**
- * What one scheduling decision costs, for 10, 100 and 1,000 clusters and every way to divide. Decisions alone: no API,
- * no queue.
+ * The cost of one scheduling decision, for 10, 100 and 1,000 clusters and every division method. Decisions alone: no
+ * API, no queue.
  */
 import type { Placement } from "../../src/api/index.ts";
 import { APPLIED_PLACEMENT } from "../../src/propagation/well-known.ts";
@@ -100,7 +100,7 @@ export function measure(calls: number, run: (call: number) => void): number {
 
 export const scheduler: Benchmark = {
   name: "scheduler",
-  summary: "one decision, every cluster judged and every verdict kept",
+  summary: "one decision, with every cluster evaluated and every result kept",
   async run({ progress }) {
     const figures: Figure[] = [];
     const note = (name: string, value: number): void => {

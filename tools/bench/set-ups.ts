@@ -1,7 +1,7 @@
 /**
- * The set-ups that control planes are measured in: Flotilla with simulated members in its process, Flotilla with two
- * real kube-apiservers as members, and a real Karmada or Open Cluster Management with two of the same. None of the
- * members runs anything, so what is measured is the control plane.
+ * The setups in which control planes are measured: Flotilla with simulated members in its process, Flotilla with two
+ * real kube-apiservers as members, and a real Karmada or Open Cluster Management with two of the same. The members run
+ * no workloads, so only the control plane is measured.
  */
 import { execFile, execFileSync } from "node:child_process";
 import {
@@ -34,7 +34,7 @@ export interface RunningSetUp {
   target: ClientTarget;
   /** Bytes on disk by process. */
   stored(): Record<string, number>;
-  /** Ends what decides on the hub, and starts it again with what it had. Members stay. */
+  /** Stops the hub's deciding processes, and restarts them with their data. Members keep running. */
   stopHub(): Promise<void>;
   startHub(): Promise<void>;
   stop(): Promise<void>;
@@ -42,12 +42,15 @@ export interface RunningSetUp {
 
 export interface SetUp {
   name: "in process" | "real members" | Peer["name"];
-  /** Why it cannot be measured on this machine, if so. */
+  /** Why it cannot be measured on this machine. */
   missing?: string;
   start(): Promise<RunningSetUp>;
 }
 
-/** One after another, each started, measured and ended. What cannot be measured here is left out, and said. */
+/**
+ * One after another, each started, measured and stopped. Setups that cannot be measured here are skipped with a
+ * message.
+ */
 export async function measureEach<T>(
   wanted: readonly SetUp[],
   progress: (text: string) => void,
@@ -56,7 +59,7 @@ export async function measureEach<T>(
   const measured = new Map<string, T>();
   for (const { name, missing, start } of wanted) {
     if (missing !== undefined) {
-      progress(`${name} is left out: ${missing}`);
+      progress(`${name} is skipped: ${missing}`);
       continue;
     }
     progress(`${name}: starting`);
@@ -70,21 +73,21 @@ export async function measureEach<T>(
   return measured;
 }
 
-/** A program that is measured beside Flotilla: a script starts it, with its own rate limits lifted. */
+/** A program that is compared with Flotilla: started by a script, without its own rate limits. */
 interface Peer {
   name: "Karmada" | "OCM";
-  /** In the folder `real` of what is shared. */
+  /** In the directory `real` of the shared directory. */
   script: string;
   programs: readonly string[];
   firstPort: number;
   environment: Readonly<Record<string, string>>;
-  /** Where a process counts its requests: `NAME`, and the port after the first. */
+  /** The metrics endpoint of a process that counts its requests: `NAME`, and the port offset. */
   metrics?: { name: string; port: number };
-  /** What decides and delivers; its API server and etcd go on, which is in its favour. */
+  /** The processes that decide and deliver; its API server and etcd keep running, which is in its favour. */
   restarted: readonly string[];
 }
 
-/** The numbers of workers are those that were fastest here. */
+/** The worker counts are those that were fastest here. */
 const KARMADA: Peer = {
   name: "Karmada",
   script: "karmada",
@@ -94,7 +97,7 @@ const KARMADA: Peer = {
   metrics: { name: "manager", port: 80 },
   restarted: ["manager", "scheduler"],
 };
-/** It has no flags for numbers of workers. */
+/** It has no flags for worker counts. */
 const OCM: Peer = {
   name: "OCM",
   script: "ocm",
@@ -104,7 +107,7 @@ const OCM: Peer = {
   restarted: ["registration", "placement", "work", ...MEMBERS.map((member) => `${member}-work`)],
 };
 
-/** Flotilla's two set-ups, and the peer's. `shared` is what `--shared` names. */
+/** Flotilla's two setups, and the peer's. `shared` is the value of `--shared`. */
 export function setUps(shared: string, peerName: Peer["name"] = "Karmada"): SetUp[] {
   const peer = peerName === "Karmada" ? KARMADA : OCM;
   const binaries = realBinaries(["etcd", "kube-apiserver", CLONE_SETS]);
@@ -123,21 +126,21 @@ export function setUps(shared: string, peerName: Peer["name"] = "Karmada"): SetU
     },
     {
       name: "real members",
-      missing: binaries === undefined ? `etcd, kube-apiserver or OpenKruise's definitions ${absent}` : undefined,
+      missing: binaries === undefined ? `etcd, kube-apiserver or OpenKruise's CRDs ${absent}` : undefined,
       start: () => startOwn(["--members", "0"], (pids, fleet) => joinKubes(binaries ?? "", pids, fleet)),
     },
     {
       name: peer.name,
       ...(withPeer === undefined
         ? { missing: `one of ${peer.name}'s programs ${absent}` }
-        : !existsSync(script) && { missing: `${script} is not there` }),
+        : !existsSync(script) && { missing: `${script} does not exist` }),
       start: () => startPeer(peer, script, withPeer ?? ""),
     },
   ];
 }
 
 interface Members {
-  /** Kubeconfigs by name; unset where the fleet has them. */
+  /** Kubeconfigs by name; unset if the fleet has them. */
   members: Record<string, string> | undefined;
   stop(): Promise<void>;
 }
@@ -238,7 +241,7 @@ async function startPeer(
         EXTRA_CRDS: join(binaries, CLONE_SETS),
       },
     });
-  // Its processes are sessions of their own, which an interrupted benchmark would leave behind.
+  // Its processes are separate sessions, which an interrupted benchmark would leave behind.
   const onInterrupt = (): void => {
     execFileSync(script, [folder, "down"]);
     process.exit(1);
@@ -275,7 +278,7 @@ async function startPeer(
   };
 }
 
-/** What the files of a folder take on disk, which is less than their length where it is only reserved. */
+/** The disk usage of the files in a directory, which is less than their length for sparse files. */
 function bytesIn(folder: string): number {
   return readdirSync(folder, { recursive: true, encoding: "utf8" }).reduce(
     (sum, name) => sum + (statSync(join(folder, name), { throwIfNoEntry: false })?.blocks ?? 0) * 512,

@@ -1,4 +1,4 @@
-/** A server that is measured, and how answers and figures of two of them are brought together. */
+/** A measured server, and helpers to combine the results and figures of two of them. */
 import type { ApiConnection } from "./api-client.ts";
 import type { Figure } from "./benchmark.ts";
 
@@ -34,7 +34,7 @@ export function compare(
 
 const WIDTH = 32;
 
-/** Runs `work` count times, so many at once; the rate per second. */
+/** Runs `work` count times with this concurrency; returns the rate per second. */
 export async function rate(count: number, work: (index: number) => Promise<void>, width = WIDTH): Promise<number> {
   const indices = Array.from({ length: count }, (_, index) => index).values();
   const started = performance.now();

@@ -1,7 +1,4 @@
-/**
- * Watchers of one object that changes: how long an event takes to all of them, at a calm rate and as fast as the server
- * goes.
- */
+/** Watchers of one changing object: the time until an event reaches all of them, at a low rate and at full speed. */
 import { setTimeout as delay } from "node:timers/promises";
 import { connectApi } from "./api-client.ts";
 import type { ApiConnection } from "./api-client.ts";

@@ -6,22 +6,22 @@ const file = (path: string, text: string) => ({ path, text });
 
 describe("layers", () => {
   const cases: Record<string, { path: string; text: string; want: string[] }> = {
-    "an import of a lower folder through its index is fine": {
+    "an import of a lower directory through its index is allowed": {
       path: "src/store/a.ts",
       text: 'import { x } from "../base/index.ts";\n',
       want: [],
     },
-    "an import of a higher folder is found": {
+    "an import of a higher directory is reported": {
       path: "src/base/a.ts",
       text: 'import { x } from "../api/index.ts";\n',
       want: ["src/base/a.ts: base may not import api (tools/layers.ts)"],
     },
-    "an import past the index is found": {
+    "an import that bypasses the index is reported": {
       path: "src/store/a.ts",
       text: 'import { x } from "../base/json.ts";\n',
-      want: ["src/store/a.ts: imports src/base/json.ts; other folders are imported through their index.ts"],
+      want: ["src/store/a.ts: imports src/base/json.ts; import other directories through their index.ts"],
     },
-    "a stage that imports another is found": {
+    "a stage that imports another is reported": {
       path: "src/propagation/match/a.ts",
       text: 'import { x } from "../schedule/assign.ts";\n',
       want: [
@@ -33,10 +33,10 @@ describe("layers", () => {
       text: 'import { x } from "../override/plan-overrides.ts";\n',
       want: [],
     },
-    "a folder without a line in the table is found": {
+    "a directory missing from the table is reported": {
       path: "src/novelty/a.ts",
       text: 'import { x } from "../base/index.ts";\n',
-      want: ["src/novelty/a.ts: the folder novelty has no line in tools/layers.ts"],
+      want: ["src/novelty/a.ts: the directory novelty is missing from tools/layers.ts"],
     },
   };
   for (const [behaviour, { path, text, want }] of Object.entries(cases)) {
@@ -48,16 +48,16 @@ describe("layers", () => {
 
 describe("tidy rules", () => {
   const cases: Record<string, { path: string; text: string; want: string[] }> = {
-    "a good file": { path: "src/base/good-name.ts", text: "export const x = 1;\n", want: [] },
-    "a file with two ideas": {
+    "a valid file": { path: "src/base/good-name.ts", text: "export const x = 1;\n", want: [] },
+    "a file that is too long": {
       path: "src/base/a.ts",
       text: "x\n".repeat(501),
-      want: ["src/base/a.ts has 501 lines; past 500 there are usually two ideas inside"],
+      want: ["src/base/a.ts has 501 lines; a file above 500 lines usually contains two ideas"],
     },
-    "nobody's home": {
+    "a generic file name": {
       path: "src/base/utils.ts",
       text: "\n",
-      want: ["src/base/utils.ts has a name that is nobody's home; name the idea"],
+      want: ["src/base/utils.ts has a generic name; name it after its idea"],
     },
     "a name that is not kebab-case": {
       path: "src/base/BadName.ts",

@@ -1,4 +1,4 @@
-/** Holds every import in `src` against the table in `tools/layers.ts`. */
+/** Compares every import in `src` with the table in `tools/layers.ts`. */
 import { posix } from "node:path";
 import { layers, stages } from "../layers.ts";
 import type { SourceFile } from "./sources.ts";
@@ -25,16 +25,16 @@ function checkFile({ path, text }: SourceFile): string[] {
       continue;
     }
     const allowed = layers[from];
-    if (!allowed) findings.push(`${path}: the folder ${from} has no line in tools/layers.ts`);
+    if (!allowed) findings.push(`${path}: the directory ${from} is missing from tools/layers.ts`);
     else if (!isTest && !allowed.includes("*") && !allowed.includes(to))
       findings.push(`${path}: ${from} may not import ${to} (tools/layers.ts)`);
     if (!/\/index\.ts$|\.json$/.test(target))
-      findings.push(`${path}: imports ${target}; other folders are imported through their index.ts`);
+      findings.push(`${path}: imports ${target}; import other directories through their index.ts`);
   }
   return findings;
 }
 
-/** Stages meet in the API objects: one may import another's pure functions only where the table says so. */
+/** Stages communicate through API objects: one may import another's pure functions only if the table allows it. */
 function checkStage(path: string, from: string, to: string, target: string): string[] {
   if (from === to || to.endsWith(".ts") || from.endsWith(".ts")) return [];
   if (stages[from]?.includes(to)) return [];

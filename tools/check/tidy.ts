@@ -1,11 +1,8 @@
-/**
- * Rules that keep the tree readable and that no linter has: size, homes, tests that run, words that promise instead of
- * doing.
- */
+/** Rules that keep the tree readable and that no linter has: file size, names, enabled tests, no TODOs. */
 import type { SourceFile } from "./sources.ts";
 
 const MAX_LINES = 500;
-/** Tables, generated facts, fixtures and the suites that state a whole contract may be long. */
+/** Tables, generated facts, fixtures and the suites that define a whole contract may be long. */
 const MAY_BE_LONG = /facts\/|testdata\/|test\/contract\/|\.test\.ts$|package-lock\.json|test\/golden\/|\.md$|\.json$/;
 const NOBODYS_HOME = /(^|\/)(utils?|helpers?|common|misc)(\.ts|\/)/;
 
@@ -13,10 +10,10 @@ const rules: ((file: SourceFile) => string | undefined)[] = [
   ({ path, text }) => {
     const lines = text.split("\n").length - 1;
     return lines > MAX_LINES && !MAY_BE_LONG.test(path)
-      ? `has ${lines} lines; past ${MAX_LINES} there are usually two ideas inside`
+      ? `has ${lines} lines; a file above ${MAX_LINES} lines usually contains two ideas`
       : undefined;
   },
-  ({ path }) => (NOBODYS_HOME.test(path) ? "has a name that is nobody's home; name the idea" : undefined),
+  ({ path }) => (NOBODYS_HOME.test(path) ? "has a generic name; name it after its idea" : undefined),
   ({ path }) =>
     path.startsWith("src/") &&
     path.endsWith(".ts") &&

@@ -7,7 +7,7 @@ const listing = `The following spec names can be used with 'ginkgo run --focus/s
     ../e2e/node/lifecycle.go:2: [sig-node] Node Lifecycle [Serial] should run through the lifecycle of a node. [Conformance]
 `;
 
-test("a plain name keeps the area and loses the other tags and the full stop", () => {
+test("a plain name keeps the area and drops the other tags and the full stop", () => {
   expect(
     plainName(
       "[sig-api-machinery] ResourceQuota [Feature:PodPriority] should verify a scope (count: 1). [Conformance]",
@@ -15,7 +15,7 @@ test("a plain name keeps the area and loses the other tags and the full stop", (
   ).toBe("[sig-api-machinery] ResourceQuota should verify a scope (count: 1)");
 });
 
-test("a listed test is found by its plain name, and a serial one is known as such", () => {
+test("a listed test is found by its plain name, and a serial one is marked", () => {
   const entry: CatalogueEntry = {
     name: "[sig-node] Node Lifecycle should run through the lifecycle of a node",
     suite: "conformance",
@@ -32,7 +32,7 @@ test("a listed test is found by its plain name, and a serial one is known as suc
   ]);
 });
 
-test("a focus reaches tests that are not listed", () => {
+test("a focus matches tests that are not listed", () => {
   const tests = selectTests([], parseListing(listing), /Watchers/);
 
   expect(tests.map(({ name, suite }) => ({ name, suite }))).toEqual([
@@ -40,7 +40,7 @@ test("a focus reaches tests that are not listed", () => {
   ]);
 });
 
-test("a listed test that the suite lacks is an error and not passed over", () => {
+test("a listed test that the suite lacks is an error", () => {
   expect(() => selectTests([{ name: "[sig-x] gone", suite: "conformance" }], parseListing(listing))).toThrow(
     "has no test '[sig-x] gone'",
   );

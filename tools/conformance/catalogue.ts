@@ -1,33 +1,32 @@
 /**
- * Which of upstream's end-to-end tests are held against Flotilla. `tests.json` names those that pass on a real
- * kube-apiserver without a kubelet and without workload controllers; names there carry no tags, because tags come and
- * go between releases.
+ * The upstream end-to-end tests that run against Flotilla. `tests.json` lists those that pass on a real kube-apiserver
+ * without a kubelet and workload controllers; names there have no tags, because tags change between releases.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 export interface CatalogueEntry {
-  /** The name without tags, as `plainName` makes it. */
+  /** The name without tags, as `plainName` returns it. */
   name: string;
-  /** What it is counted under; of OpenKruise the file without its suffix, which a name needs beside it to be unique. */
+  /** The suite it is counted under; for OpenKruise the file without its suffix, which makes the name unique. */
   suite: string;
-  /** What Flotilla does not have yet and the test is about; such a test runs only on demand. */
+  /** A feature that the test needs and Flotilla lacks; such a test only runs on demand. */
   needs?: string;
-  /** How long pods have to take to start and restart, when the test looks at what is between. */
+  /** How long pods have to take to start and restart, if the test checks intermediate states. */
   startMs?: number;
 }
 
 export interface Test extends CatalogueEntry {
-  /** The name as the suite spells it, which is what selects it. */
+  /** The name as the suite spells it, which selects it. */
   fullName: string;
-  /** Changes what all tests share, such as nodes, so nothing else may run beside it. */
+  /** Changes shared objects such as nodes, so nothing else may run in parallel. */
   serial: boolean;
 }
 
 /**
- * Tags such as [Serial] or [FeatureGate:X] and the full stop at the end say nothing about the behaviour; [sig-…] names
- * the area.
+ * Tags such as [Serial] or [FeatureGate:X] and the final full stop do not describe the behaviour; [sig-…] names the
+ * area.
  */
 export function plainName(fullName: string): string {
   return fullName
@@ -41,7 +40,7 @@ export function readCatalogue(): CatalogueEntry[] {
   return JSON.parse(readFileSync(join(import.meta.dirname, "tests.json"), "utf8")) as CatalogueEntry[];
 }
 
-/** All tests that the suite has, by plain name. */
+/** All tests of the suite, by plain name. */
 export function listTests(binary: string): Map<string, string> {
   const listing = execFileSync(binary, ["--list-tests"], {
     encoding: "utf8",
@@ -61,7 +60,7 @@ export function parseListing(listing: string): Map<string, string> {
 }
 
 /**
- * The catalogue's tests, or with `focus` every test of the suite whose name matches. Throws when the suite lacks one of
+ * The catalogue's tests, or with `focus` every test of the suite whose name matches. Throws if the suite lacks one of
  * them.
  */
 export function selectTests(

@@ -1,6 +1,6 @@
 /**
- * `bin/node24 tools/conformance/controllers.ts`: a stock kube-controller-manager against an empty logical cluster, with
- * a workload that changes all the time, and what its log calls an error. With `--kubeconfig` the same against another
+ * `bin/node24 tools/conformance/controllers.ts`: runs a stock kube-controller-manager against an empty logical cluster
+ * with a constantly changing workload, and reports the errors in its log. With `--kubeconfig` the same against another
  * server, to compare.
  */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
@@ -18,16 +18,16 @@ import { standIns } from "./stand-ins.ts";
 
 const USAGE = `Usage: bin/node24 tools/conformance/controllers.ts [--minutes N] [--bare] [--kubeconfig FILE]
 
-  --minutes N        how long (default 10)
-  --bare             without definitions in the place of kinds that Flotilla does not serve
+  --minutes N        how long to run (default 10)
+  --bare             do not install CRDs for built-in kinds that Flotilla does not serve
   --kubeconfig FILE  use this cluster, which must be empty, instead of starting one
 
 kube-controller-manager and kubectl of Kubernetes 1.36 are taken from $REAL_BIN (default ~/.cache/flotilla/real).
 `;
 const NAME = "controllers";
-/** For what was created to become complete, and for what was deleted to go. */
+/** Lets created objects become complete, and deleted ones disappear. */
 const STEP_MS = 15_000;
-/** Of a fleet's or a user's cluster: as long as a person would wait. */
+/** For a fleet's or a user's cluster: as long as a user would wait. */
 const KUBECTL_TIMEOUT = "--timeout=60s";
 
 type Kubectl = (args: string[], input?: string) => string;
@@ -48,7 +48,7 @@ async function main(args: string[]): Promise<number> {
     });
     values = parsed.values;
     minutes = Number(parsed.values.minutes);
-    if (!(minutes > 0)) throw new TypeError("--minutes takes a number above 0");
+    if (!(minutes > 0)) throw new TypeError("--minutes must be a number above 0");
   } catch (error) {
     process.stderr.write(`controllers: ${messageOf(error)}\n\n${USAGE}`);
     return 2;
@@ -58,7 +58,7 @@ async function main(args: string[]): Promise<number> {
     .map((name) => join(bin, name))
     .find((file) => !existsSync(file));
   if (absent !== undefined) {
-    process.stderr.write(`controllers: ${absent} is not there; set REAL_BIN\n`);
+    process.stderr.write(`controllers: ${absent} does not exist; set REAL_BIN\n`);
     return 2;
   }
   const folder = mkdtempSync(join(tmpdir(), "flotilla-controllers-"));
@@ -76,7 +76,7 @@ async function main(args: string[]): Promise<number> {
   }
 }
 
-/** An empty logical cluster through the API; answers the file with its kubeconfig. */
+/** Creates an empty logical cluster through the API; returns the path of its kubeconfig. */
 function makeCluster(hub: Kubectl, folder: string): string {
   hub(
     ["create", "-f", "-"],
@@ -102,7 +102,7 @@ async function runAgainst(
   const log = join(options.folder, "kube-controller-manager.log");
   const manager = await startManager(bin, options, log);
   try {
-    // Its controllers begin one after the other; before that nobody gives a new namespace its service account.
+    // Its controllers start one after the other; before that a new namespace gets no service account.
     await delay(STEP_MS);
     await changeThings(kubectl, performance.now() + options.minutes * 60_000);
   } finally {
@@ -111,7 +111,7 @@ async function runAgainst(
   const classes = errorClasses(readFileSync(log, "utf8"));
   process.stdout.write(`${options.minutes} minutes; log in ${log}\n`);
   for (const [name, { count }] of classes) process.stdout.write(`${String(count).padStart(6)}  ${name}\n`);
-  process.stdout.write(`${classes.size} kinds of error\n`);
+  process.stdout.write(`${classes.size} error classes\n`);
 }
 
 async function startManager(
@@ -123,7 +123,7 @@ async function startManager(
   const key = join(folder, "tokens.key");
   const { ca = "" } = await connectionOf(await loadKubeconfig(kubeconfig));
   writeFileSync(authority, ca);
-  // Tokens in Secrets that it makes with this key are good nowhere; the workload has none.
+  // Tokens in Secrets that it signs with this key are not valid anywhere; the workload uses none.
   writeFileSync(
     key,
     generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({ type: "pkcs8", format: "pem" }),
@@ -141,15 +141,15 @@ async function startManager(
 }
 
 async function stop(manager: ChildProcess): Promise<void> {
-  if (manager.exitCode !== null) throw new Error(`kube-controller-manager ended with exit code ${manager.exitCode}`);
+  if (manager.exitCode !== null) throw new Error(`kube-controller-manager exited with code ${manager.exitCode}`);
   const exited = new Promise<void>((done) => manager.once("exit", () => done()));
   manager.kill("SIGTERM");
   await exited;
 }
 
 /**
- * Namespaces come and go, deployments roll and scale, replica sets are orphaned, now and then everything is deleted in
- * the foreground.
+ * Namespaces are created and deleted, Deployments roll and scale, ReplicaSets are orphaned, and occasionally everything
+ * is deleted in the foreground.
  */
 async function changeThings(kubectl: Kubectl, endMs: number): Promise<void> {
   const apply = (): string => kubectl(["apply", "-f", join(import.meta.dirname, "workload.yaml")]);
@@ -179,7 +179,7 @@ async function changeThings(kubectl: Kubectl, endMs: number): Promise<void> {
   kubectl(["delete", "namespace", "shop", KUBECTL_TIMEOUT]);
 }
 
-/** Its errors go to our standard error and throw: the workload must work on every server. */
+/** Its errors are written to our standard error and thrown: the workload must work on every server. */
 function kubectlFor(bin: string, kubeconfig: string): Kubectl {
   return (args, input = "") =>
     execFileSync(join(bin, "kubectl"), ["--kubeconfig", kubeconfig, ...args], {

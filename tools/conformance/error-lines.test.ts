@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { errorClasses } from "./error-lines.ts";
 
-test("lines that differ in names and numbers alone are one class, and only errors count", () => {
+test("lines that differ only in names and numbers are one class, and only errors count", () => {
   const log = [
     'I1115 19:07:13.1    5409 serving.go:411] "Generated"',
     'E1115 19:07:35.9    5409 replica_set.go:640] "Unhandled Error" err="sync web-5d5cdd698 failed: read 163, written 167"',

@@ -1,8 +1,8 @@
-/** The errors in a log of a Kubernetes program, gathered by what they say and not by whom they name. */
+/** The errors in a log of a Kubernetes program, grouped by message, ignoring names. */
 
 export interface ErrorClass {
   count: number;
-  /** The first of them, as it was written. */
+  /** The first of them, verbatim. */
   example: string;
 }
 
@@ -24,7 +24,7 @@ export function errorClasses(log: string): Map<string, ErrorClass> {
   return new Map([...classes].sort(([, a], [, b]) => b.count - a.count));
 }
 
-/** Identifiers, generated suffixes and numbers differ from run to run. */
+/** Identifiers, generated suffixes and numbers differ between runs. */
 function withoutNames(message: string): string {
   return message
     .replaceAll(/\b[0-9a-f]{8}-[0-9a-f-]{27}\b/g, "<uid>")

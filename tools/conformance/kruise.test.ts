@@ -7,7 +7,7 @@ const specs = [
   { suite: "apps/v1alpha1/cloneset", name: "CloneSet scales" },
 ];
 
-test("specs of one name in two files are two specs", () => {
+test("specs with the same name in two files are two specs", () => {
   const catalogue = specs.slice(0, 2);
 
   expect(selectSpecs(catalogue, specs).map(({ suite, fullName }) => `${suite} ${fullName}`)).toEqual([
@@ -16,7 +16,7 @@ test("specs of one name in two files are two specs", () => {
   ]);
 });
 
-test("a focus finds specs by file and by name, listed or not, and keeps what is known of them", () => {
+test("a focus matches specs by file and by name, listed or not, and keeps their listed properties", () => {
   const catalogue = [{ suite: "apps/v1alpha1/cloneset", name: "CloneSet scales", needs: "patience" }];
 
   expect(selectSpecs(catalogue, specs, /cloneset|v1beta1/).map(({ suite, needs }) => [suite, needs])).toEqual([
@@ -25,7 +25,7 @@ test("a focus finds specs by file and by name, listed or not, and keeps what is 
   ]);
 });
 
-test("a spec that the suite does not have is named", () => {
+test("a listed spec that the suite lacks is reported by name", () => {
   expect(() => selectSpecs([{ suite: "apps/v1alpha1/cloneset", name: "CloneSet flies" }], specs)).toThrow(
     "apps/v1alpha1/cloneset CloneSet flies",
   );

@@ -1,6 +1,6 @@
 /**
  * OpenKruise's own end-to-end suite, `kruise-e2e.test`. `kruise-tests.json` lists the specs that pass with the real
- * controllers on simulated nodes; specs of kinds that Flotilla does not serve yet say so in `needs`.
+ * controllers on simulated nodes; specs of kinds that Flotilla does not serve yet have `needs`.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -11,7 +11,7 @@ import type { CatalogueEntry, Test } from "./catalogue.ts";
 import type { UpstreamSuite } from "./kubernetes.ts";
 import { escapePattern } from "./suite.ts";
 
-/** Those of upstream's own installation for its tests. */
+/** The feature gates of upstream's own test installation. */
 const GATES = "AllAlpha=true,AllBeta=true,EnableExternalCerts=false,TemplateNoDefaults=false";
 
 export const kruiseSuite: UpstreamSuite = {
@@ -52,7 +52,7 @@ interface SpecReport {
   LeafNodeLocation: { FileName: string };
 }
 
-/** Every spec that the suite has, by file and name. */
+/** Every spec of the suite, by file and name. */
 function listSpecs(binary: string): CatalogueEntry[] {
   const folder = mkdtempSync(join(tmpdir(), "flotilla-conformance-"));
   try {
@@ -71,7 +71,7 @@ function specOf({ ContainerHierarchyTexts, LeafNodeText, LeafNodeLocation: { Fil
 }
 
 /**
- * The catalogue's specs, or with `focus` every spec whose file and name match. Throws when the suite lacks one of them.
+ * The catalogue's specs, or with `focus` every spec whose file and name match. Throws if the suite lacks one of them.
  */
 export function selectSpecs(
   catalogue: readonly CatalogueEntry[],

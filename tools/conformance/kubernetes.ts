@@ -1,15 +1,15 @@
-/** Kubernetes' own `e2e.test` as a suite that can be held against a member. */
+/** Kubernetes' own `e2e.test` as a suite that can run against a member. */
 import { join } from "node:path";
 import { listTests, readCatalogue, selectTests, type Test } from "./catalogue.ts";
 import { escapePattern } from "./suite.ts";
 
-/** What `run.ts` needs to know of a suite. */
+/** The properties of a suite that `run.ts` needs. */
 export interface UpstreamSuite {
   /** Names of the programs in `$REAL_BIN`. */
   programs: readonly string[];
   /** The compiled suite among them. */
   binary: string;
-  /** More flags for `flotilla up`. */
+  /** Additional flags for `flotilla up`. */
   upFlags: readonly string[];
   select(bin: string, focus: RegExp | undefined): Test[];
   flagsOf(test: Test, place: { bin: string; kubeconfig: string; limitMs: number }): readonly string[];

@@ -1,4 +1,4 @@
-/** Nodes without anything behind them: enough for tests that look for a place to run and never wait for a container. */
+/** Nodes without kubelets: enough for tests that need a schedulable node and never wait for a container. */
 
 export function bareNodes(names: readonly string[]): { names: readonly string[]; list: object } {
   return { names, list: { apiVersion: "v1", kind: "List", items: names.map(bareNode) } };

@@ -18,21 +18,21 @@ const cases: Record<string, { output: string; timedOut?: boolean; want: ReturnTy
     output: "SUCCESS! -- 1 Passed | 0 Failed | 0 Pending | 7578 Skipped",
     want: { result: "passed" },
   },
-  "the reason of a failure is what was expected, on one line": {
+  "the reason of a failure is the failed expectation, on one line": {
     output: FAILED,
     want: { result: "failed", reason: "expected the group, got another" },
   },
-  "a test that the suite skipped says why": {
+  "a skipped test has the suite's reason": {
     output:
       "  [SKIPPED] in [It] - a.go:1\n  [SKIPPED] needs a cloud\nSUCCESS! -- 0 Passed | 0 Failed | 0 Pending | 7579 Skipped",
     want: { result: "skipped", reason: "needs a cloud" },
   },
-  "a test whose time was up says where it was": {
+  "a test that timed out has its last step as the reason": {
     output: "  STEP: creating a pod @ 01/02/26 19:00:04\n  STEP: waiting for it @ 01/02/26 19:00:05\n",
     timedOut: true,
     want: { result: "timed out", reason: "waiting for it" },
   },
-  "a process that broke off gives its last line": {
+  "a process that crashed has its last line as the reason": {
     output: "e2e.test: cannot open the kubeconfig\n",
     want: { result: "failed", reason: "e2e.test: cannot open the kubeconfig" },
   },

@@ -1,4 +1,4 @@
-/** What one process of the suite said: passed, or the first failure in few words. */
+/** Parses the output of one process of the suite: passed, or a short form of the first failure. */
 
 export interface Outcome {
   result: "passed" | "failed" | "skipped" | "timed out";
@@ -6,9 +6,9 @@ export interface Outcome {
   reason?: string;
 }
 
-/** A failure may print whole API objects; the cause stands in front. */
+/** A failure may print whole API objects; the cause comes first. */
 const REASON_CHARACTERS = 300;
-/** The banner that ginkgo repeats for every failure; what was expected follows it. */
+/** The banner that ginkgo repeats for every failure, followed by the expectation. */
 const FAILURE = /^\s*\[(?:FAILED|PANICKED|TIMEDOUT|INTERRUPTED)\] (?!in \[)(.+(?:\n(?!\s*(?:In \[|----)).*)*)/m;
 
 export function readOutcome(output: string, timedOut: boolean): Outcome {
@@ -18,12 +18,12 @@ export function readOutcome(output: string, timedOut: boolean): Outcome {
   if (/-- 0 Passed \| 0 Failed/.test(output))
     return {
       result: "skipped",
-      reason: shorten(/\[SKIPPED\] (?!in \[)(.*)/.exec(output)?.[1] ?? "the suite skipped it"),
+      reason: shorten(/\[SKIPPED\] (?!in \[)(.*)/.exec(output)?.[1] ?? "skipped by the suite"),
     };
   return { result: "failed", reason: shorten(reason ?? output.trim().split("\n").at(-1) ?? "no output") };
 }
 
-/** Where a test was when its time was up. */
+/** The last step of a test that timed out. */
 function lastStep(output: string): string | undefined {
   return [...output.matchAll(/STEP: (.*?)(?: @ .*)?$/gm)].at(-1)?.[1];
 }

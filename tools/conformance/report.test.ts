@@ -9,13 +9,13 @@ const result = (name: string, outcome: Partial<TestResult>): TestResult => ({
   ...outcome,
 });
 
-test("a line counts, and carries the reason of what did not pass", () => {
+test("a line has a count, and the reason of a test that did not pass", () => {
   expect(renderLine(result("a", { result: "failed", reason: "no pods" }), 7, 120)).toBe(
     "  7/120 failed      1.3 s  a\n      no pods",
   );
 });
 
-test("the summary names what did not pass and counts by suite", () => {
+test("the summary lists the tests that did not pass and counts by suite", () => {
   const summary = renderSummary([
     result("a", {}),
     result("b", { result: "failed", reason: "no pods" }),
@@ -33,7 +33,7 @@ test("a table keeps its columns whatever a reason contains", () => {
   );
 });
 
-test("what a test is known to need is told instead of how it failed", () => {
+test("a test's known missing feature is printed instead of its failure", () => {
   const { test: known } = result("a", {});
 
   expect(

@@ -1,4 +1,4 @@
-/** Results as text: a line while the tests run, a summary at the end, and the table of docs/conformance.md. */
+/** Formats results: a line while tests run, a summary at the end, and the table of docs/conformance.md. */
 import type { Outcome } from "./outcome.ts";
 import type { TestResult } from "./suite.ts";
 
@@ -18,7 +18,7 @@ export function renderSummary(results: readonly TestResult[]): string {
   return [...(lines.length > 0 ? ["not passed:", ...lines] : []), ...counts, `all: ${countsOf(results)}`].join("\n");
 }
 
-/** Every test with its result; what a test is known to need says more than how it failed. */
+/** Every test with its result; a known missing feature is more useful than the failure. */
 export function renderTable(results: readonly TestResult[]): string {
   const causeOf = ({ test, result, reason = "" }: TestResult): string =>
     result !== "passed" && test.needs !== undefined ? `needs ${test.needs}` : reason;

@@ -1,6 +1,6 @@
 /**
- * `npm run conformance`: upstream's end-to-end tests against a member of a throw-away fleet, or against any cluster
- * that a kubeconfig names. docs/conformance.md has the method and the last result.
+ * `npm run conformance`: upstream's end-to-end tests against a member of a temporary fleet, or against any cluster with
+ * a kubeconfig. docs/conformance.md describes the method and has the last result.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
@@ -22,13 +22,13 @@ const USAGE = `Usage: npm run conformance -- [flags]
 
   --suite NAME       kubernetes (default) or kruise: e2e.test, or OpenKruise's kruise-e2e.test
   --focus REGEX      run the tests of the whole suite whose names match; default: the list of the suite in tools/conformance
-  --all              also run the listed tests that need what Flotilla does not have yet
-  --nodes N          simulated nodes of the member (default 0, for kruise 3); 0 gives two nodes that exist and run nothing
+  --all              also run the listed tests that need features Flotilla does not have yet
+  --nodes N          simulated nodes of the member (default 0, for kruise 3); 0 creates two nodes that run nothing
   --start-ms MS      how long simulated pods take to start, to restart and to stop
   --kubeconfig FILE  test this cluster instead of starting one
   --jobs N           tests at a time (default 2)
-  --limit SECONDS    for one test (default 150, for kruise 400: some wait for minutes by themselves)
-  --logs DIR         where each test's output goes (default: a new folder under the temporary folder)
+  --limit SECONDS    time limit of one test (default 150, for kruise 400: some wait for minutes by themselves)
+  --logs DIR         directory for each test's output (default: a new temporary directory)
   --table FILE       write the result as the Markdown table of docs/conformance.md
 
 The suites and kubectl of Kubernetes 1.36 are taken from $REAL_BIN (default ~/.cache/flotilla/real).
@@ -56,7 +56,7 @@ async function main(args: string[]): Promise<number> {
   const absent = options.suite.programs.map((name) => join(bin, name)).find((file) => !existsSync(file));
   if (absent !== undefined) {
     process.stderr.write(
-      `conformance: ${absent} is not there; set REAL_BIN to a folder with ${options.suite.programs.join(" and ")}\n`,
+      `conformance: ${absent} does not exist; set REAL_BIN to a directory with ${options.suite.programs.join(" and ")}\n`,
     );
     return 2;
   }
@@ -70,7 +70,7 @@ async function run(tests: Test[], bin: string, options: Options): Promise<number
   const logs = options.logs ?? mkdtempSync(join(tmpdir(), "flotilla-conformance-"));
   process.stdout.write(`${tests.length} tests, output in ${logs}\n`);
   const results: TestResult[] = [];
-  // Tests that need slower pods get a fleet of their own, because there is one pace for all pods of a fleet.
+  // Tests that need slower pods get a separate fleet, because all pods of a fleet start at the same pace.
   for (const [startMs, group] of Map.groupBy(tests, ({ startMs }) => options.startMs ?? startMs)) {
     results.push(...(await runOnFleet(group, bin, logs, startMs, results.length, tests.length, options)));
   }
@@ -112,8 +112,8 @@ async function runOnFleet(
 }
 
 /**
- * What specs of OpenKruise expect of upstream's test cluster: a node of this name, and storage that can grow and that
- * cannot.
+ * Prerequisites of OpenKruise's specs from upstream's test cluster: a node of this name, and storage classes with and
+ * without expansion.
  */
 function prepareForKruise(kubectl: string, kubeconfig: string): void {
   makeNodes(kubectl, kubeconfig, bareNodes(["ci-testing-worker"]));
@@ -123,12 +123,12 @@ function prepareForKruise(kubectl: string, kubeconfig: string): void {
   });
 }
 
-/** A new node is not to be used until something vouches for it; here that is us. */
+/** A new node is tainted until a controller marks it as ready; here this tool does. */
 function makeNodes(kubectl: string, kubeconfig: string, { names, list }: ReturnType<typeof bareNodes>): void {
   const run = (args: string[], input = ""): void =>
     void execFileSync(kubectl, ["--kubeconfig", kubeconfig, ...args], { input, stdio: ["pipe", "ignore", "inherit"] });
   run(["create", "-f", "-"], JSON.stringify(list));
-  // Where nodes are simulated somebody else vouches as well, and may have been first.
+  // With simulated nodes another controller does so as well, and may have been faster.
   for (const { name, taints } of taintsOf(kubectl, kubeconfig, names))
     if (taints.includes(NOT_READY)) run(["taint", "nodes", name, `${NOT_READY}-`]);
 }
@@ -176,7 +176,7 @@ function parseOptions(args: string[]): Options {
     },
   });
   const suite = SUITES[values.suite];
-  if (!suite) throw new TypeError(`--suite is ${Object.keys(SUITES).join(" or ")}, not '${values.suite}'`);
+  if (!suite) throw new TypeError(`--suite must be ${Object.keys(SUITES).join(" or ")}, not '${values.suite}'`);
   const startMs = values["start-ms"];
   return {
     help: values.help,
@@ -196,6 +196,6 @@ function parseOptions(args: string[]): Options {
 function count(flag: string, text: string, least: number): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < least)
-    throw new TypeError(`--${flag} takes a whole number from ${least} on, not '${text}'`);
+    throw new TypeError(`--${flag} must be an integer of at least ${least}, not '${text}'`);
   return value;
 }

@@ -1,6 +1,6 @@
 /**
- * Definitions in the place of built-in kinds that Flotilla does not serve. Stock controllers list these kinds before
- * they begin, and wait for ever on a server that lacks them; with a definition they find that there are none.
+ * CRDs for built-in kinds that Flotilla does not serve. Stock controllers list these kinds before they start, and wait
+ * forever on a server that lacks them; with a CRD the list is empty.
  */
 const KINDS: readonly { group: string; plural: string; kind: string }[] = [
   { group: "admissionregistration.k8s.io", plural: "validatingadmissionpolicies", kind: "ValidatingAdmissionPolicy" },
@@ -15,7 +15,7 @@ function definition({ group, plural, kind }: (typeof KINDS)[number]): object {
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
-    // Groups of Kubernetes itself are reserved; this says that we know.
+    // Kubernetes' own groups are reserved; this annotation acknowledges it.
     metadata: {
       name: `${plural}.${group}`,
       annotations: { "api-approved.kubernetes.io": "unapproved, stands in for a built-in kind" },

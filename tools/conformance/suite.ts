@@ -1,7 +1,4 @@
-/**
- * Runs tests of one of upstream's compiled suites, each in a process of its own so that none sees what another left
- * behind.
- */
+/** Runs tests of one of upstream's compiled suites, each in a separate process for isolation. */
 import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,14 +9,14 @@ import type { Outcome } from "./outcome.ts";
 export interface SuiteOptions {
   /** The compiled suite. */
   binary: string;
-  /** In the environment of every test; a suite may want it as a flag as well. */
+  /** In the environment of every test; a suite may need it as a flag as well. */
   kubeconfig: string;
-  /** What it is told for this test, beside how to print. */
+  /** The flags for this test, besides output flags. */
   flagsOf(test: Test): readonly string[];
-  /** How many run at a time; serial tests run alone after the others. */
+  /** How many run in parallel; serial tests run alone after the others. */
   jobs: number;
   limitMs: number;
-  /** Where the whole output of each test goes. */
+  /** The directory for the full output of each test. */
   logs: string;
   onResult(result: TestResult, done: number): void;
 }
@@ -29,7 +26,7 @@ export interface TestResult extends Outcome {
   seconds: number;
 }
 
-/** After its limit a test may clean up for this long before it is killed. */
+/** How long a test may clean up after its limit before it is killed. */
 const GRACE_MS = 10_000;
 
 export async function runSuite(tests: readonly Test[], options: SuiteOptions): Promise<TestResult[]> {
@@ -97,7 +94,7 @@ function runProcess(
   });
 }
 
-/** A regular expression that matches this text alone. */
+/** A regular expression that matches only this text. */
 export function escapePattern(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
 }

@@ -1,4 +1,7 @@
-/** Draws for generators. The same seed gives the same draws, so a finding is repeated by its number alone. */
+/**
+ * Random choices for generators. The same seed gives the same choices, so a finding is reproducible by its number
+ * alone.
+ */
 import { createSeededRandom } from "../../src/base/index.ts";
 
 export class Chance {
@@ -8,7 +11,7 @@ export class Chance {
     this.#next = createSeededRandom(seed).next;
   }
 
-  /** A whole number from 0 up to, not including, `bound`. */
+  /** An integer from 0 up to, not including, `bound`. */
   below(bound: number): number {
     return Math.floor(this.#next() * bound);
   }
@@ -24,7 +27,7 @@ export class Chance {
     return item;
   }
 
-  /** Mostly small numbers, now and then one up to the bound: sizes at which quadratic work shows. */
+  /** Mostly small numbers, occasionally one up to the bound: sizes that reveal quadratic work. */
   size(bound: number): number {
     return Math.floor(bound ** this.#next());
   }
@@ -34,7 +37,7 @@ export class Chance {
   }
 }
 
-/** The seed of one input of a run: neighbours share nothing. */
+/** The seed of one input of a run: neighbouring inputs are unrelated. */
 export function seedOf(run: number, input: number): number {
   let mixed = Math.imul(run ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(input + 1, 0xc2b2ae35);
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x7feb352d);

@@ -1,4 +1,4 @@
-/** The API server's core on a store in memory, as targets that need more than one function of it use it. */
+/** The API server's core on an in-memory store, for targets that need more than one of its functions. */
 import { builtInAdmissions, decodeProtobuf, logicalClusterAdmission } from "../../src/api/index.ts";
 import { createApiServer } from "../../src/apiserver/index.ts";
 import type { ApiResponse } from "../../src/apiserver/index.ts";
@@ -8,7 +8,7 @@ import { createCache, createMemoryEngine } from "../../src/store/index.ts";
 
 export interface CoreRequest {
   method: string;
-  /** With its query. */
+  /** Including its query. */
   path: string;
   headers?: Record<string, string>;
   body?: string | Uint8Array;
@@ -18,7 +18,7 @@ export interface CoreAnswer {
   status: number;
   headers: ApiResponse["headers"];
   text: string;
-  /** What was logged as an error while it was answered: a bug, whatever the peer was told. */
+  /** Errors logged while the request was processed: a bug, whatever the response was. */
   failures: readonly unknown[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * Good input to start from: one object of every kind, the recorded expressions with their schemas, and what has grown
- * from findings.
+ * Valid input to start from: one object of every kind, the recorded expressions with their schemas, and additions from
+ * findings.
  */
 import { readFileSync } from "node:fs";
 import type { Json, JsonObject } from "../../src/base/index.ts";
@@ -117,10 +117,10 @@ export const widget: CorpusObject = {
   },
 };
 
-/** An object of the corpus: what it is can be relied on, until it is mutated. */
+/** An object of the corpus: well-formed until it is mutated. */
 export type CorpusObject = JsonObject & { apiVersion: string; kind: string; metadata: JsonObject & { name: string } };
 
-/** One of each kind, with some that have more in them. */
+/** One of each kind, and some with more fields. */
 export const objects: readonly CorpusObject[] = [
   ...kinds.map((kind) => minimalObject(kind) as CorpusObject),
   deployment,

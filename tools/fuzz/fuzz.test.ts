@@ -1,11 +1,11 @@
-/** Every target with a few thousand inputs of one seed. `npm run fuzz` goes further. */
+/** Every target with a few thousand inputs of one seed. `npm run fuzz` runs more. */
 import { describe, expect, test } from "vitest";
 import { Chance, seedOf } from "./chance.ts";
 import { defineTarget, fuzz, show } from "./target.ts";
 import { targets } from "./targets.ts";
 
 const SEED = 20_241_101;
-/** Whole requests cost more than single functions, and bodies of megabytes more than all the rest. */
+/** Whole requests cost more than single functions, and bodies of megabytes the most. */
 const INPUTS: Readonly<Record<string, number>> = {
   create: 1000,
   "round-trip": 500,
@@ -24,7 +24,7 @@ const INPUTS: Readonly<Record<string, number>> = {
 };
 const USUAL_INPUTS = 2000;
 
-describe("parsers keep their promises", () => {
+describe("parsers satisfy their contracts", () => {
   for (const target of targets) {
     test(target.name, async () => {
       const findings = await fuzz(target, { seed: SEED, inputs: INPUTS[target.name] ?? USUAL_INPUTS });
@@ -44,7 +44,7 @@ describe("the fuzzer itself", () => {
       inputs: 50,
     });
 
-  test("the same seed gives the same input, and another seed another", () => {
+  test("the same seed gives the same input, and another seed a different one", () => {
     for (const target of targets) {
       if (target.name === "large-body") continue;
       const inputOf = (seed: number): string => show(target.generate(new Chance(seedOf(seed, 3))));
@@ -53,7 +53,7 @@ describe("the fuzzer itself", () => {
     }
   });
 
-  test("finds what is thrown and not declared", async () => {
+  test("finds undeclared errors", async () => {
     const fail = (input: number): undefined => {
       if (input > 90) throw new TypeError("broken");
     };
@@ -63,7 +63,7 @@ describe("the fuzzer itself", () => {
     expect(await found(fail, (error) => error instanceof TypeError)).toEqual([]);
   });
 
-  test("finds what takes too long", async () => {
+  test("finds inputs that take too long", async () => {
     const [finding] = await found((input) => {
       const end = process.threadCpuUsage().user + (input > 90 ? 30_000 : 0);
       while (process.threadCpuUsage().user < end);
@@ -80,10 +80,10 @@ describe("the fuzzer itself", () => {
     });
     Reflect.deleteProperty(Object.prototype, "polluted");
 
-    expect(finding?.problem).toBe("changed a prototype of JavaScript");
+    expect(finding?.problem).toBe("changed a JavaScript prototype");
   });
 
-  test("stops when it has found enough", async () => {
+  test("stops at the maximum number of findings", async () => {
     expect(await found(() => "always")).toHaveLength(10);
   });
 });

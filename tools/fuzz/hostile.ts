@@ -1,10 +1,7 @@
-/**
- * What somebody who means harm would write: names that JavaScript knows, numbers that no number holds, texts that are
- * none.
- */
+/** Malicious values: names with a meaning in JavaScript, numbers out of range, invalid strings. */
 import type { Json } from "../../src/base/index.ts";
 
-/** Names that are there on every object, and one that changes what an object is. */
+/** Property names of every object, and one that changes the prototype. */
 export const HOSTILE_NAMES: readonly string[] = [
   "__proto__",
   "constructor",

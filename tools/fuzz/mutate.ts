@@ -1,13 +1,13 @@
-/** Changes of good input into input that is nearly good: the kind that gets past the first check. */
+/** Mutates valid input into nearly valid input, which passes the first checks. */
 import { isObject, setOwn, type Json, type JsonObject } from "../../src/base/index.ts";
 import type { Chance } from "./chance.ts";
 import { HOSTILE_NAMES, HOSTILE_TEXTS, HOSTILE_VALUES } from "./hostile.ts";
 
-/** Longer texts than this are not made: what takes long on them is found by its growth before. */
+/** Longer texts are not generated: slow parsing already shows by its growth below this length. */
 const MAX_LENGTH = 64 * 1024;
 const MAX_REPEATS = 2000;
 
-/** A text with a few places changed. `words` are pieces that mean something where it is read. */
+/** A text with a few mutations. `words` are meaningful tokens of its format. */
 export function mutateText(chance: Chance, text: string, words: readonly string[] = []): string {
   let result = text;
   for (let left = 1 + chance.size(4); left > 0; left--) result = mutateOnce(chance, result, words).slice(0, MAX_LENGTH);
@@ -59,7 +59,7 @@ export function mutateBytes(chance: Chance, bytes: Uint8Array): Uint8Array {
   return result;
 }
 
-/** A value with some places changed; what stays is shared. `others` are values whose parts are taken over. */
+/** A value with some mutations; unchanged parts are shared. `others` are values whose parts are reused. */
 export function mutateJson(chance: Chance, value: Json, others: readonly Json[] = []): Json {
   let result = value;
   for (let left = 1 + chance.size(4); left > 0; left--) result = changeOne(chance, result, others);
@@ -116,7 +116,7 @@ function changeObject(chance: Chance, object: JsonObject, keys: readonly string[
         anyValue(chance, others),
       );
     case 3:
-      // A value inside of itself, which gets deeper each time.
+      // A value nested in itself, which gets deeper each time.
       return keys.length > 0 ? withKey(object, chance.pick(keys), object) : anyValue(chance, others);
     default:
       return anyValue(chance, others);
@@ -127,7 +127,7 @@ function anyValue(chance: Chance, others: readonly Json[]): Json {
   return others.length > 0 && chance.oneIn(2) ? partOf(chance, chance.pick(others)) : chance.pick(HOSTILE_VALUES);
 }
 
-/** Some value inside of a value. */
+/** A random value inside a value. */
 export function partOf(chance: Chance, value: Json): Json {
   let part = value;
   while (!chance.oneIn(3)) {

@@ -1,5 +1,6 @@
 /**
- * Protobuf bodies that follow the tables of the kinds and hold anything: what a peer could send that knows the format.
+ * Protobuf bodies that follow the tables of the kinds with arbitrary content: what a peer that knows the format could
+ * send.
  */
 import { structOf, type FactStruct, type FactType } from "../../src/api/index.ts";
 import type { Chance } from "./chance.ts";
@@ -19,7 +20,7 @@ const TABLES: Readonly<Record<string, string>> = {
 
 const MAX_DEPTH = 6;
 
-/** A body of the kind of `object`, filled by chance; for kinds without a table the envelope alone. */
+/** A body of the kind of `object` with random content; only the envelope for kinds without a table. */
 export function encodeMessage(
   chance: Chance,
   { apiVersion, kind }: Pick<CorpusObject, "apiVersion" | "kind">,

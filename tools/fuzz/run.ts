@@ -1,8 +1,8 @@
 /**
  * `npm run fuzz -- [TARGET…] [--inputs N] [--seed S] [--input I]`: feeds the parsers with generated input and prints
- * what broke.
+ * failures.
  *
- * Each target runs in a worker, so that an input that never ends can be named instead of waited for.
+ * Each target runs in a worker, so that an input that never terminates can be reported instead of waited for.
  */
 import { parseArgs } from "node:util";
 import { MessageChannel, Worker } from "node:worker_threads";
@@ -14,14 +14,14 @@ import { targets } from "./targets.ts";
 const USAGE = `Usage: npm run fuzz -- [TARGET]... [--inputs N] [--seed S] [--input I]
 
   TARGET    ${targets.map(({ name }) => name).join(", ")}; default: all
-  --inputs  inputs in all, shared among the targets; those that take long get fewer; default: 500000
-  --seed    where the draws start; default: by the clock
-  --input   only the input of this number, which is how a finding is repeated
+  --inputs  total number of inputs, shared among the targets; slow ones get fewer; default: 500000
+  --seed    seed of the random generator; default: from the clock
+  --input   run only the input with this number, to reproduce a finding
 
 Exit code 0: nothing found; 1: something found; 2: wrong usage.
 `;
 const INPUTS = 500_000;
-/** An input that keeps a worker busy for longer than this never ends, as far as anybody would wait. */
+/** An input that keeps a worker busy for longer than this is assumed never to terminate. */
 const STUCK_MS = 30_000;
 
 interface Options {
@@ -65,14 +65,14 @@ function render({ target, seed, input, problem, shown }: Finding): string {
   return `  ${problem.replaceAll("\n", "\n    ")}\n  input:  ${shown}\n  repeat: npm run fuzz -- ${target} --seed ${seed} --input ${input}\n\n`;
 }
 
-/** How many inputs each target gets: at least one, and all of them when it is alone. */
+/** The number of inputs per target: at least one, and all of them if it is alone. */
 function sharesOf({ names, inputs }: Options): ReadonlyMap<string, number> {
   const shares = new Map(names.map((name) => [name, targets.find((target) => target.name === name)?.share ?? 1]));
   const whole = [...shares.values()].reduce((sum, share) => sum + share, 0);
   return new Map([...shares].map(([name, share]) => [name, Math.max(1, Math.round((inputs * share) / whole))]));
 }
 
-/** Undefined when help was asked for. */
+/** Undefined if help was requested. */
 function parseOptions(args: string[]): Options | undefined {
   const { values, positionals } = parseArgs({
     args,
@@ -86,10 +86,10 @@ function parseOptions(args: string[]): Options | undefined {
   });
   if (values.help) return undefined;
   const known = targets.map(({ name }) => name);
-  for (const name of positionals) if (!known.includes(name)) throw new TypeError(`there is no target ${name}`);
+  for (const name of positionals) if (!known.includes(name)) throw new TypeError(`unknown target ${name}`);
   const single = values.input === undefined ? undefined : wholeNumber("--input", values.input);
   if (single !== undefined && (positionals.length !== 1 || values.seed === undefined))
-    throw new TypeError("--input needs one target and its --seed");
+    throw new TypeError("--input requires one target and its --seed");
   return {
     names: positionals.length > 0 ? positionals : known,
     inputs: single === undefined ? wholeNumber("--inputs", values.inputs ?? String(INPUTS)) : 1,
@@ -99,7 +99,7 @@ function parseOptions(args: string[]): Options | undefined {
 }
 
 function wholeNumber(flag: string, text: string): number {
-  if (!/^\d{1,10}$/.test(text)) throw new TypeError(`${flag} takes a whole number, not ${JSON.stringify(text)}`);
+  if (!/^\d{1,10}$/.test(text)) throw new TypeError(`${flag} must be an integer, not ${JSON.stringify(text)}`);
   return Number(text);
 }
 
@@ -107,7 +107,7 @@ async function runTarget(
   name: string,
   { seed, inputs, from }: Options,
 ): Promise<{ findings: Finding[]; tried: number }> {
-  /** The number of the input that is being tried. */
+  /** The number of the current input. */
   const progress = new BigInt64Array(new SharedArrayBuffer(8));
   const { port1, port2 } = new MessageChannel();
   const worker = new Worker(new URL("worker.ts", import.meta.url), {
@@ -122,7 +122,7 @@ async function runTarget(
       const target = targets.find((one) => one.name === name);
       const shown = target ? show(target.generate(new Chance(seedOf(seed, at)))) : "";
       resolve({
-        findings: [{ target: name, seed, input: at, problem: `did not end within ${STUCK_MS / 1000} s`, shown }],
+        findings: [{ target: name, seed, input: at, problem: `did not terminate within ${STUCK_MS / 1000} s`, shown }],
         tried: at - from,
       });
     }

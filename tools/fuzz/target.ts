@@ -1,7 +1,7 @@
 /**
- * A fuzz target feeds one parser with generated input and holds it to its promises: it throws nothing but what it
- * declares, it ends within its bound, what it reads it can write and read again, and it leaves the prototypes of
- * JavaScript alone.
+ * A fuzz target feeds one parser with generated input and checks its contract: it throws only declared errors, it
+ * terminates within its bound, what it reads it can write and read again, and it does not change JavaScript's
+ * prototypes.
  */
 import { inspect } from "node:util";
 import { messageOf } from "../../src/base/index.ts";
@@ -9,15 +9,15 @@ import { Chance, seedOf } from "./chance.ts";
 
 export interface FuzzTarget {
   readonly name: string;
-  /** How much CPU time one input may take. Inputs are at most some tens of kilobytes, so it is generous. */
+  /** The CPU time limit of one input. Inputs are at most some tens of kilobytes, so it is generous. */
   readonly boundMs?: number;
-  /** How many inputs it gets where others get one; less for what takes longer. */
+  /** Its number of inputs relative to other targets; less for slow targets. */
   readonly share?: number;
-  /** Input from chance alone: the same draws give the same input. */
+  /** Deterministic: the same random choices give the same input. */
   generate(chance: Chance): unknown;
-  /** Returns what was found wrong, or nothing. Throws what the parser throws. */
+  /** Returns a problem, or undefined. Throws the parser's errors. */
   run(input: unknown): string | undefined | Promise<string | undefined>;
-  /** Errors that the parser declares. */
+  /** Whether the parser declares this error. */
   declares(error: unknown): boolean;
 }
 
@@ -38,7 +38,7 @@ export interface Finding {
   /** The number of the input in the run. */
   input: number;
   problem: string;
-  /** The input as text, cut to a length that can be read. */
+  /** The input as text, truncated to a readable length. */
   shown: string;
 }
 
@@ -47,9 +47,9 @@ export interface FuzzOptions {
   inputs: number;
   /** The number of the first input. */
   from?: number;
-  /** No more is tried once this many are found. */
+  /** Stops after this many findings. */
   maxFindings?: number;
-  /** Told before each input, so that somebody outside can see which one never ends. */
+  /** Called before each input, so that an observer can see which one never terminates. */
   onInput?(input: number): void;
 }
 
@@ -84,7 +84,7 @@ async function problemOf(target: FuzzTarget, value: unknown): Promise<string | u
   const first = await attempt(target, value);
   if (first.problem !== undefined) return first.problem;
   let { tookMs } = first;
-  // The first time may have paid for compiling and collecting; what is slow stays slow.
+  // The first run may include compilation and garbage collection; a slow input stays slow.
   for (let again = 0; again < 2 && tookMs > bound; again++)
     tookMs = Math.min(tookMs, (await attempt(target, value)).tookMs);
   return tookMs > bound ? `took ${Math.round(tookMs)} ms of CPU time, more than ${bound}` : undefined;
@@ -101,7 +101,7 @@ async function attempt(target: FuzzTarget, value: unknown): Promise<{ problem: s
       problem = `threw ${error instanceof Error ? (error.stack ?? messageOf(error)) : inspect(error)}`;
   }
   const used = process.threadCpuUsage(start);
-  if (prototypeKeys() !== before) problem = "changed a prototype of JavaScript";
+  if (prototypeKeys() !== before) problem = "changed a JavaScript prototype";
   return { problem, tookMs: (used.user + used.system) / 1000 };
 }
 
@@ -111,7 +111,7 @@ function prototypeKeys(): number {
   return keys;
 }
 
-/** Input as somebody could paste it into a test. */
+/** The input as it can be pasted into a test. */
 export function show(value: unknown): string {
   const text =
     typeof value === "string"

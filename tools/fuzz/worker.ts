@@ -1,4 +1,4 @@
-/** Runs one target for `run.ts`, which watches from outside. */
+/** Runs one target for `run.ts`, which monitors it from outside. */
 import { workerData, type MessagePort } from "node:worker_threads";
 import { fuzz } from "./target.ts";
 import { targets } from "./targets.ts";
@@ -12,7 +12,7 @@ const { name, seed, inputs, from, progress, results } = workerData as {
   results: MessagePort;
 };
 const target = targets.find((one) => one.name === name);
-if (!target) throw new RangeError(`there is no target ${name}`);
+if (!target) throw new RangeError(`unknown target ${name}`);
 const findings = await fuzz(target, {
   seed,
   inputs,

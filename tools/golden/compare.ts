@@ -1,22 +1,22 @@
-/** How a result is held against a recording: nil equals empty, several results may be right, errors are errors. */
+/** Compares a result with a recording: nil equals empty, several results may be valid, errors are errors. */
 import { isObject, InvariantError, messageOf, type Json, type JsonObject } from "../../src/base/index.ts";
 import type { CaseRunner, GoldenCase } from "./golden.ts";
 
 export interface FunctionRunner {
-  /** The result in the shape of `want`. Throws where the original gives an error. */
+  /** Returns the result in the shape of `want`. Throws if the original returns an error. */
   run(input: JsonObject): JsonObject;
-  /** The text of an error counts, because users read it. */
+  /** Compare the text of an error, because users see it. */
   errorTextMatters?: boolean;
 }
 
-/** The member of a table that an input names, for formats that hold several kinds of case. */
+/** The entry of a table that an input names, for formats with several kinds of cases. */
 export function pick<T>(table: Readonly<Record<string, T>>, name: Json | undefined): T {
   const found = typeof name === "string" && Object.hasOwn(table, name) ? table[name] : undefined;
-  if (found === undefined) throw new TypeError(`cases of ${JSON.stringify(name)} are not known to this runner`);
+  if (found === undefined) throw new TypeError(`this runner does not know cases of ${JSON.stringify(name)}`);
   return found;
 }
 
-/** A runner for the common format: a function's input and what it returns. */
+/** A runner for the common format: a function's input and result. */
 export function compareResults({ run, errorTextMatters = false }: FunctionRunner): CaseRunner {
   return {
     check(line) {
@@ -37,21 +37,21 @@ function attempt(run: FunctionRunner["run"], input: JsonObject): JsonObject {
   try {
     return run(input);
   } catch (error) {
-    // A bug of ours is not the error that was asked for.
+    // A bug of ours is not the expected error.
     if (error instanceof TypeError || error instanceof ReferenceError || error instanceof InvariantError) throw error;
     return { error: messageOf(error) };
   }
 }
 
 function isAccepted(got: JsonObject, want: JsonObject, errorTextMatters: boolean): boolean {
-  // Where the original crashed, an error is the right answer.
+  // If the original crashed, an error is the right result.
   if (want["panic"] !== undefined) return got["error"] !== undefined;
   if (want["error"] !== undefined)
     return errorTextMatters ? got["error"] === want["error"] : got["error"] !== undefined;
   return equalGolden(got, want);
 }
 
-/** Equality of JSON in which an absent key, `null`, an empty list and an empty object are the same. */
+/** JSON equality in which an absent key, `null`, an empty list and an empty object are the same. */
 export function equalGolden(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b || (isNil(a) && isNil(b))) return true;
   if (Array.isArray(a) && Array.isArray(b))

@@ -8,7 +8,7 @@ import { runGolden } from "./golden.ts";
 const named = (name: string, result: string): string =>
   JSON.stringify({ name, input: { function: "executionNamespace", args: ["oslo"] }, want: { result } });
 
-/** Runs `check` with a folder that holds these files. */
+/** Runs `check` with a directory that contains these files. */
 async function withFolder(
   files: Record<string, string | Uint8Array>,
   check: (directory: string) => Promise<void>,
@@ -59,7 +59,7 @@ test("compressed recordings are read, and formats without a runner are listed", 
   );
 });
 
-test("a broken line is named", async () => {
+test("an invalid line is reported", async () => {
   await withFolder({ "names.jsonl": `${named("right", "karmada-es-oslo")}\n{` }, async (directory) => {
     await expect(runGolden({ directory, differences: {} })).rejects.toThrow("names, line 2 is not JSON");
   });

@@ -1,5 +1,5 @@
 /**
- * Holds Flotilla against recorded results of the real programs: reads the recordings of a folder, runs each case
+ * Compares Flotilla with recorded results of the real programs: reads the recordings of a directory, runs each case
  * through the runner of its format and counts. `run.ts` is the command around it, `test/golden` the test.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -8,24 +8,24 @@ import { gunzipSync } from "node:zlib";
 import { messageOf, type JsonObject } from "../../src/base/index.ts";
 import { runners } from "./runners/index.ts";
 
-/** One line of a recording. What else it holds depends on the format. */
+/** One line of a recording. Its other fields depend on the format. */
 export interface GoldenCase {
   name: string;
   input?: JsonObject;
   want?: JsonObject;
   wantAnyOf?: JsonObject[];
-  /** The original behaviour looks like a bug or a trap. */
+  /** The original behaviour looks like a bug or a pitfall. */
   quirk?: string;
 }
 
 export interface CaseRunner {
-  /** What differs from the recording, in words; undefined when nothing does. */
+  /** Describes the difference from the recording; undefined if there is none. */
   check(line: GoldenCase): string | undefined | Promise<string | undefined>;
-  /** How many cases may run beside each other; one unless stated. */
+  /** How many cases may run in parallel; one by default. */
   readonly concurrency?: number;
-  /** Why a whole group of cases differs on purpose, for what is known without looking at each. */
+  /** Why a whole group of cases differs intentionally, if that is known without checking each. */
   reasonFor?(line: GoldenCase): string | undefined;
-  /** Cases that must run alone; they come last. */
+  /** Cases that must run alone; they run last. */
   isSerial?(line: GoldenCase): boolean;
   close?(): Promise<void>;
 }
@@ -38,20 +38,20 @@ export interface Failure {
 export interface FileResult {
   file: string;
   passed: number;
-  /** Cases that differ on purpose. */
+  /** Cases that differ intentionally. */
   known: (Failure & { reason: string })[];
   failed: Failure[];
-  /** Cases that are listed as differing and do not: the list wants a look. */
+  /** Cases that are listed as different but pass: the list needs an update. */
   stale: string[];
 }
 
 export interface GoldenResult {
   files: FileResult[];
-  /** Recordings of a format that nobody runs yet. */
+  /** Recordings of a format without a runner. */
   withoutRunner: string[];
 }
 
-/** Why a case differs on purpose, by file and case name. */
+/** Why a case differs intentionally, by file and case name. */
 export type Differences = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 export function readDifferences(path: string): Differences {
@@ -60,7 +60,7 @@ export function readDifferences(path: string): Differences {
 
 const RECORDING = /^(.+)\.jsonl(\.gz)?$/;
 
-/** Names of the recordings in a folder, without suffix, sorted. */
+/** Names of the recordings in a directory, without suffix, sorted. */
 export function listRecordings(directory: string): string[] {
   const names = readdirSync(directory).map((file) => RECORDING.exec(file)?.[1]);
   return [...new Set(names.filter((name) => name !== undefined))].sort();
@@ -121,7 +121,7 @@ async function runFile(
     const reason = Object.hasOwn(known, line.name) ? known[line.name] : runner.reasonFor?.(line);
     if (difference === undefined) {
       result.passed++;
-      // A whole group may have members that agree; only a case that is listed by its name was looked at.
+      // A whole group may contain cases that agree; only a case listed by name was checked individually.
       if (Object.hasOwn(known, line.name)) result.stale.push(line.name);
     } else if (reason !== undefined) {
       result.known.push({ name: line.name, difference, reason });
@@ -132,7 +132,7 @@ async function runFile(
   return result;
 }
 
-/** In the order of the cases, whatever the order in which they ran. */
+/** In the order of the cases, whatever the order of execution. */
 async function checkCases(runner: CaseRunner, cases: readonly GoldenCase[]): Promise<(string | undefined)[]> {
   const outcomes: (string | undefined)[] = [];
   const { true: serial = [], false: parallel = [] } = Object.groupBy(cases.keys(), (index) =>
@@ -147,11 +147,11 @@ async function checkCases(runner: CaseRunner, cases: readonly GoldenCase[]): Pro
   return outcomes;
 }
 
-/** A runner that throws has met something it cannot handle: that is a failure of the case, not of the run. */
+/** A runner that throws cannot handle the case: that is a failure of the case, not of the run. */
 async function checkCase(runner: CaseRunner, line: GoldenCase): Promise<string | undefined> {
   try {
     return await runner.check(line);
   } catch (error) {
-    return `the runner stopped: ${messageOf(error)}`;
+    return `the runner threw: ${messageOf(error)}`;
   }
 }

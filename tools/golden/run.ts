@@ -1,5 +1,6 @@
 /**
- * `npm run golden -- [DIR] [--only FILE]… [--verbose]`: holds Flotilla against recorded results and says what differs.
+ * `npm run golden -- [DIR] [--only FILE]… [--verbose]`: compares Flotilla with recorded results and reports
+ * differences.
  */
 import { statSync } from "node:fs";
 import { join } from "node:path";
@@ -9,9 +10,9 @@ import { readDifferences, runGolden, type FileResult, type GoldenResult } from "
 
 const USAGE = `Usage: npm run golden -- [DIR] [--only FILE]... [--verbose]
 
-  DIR        folder with recordings (.jsonl or .jsonl.gz); default: test/golden
-  --only     run this recording alone, by its name: --only names
-  --verbose  show every failed and every known difference with what was got and wanted
+  DIR        directory with recordings (.jsonl or .jsonl.gz); default: test/golden
+  --only     run only this recording, by its name: --only names
+  --verbose  show every failed case and known difference with the actual and the expected result
 
 Exit code 0: all passed; 1: something failed or nothing ran; 2: wrong usage.
 `;
@@ -59,7 +60,7 @@ async function run({ directory, only, verbose }: Options): Promise<number> {
   return ran && result.files.every(({ failed }) => failed.length === 0) ? 0 : 1;
 }
 
-/** Undefined when help was asked for. Throws what is wrong with the arguments. */
+/** Undefined if help was requested. Throws for invalid arguments. */
 function parseOptions(args: string[]): Options | undefined {
   const { values, positionals } = parseArgs({
     args,
@@ -71,10 +72,10 @@ function parseOptions(args: string[]): Options | undefined {
     },
   });
   if (values.help) return undefined;
-  if (positionals.length > 1) throw new TypeError(`one folder at most, not ${positionals.length}`);
+  if (positionals.length > 1) throw new TypeError(`expected at most one directory, got ${positionals.length}`);
   const directory = positionals[0] ?? OWN_RECORDINGS;
   if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory())
-    throw new TypeError(`${directory} is not a folder`);
+    throw new TypeError(`${directory} is not a directory`);
   return {
     directory,
     only: (values.only ?? []).map((name) => name.replace(/\.jsonl(\.gz)?$/, "")),
@@ -86,7 +87,7 @@ function renderResult({ files, withoutRunner }: GoldenResult, verbose: boolean):
   const width = Math.max(0, ...files.map(({ file }) => file.length), ...withoutRunner.map((file) => file.length));
   const lines = files.flatMap((result) => renderFile(result, width, verbose));
   for (const file of withoutRunner) lines.push(`${file.padEnd(width)}  not run: no runner yet`);
-  if (files.length === 0) lines.push("nothing ran: the folder has no recording that a runner is registered for");
+  if (files.length === 0) lines.push("nothing ran: the directory has no recording with a registered runner");
   const passed = files.reduce((sum, file) => sum + file.passed, 0);
   const failed = files.reduce((sum, file) => sum + file.failed.length, 0);
   return [...lines, `${passed} passed, ${failed} failed`, ""].join("\n");
@@ -103,7 +104,7 @@ function renderFile({ file, passed, known, failed, stale }: FileResult, width: n
   if (verbose)
     for (const { name, reason, difference } of known)
       lines.push(`  known difference ${name}: ${reason}`, `    ${difference}`);
-  for (const name of stale) lines.push(`  ${name} is listed as a known difference and passes; take it off the list`);
+  for (const name of stale) lines.push(`  ${name} is listed as a known difference but passes; remove it from the list`);
   return lines;
 }
 

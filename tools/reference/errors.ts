@@ -1,4 +1,4 @@
-/** docs/reference/errors.md: every code that the source gives an error, with what happened and what to try. */
+/** docs/reference/errors.md: every error code in the source, with what happened and what to try. */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,10 +13,7 @@ export function readSources(): string[] {
   );
 }
 
-/**
- * Codes of our errors, sorted: `new FlotillaError("Code", …)`, and classes of errors whose constructors hand one on.
- * Pure.
- */
+/** Our error codes, sorted: `new FlotillaError("Code", …)`, and error classes whose constructors pass one on. Pure. */
 export function codesIn(sources: readonly string[]): string[] {
   const found = sources.flatMap((text) =>
     [
@@ -31,17 +28,15 @@ export function renderErrors(): string {
   const codes = codesIn(readSources());
   const nameless = codes.filter((name) => !errorCodes[name]);
   if (nameless.length > 0)
-    throw new Error(
-      `tools/reference/error-codes.ts says nothing about ${nameless.join(", ")}: add what happened and what to try`,
-    );
+    throw new Error(`tools/reference/error-codes.ts lacks ${nameless.join(", ")}: add what happened and what to try`);
   return page(
     "# Errors",
     generatedNote("the codes in `src` and the texts in `tools/reference/error-codes.ts`"),
-    "Every error of Flotilla's own has a stable code (`FlotillaError.code`). Errors of the Kubernetes API come as a `Status`; their\nreason (`NotFound`, `Conflict`, `Invalid`, …) is the code.",
+    "Every error of Flotilla's own has a stable code (`FlotillaError.code`). Errors of the Kubernetes API are returned as a `Status`; their\nreason (`NotFound`, `Conflict`, `Invalid`, …) is the code.",
     table(
       ["code", "what happened", "what to try"],
       codes.map((name) => [code(name), errorCodes[name]?.happened ?? "", errorCodes[name]?.hint ?? ""]),
     ),
-    "A part of the Kubernetes API that Flotilla does not serve is answered with HTTP 501 and the Status reason `NotImplemented`; see\n[compatibility](../compatibility.md).",
+    "Requests for a part of the Kubernetes API that Flotilla does not serve return HTTP 501 with the Status reason `NotImplemented`; see\n[compatibility](../compatibility.md).",
   );
 }

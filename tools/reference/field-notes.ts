@@ -1,6 +1,6 @@
 /**
- * What fields of Karmada's and OpenKruise's kinds are for, in our words, by kind and path. Their schemas come from fact
- * tables, which have no sentences; fields of our own kinds and of Open Cluster Management's are described where they
+ * Descriptions of the fields of Karmada's and OpenKruise's kinds, by kind and path. Their schemas come from fact
+ * tables, which have no descriptions; fields of our own kinds and of Open Cluster Management's are described where they
  * are declared.
  */
 
@@ -8,83 +8,84 @@ type Notes = Readonly<Record<string, string>>;
 
 const selectors: Notes = {
   "spec.resourceSelectors":
-    "Which objects. Of several the best match counts: by name, then by labels, then by kind alone.",
-  "spec.resourceSelectors[].apiVersion": "Any served version means the kind in all of them.",
-  "spec.resourceSelectors[].namespace": "Only in policies of the cluster; a policy in a namespace means its own.",
+    "Selects objects. If several selectors match, the best match wins: by name, then by labels, then by kind alone.",
+  "spec.resourceSelectors[].apiVersion": "Any served version selects the kind in all versions.",
+  "spec.resourceSelectors[].namespace":
+    "Only in cluster-scoped policies; a namespaced policy selects in its own namespace.",
 };
 
 const affinity = (at: string): Notes => ({
-  [`${at}.clusterNames`]: "These members and no others.",
-  [`${at}.exclude`]: "Never these, whatever else matches.",
-  [`${at}.labelSelector`]: "Members by the labels of their Cluster.",
-  [`${at}.fieldSelector`]: "Members by `provider`, `region` or `zone`.",
+  [`${at}.clusterNames`]: "Only these members.",
+  [`${at}.exclude`]: "Never these members, whatever else matches.",
+  [`${at}.labelSelector`]: "Selects members by the labels of their Cluster.",
+  [`${at}.fieldSelector`]: "Selects members by `provider`, `region` or `zone`.",
 });
 
 const placement: Notes = {
-  "spec.placement": "Where copies go. Without it, to every member.",
-  "spec.placement.clusterAffinity": "Members that fit; without it all do.",
+  "spec.placement": "The clusters to propagate to. Defaults to every member.",
+  "spec.placement.clusterAffinity": "Selects candidate members; defaults to all.",
   ...affinity("spec.placement.clusterAffinity"),
   "spec.placement.clusterAffinities":
-    "Groups of members in the order in which they are tried; the first that can take everything is followed.",
-  "spec.placement.clusterAffinities[].overflowAffinities": "Members that take what the group has no room for.",
-  "spec.placement.clusterTolerations": "Taints of members that do not matter.",
+    "Groups of members in the order in which they are tried; the first that can take all replicas is used.",
+  "spec.placement.clusterAffinities[].overflowAffinities":
+    "Members that take the replicas for which the group has no room.",
+  "spec.placement.clusterTolerations": "Tolerated taints of members.",
   "spec.placement.spreadConstraints":
-    "Over how many clusters, regions, zones, providers or values of a label it is spread, at least and at most.",
+    "The minimum and maximum number of clusters, regions, zones, providers or label values to spread over.",
   "spec.placement.spreadConstraints[].minGroups": "1 unless given.",
-  "spec.placement.spreadConstraints[].maxGroups": "No limit unless given.",
-  "spec.placement.replicaScheduling": "How replicas are divided. Without it every member gets all of them.",
+  "spec.placement.spreadConstraints[].maxGroups": "No limit by default.",
+  "spec.placement.replicaScheduling": "How replicas are divided. By default every member gets all of them.",
   "spec.placement.replicaScheduling.replicaSchedulingType":
-    "`Duplicated`: every member gets all replicas. `Divided`: together they have them.",
+    "`Duplicated`: every member gets all replicas. `Divided`: the replicas are divided over the members.",
   "spec.placement.replicaScheduling.replicaDivisionPreference":
-    "`Weighted`: by weights. `Aggregated`: on as few members as have room.",
+    "`Weighted`: by weights. `Aggregated`: on as few members as possible.",
   "spec.placement.replicaScheduling.weightPreference":
-    "Fixed weights for members, or `dynamicWeight: AvailableReplicas`, which is what members have free. Without it all weigh the same.",
-  "spec.placement.workloadAffinity": "Together with, or apart from, templates that have the same value of a label.",
+    "Static weights for members, or `dynamicWeight: AvailableReplicas`, by the members' available replicas. By default all weights are equal.",
+  "spec.placement.workloadAffinity": "Schedules together with, or apart from, templates with the same label value.",
 };
 
 const failover: Notes = {
-  "spec.failover": "When copies move off a member. Without it nothing does.",
-  "spec.failover.application": "When a copy is unhealthy for too long.",
-  "spec.failover.application.decisionConditions": "For how long.",
+  "spec.failover": "When workloads are evicted from a member. By default never.",
+  "spec.failover.application": "Evicts a workload that is unhealthy for too long.",
+  "spec.failover.application.decisionConditions": "How long it may be unhealthy.",
   "spec.failover.application.gracePeriodSeconds": "How long the old copy waits for the new one.",
   "spec.failover.application.purgeMode":
-    "What becomes of the old copy: it goes when the new one is up, at once, or stays.",
-  "spec.failover.application.statePreservation": "Values of the old copy's status that the new one gets as labels.",
-  "spec.failover.cluster": "When a member has a NoExecute taint that is not tolerated.",
+    "What happens to the old copy: it is deleted when the new one is healthy, deleted at once, or kept.",
+  "spec.failover.application.statePreservation": "Values of the old copy's status that the new copy gets as labels.",
+  "spec.failover.cluster": "Evicts workloads from a member with a NoExecute taint that is not tolerated.",
 };
 
 const propagation: Notes = {
   ...selectors,
   ...placement,
   ...failover,
-  "spec.priority": "The higher wins where several policies select an object.",
-  "spec.preemption": "`Always` takes objects that another policy has.",
-  "spec.activationPreference": "`Lazy`: a change of the policy does nothing until the object changes.",
-  "spec.conflictResolution":
-    "`Abort` leaves an object alone that a member has already and that is not ours; `Overwrite` takes it over.",
-  "spec.dependentOverrides": "OverridePolicies that must be there before anything is sent.",
-  "spec.propagateDeps": "ConfigMaps, Secrets and whatever else the object needs go along.",
+  "spec.priority": "The highest priority wins if several policies select an object.",
+  "spec.preemption": "`Always` takes over objects claimed by another policy.",
+  "spec.activationPreference": "`Lazy`: a change of the policy has no effect until the object changes.",
+  "spec.conflictResolution": "`Abort` leaves an existing object of the member alone; `Overwrite` adopts it.",
+  "spec.dependentOverrides": "OverridePolicies that must exist before the object is propagated.",
+  "spec.propagateDeps": "Also propagates ConfigMaps, Secrets and other dependencies of the object.",
   "spec.association": "Deprecated, and without effect as in Karmada: use `propagateDeps`.",
-  "spec.preserveResourcesOnDeletion": "Copies stay on members when the template is deleted.",
-  "spec.schedulePriority": "What is decided first when several wait for the scheduler.",
-  "spec.schedulerName": "Another scheduler decides.",
-  "spec.suspension": "Nothing is sent to members, or to some of them.",
+  "spec.preserveResourcesOnDeletion": "Keeps the copies on members when the template is deleted.",
+  "spec.schedulePriority": "The scheduling priority among bindings that wait for the scheduler.",
+  "spec.schedulerName": "The scheduler that schedules the binding.",
+  "spec.suspension": "Suspends dispatching to all or some members.",
 };
 
 const overriders = (at: string): Notes => ({
   [`${at}.plaintext`]: "A JSON patch: a path, `add`, `replace` or `remove`, and a value.",
   [`${at}.imageOverrider`]: "Registry, repository or tag of images.",
-  [`${at}.commandOverrider`]: "Words of a container's command.",
-  [`${at}.argsOverrider`]: "Words of a container's arguments.",
+  [`${at}.commandOverrider`]: "Elements of a container's command.",
+  [`${at}.argsOverrider`]: "Elements of a container's arguments.",
   [`${at}.labelsOverrider`]: "Labels of the object.",
   [`${at}.annotationsOverrider`]: "Annotations of the object.",
-  [`${at}.fieldOverrider`]: "Fields of JSON or YAML that stands in a text, such as a value of a ConfigMap.",
+  [`${at}.fieldOverrider`]: "Fields of JSON or YAML inside a string, such as a value of a ConfigMap.",
 });
 
 const override: Notes = {
   ...selectors,
-  "spec.overrideRules": "What changes where. Each rule that means the member is applied, in order.",
-  "spec.overrideRules[].targetCluster": "Members that the rule means; without it all of them.",
+  "spec.overrideRules": "The overrides per cluster. Each rule that targets the member is applied, in order.",
+  "spec.overrideRules[].targetCluster": "The members that the rule targets; defaults to all.",
   ...overriders("spec.overrideRules[].overriders"),
   "spec.targetCluster": "Deprecated: use `overrideRules`.",
   "spec.overriders": "Deprecated: use `overrideRules`.",
@@ -94,22 +95,22 @@ const binding: Notes = {
   ...placement,
   ...failover,
   "spec.resource": "The template.",
-  "spec.clusters": "Where it is to be, and with how many replicas. Written by the scheduler.",
-  "spec.replicas": "How many there are to divide.",
-  "spec.replicaRequirements": "What one replica asks for, which tells how many fit a member.",
-  "spec.components": "The same for workloads of several kinds of pods.",
-  "spec.requiredBy": "Templates that take this one along, and where they are.",
-  "spec.gracefulEvictionTasks": "Orders to leave a member that are under way.",
-  "spec.rescheduleTriggeredAt": "When somebody asked for it to be scheduled afresh.",
-  "spec.suspension": "Nothing is sent, or nothing is scheduled.",
-  "status.aggregatedStatus": "What each member reports: whether the copy was applied, its health, its status.",
-  "status.conditions": "Scheduled and FullyApplied; Dispatched once something went wrong there.",
-  "status.schedulerObservingAffinityName": "Which of `clusterAffinities` is followed.",
+  "spec.clusters": "The scheduled clusters, and their replicas. Written by the scheduler.",
+  "spec.replicas": "The number of replicas to divide.",
+  "spec.replicaRequirements": "The resource requirements of one replica, used to estimate how many fit a member.",
+  "spec.components": "The same for workloads with several pod templates.",
+  "spec.requiredBy": "Templates that depend on this one, and their clusters.",
+  "spec.gracefulEvictionTasks": "Evictions in progress.",
+  "spec.rescheduleTriggeredAt": "When a user requested rescheduling.",
+  "spec.suspension": "Suspends dispatching or scheduling.",
+  "status.aggregatedStatus": "The reports of each member: whether the copy was applied, its health, its status.",
+  "status.conditions": "Scheduled and FullyApplied; Dispatched once dispatching has failed.",
+  "status.schedulerObservingAffinityName": "The entry of `clusterAffinities` in use.",
 };
 
 const lifecycle: Notes = {
   "spec.lifecycle":
-    "What holds a pod back before it is deleted, updated in place, or taken for normal: labels or finalizers that somebody else removes.",
+    "Labels or finalizers that hold a pod before it is deleted, updated in place, or considered normal, until another controller removes them.",
 };
 
 export const fieldNotes: Readonly<Record<string, Notes>> = {
@@ -120,118 +121,121 @@ export const fieldNotes: Readonly<Record<string, Notes>> = {
   ResourceBinding: binding,
   ClusterResourceBinding: binding,
   ClusterTaintPolicy: {
-    "spec.targetClusters": "Members that it is about; without it all of them.",
-    "spec.addOnConditions": "The taints are added when all of these hold of a member's conditions.",
-    "spec.removeOnConditions": "They are removed when all of these hold.",
+    "spec.targetClusters": "The members it applies to; defaults to all.",
+    "spec.addOnConditions": "The taints are added when a member's conditions match all of these.",
+    "spec.removeOnConditions": "The taints are removed when a member's conditions match all of these.",
     "spec.taints": "NoSchedule; NoExecute needs `flotilla up --allow-no-execute-taint-policy`.",
   },
   WorkloadRebalancer: {
-    "spec.workloads": "Templates that are scheduled afresh.",
-    "spec.ttlSecondsAfterFinished": "The order deletes itself so long after it was carried out; without it it stays.",
-    "status.observedWorkloads": "What became of each.",
+    "spec.workloads": "Templates to reschedule.",
+    "spec.ttlSecondsAfterFinished": "Deletes the object this long after it has finished; by default it is kept.",
+    "status.observedWorkloads": "The result for each workload.",
   },
   Cluster: {
-    "spec.syncMode": "`Push`: the hub reaches the member. `Pull`: an agent there reaches the hub.",
-    "spec.apiEndpoint": "Where the member's API server is.",
+    "spec.syncMode": "`Push`: the hub connects to the member. `Pull`: an agent on the member connects to the hub.",
+    "spec.apiEndpoint": "The address of the member's API server.",
     "spec.secretRef": "The Secret with the hub's credentials for the member.",
-    "spec.impersonatorSecretRef": "The Secret with which users are spoken for through the cluster proxy.",
-    "spec.insecureSkipTLSVerification": "The member's certificate is not checked.",
-    "spec.proxyURL": "How the member is reached where there is no direct way.",
-    "spec.taints": "Keep workloads out, or move them away.",
-    "spec.resourceModels": "Sizes of nodes by which room is counted.",
-    "status.kubernetesVersion": "As the member says.",
-    "status.apiEnablements": "The kinds that it serves.",
+    "spec.impersonatorSecretRef": "The Secret with the credentials for impersonating users through the cluster proxy.",
+    "spec.insecureSkipTLSVerification": "Skips the verification of the member's certificate.",
+    "spec.proxyURL": "The proxy to reach the member through.",
+    "spec.taints": "Exclude the member from scheduling, or evict its workloads.",
+    "spec.resourceModels": "Node sizes for estimating available replicas.",
+    "status.kubernetesVersion": "As reported by the member.",
+    "status.apiEnablements": "The kinds it serves.",
     "status.conditions": "Ready, CompleteAPIEnablements and Unjoining.",
-    "status.resourceSummary": "What its nodes have, and what pods ask for.",
+    "status.resourceSummary": "The resources of its nodes, and the requests of its pods.",
   },
   ResourceInterpreterCustomization: {
-    "spec.target": "The kind that it is about, in exactly this version.",
-    "spec.customizations.replicaResource": "`GetReplicas`: how many replicas, and what one asks for.",
-    "spec.customizations.replicaRevision": "`ReviseReplica`: the object with another number of replicas.",
-    "spec.customizations.retention": "`Retain`: what of a member's object stays when it is updated.",
-    "spec.customizations.statusReflection": "`ReflectStatus`: what of a member's status goes to the hub.",
-    "spec.customizations.statusAggregation": "`AggregateStatus`: the status of the template from those of the members.",
-    "spec.customizations.healthInterpretation": "`InterpretHealth`: whether a member's object is well.",
-    "spec.customizations.dependencyInterpretation": "`GetDependencies`: what it needs.",
-    "spec.customizations.componentResource": "`GetComponents`: its kinds of pods.",
+    "spec.target": "The kind it applies to, in exactly this version.",
+    "spec.customizations.replicaResource": "`GetReplicas`: the number of replicas, and the requirements of one.",
+    "spec.customizations.replicaRevision": "`ReviseReplica`: sets the number of replicas.",
+    "spec.customizations.retention": "`Retain`: the fields of a member's object that are kept on update.",
+    "spec.customizations.statusReflection":
+      "`ReflectStatus`: the part of a member's status that is reported to the hub.",
+    "spec.customizations.statusAggregation": "`AggregateStatus`: aggregates the template's status from the members'.",
+    "spec.customizations.healthInterpretation": "`InterpretHealth`: whether a member's object is healthy.",
+    "spec.customizations.dependencyInterpretation": "`GetDependencies`: its dependencies.",
+    "spec.customizations.componentResource": "`GetComponents`: its components.",
   },
   ResourceInterpreterWebhookConfiguration: {
-    "webhooks[].clientConfig": "Where the server is, and which authority vouches for it.",
-    "webhooks[].rules": "Which kinds and operations it is asked about.",
-    "webhooks[].timeoutSeconds": "How long it may take.",
-    "webhooks[].interpreterContextVersions": "Versions of the protocol that it speaks.",
+    "webhooks[].clientConfig": "The address of the webhook, and the CA that signed its certificate.",
+    "webhooks[].rules": "The kinds and operations it interprets.",
+    "webhooks[].timeoutSeconds": "The timeout of a request.",
+    "webhooks[].interpreterContextVersions": "The supported protocol versions.",
   },
   Work: {
-    "spec.workload.manifests": "The objects, as the member gets them.",
-    "spec.suspendDispatching": "They are not sent.",
-    "spec.preserveResourcesOnDeletion": "They stay when the Work goes.",
-    "status.conditions": "Applied; Dispatching, Drifted and Managed once there was something to say.",
-    "status.manifestStatuses": "Status and health of each object there.",
+    "spec.workload.manifests": "The objects as delivered to the member.",
+    "spec.suspendDispatching": "Suspends the delivery.",
+    "spec.preserveResourcesOnDeletion": "Keeps the objects when the Work is deleted.",
+    "status.conditions": "Applied; Dispatching, Drifted and Managed if they apply.",
+    "status.manifestStatuses": "Status and health of each object on the member.",
   },
   CloneSet: {
     ...lifecycle,
     "spec.replicas": "Divided over the members.",
-    "spec.scaleStrategy.podsToDelete": "Names of pods that go first when it shrinks.",
-    "spec.scaleStrategy.maxUnavailable": "How many pods may be unavailable while it grows. Divided over the members.",
+    "spec.scaleStrategy.podsToDelete": "Names of pods that are deleted first on scale-down.",
+    "spec.scaleStrategy.maxUnavailable":
+      "Maximum number of unavailable pods during scale-up. Divided over the members.",
     "spec.updateStrategy.rollingUpdate.podUpdatePolicy":
-      "Recreate pods, or update them in place where that is possible, or only so.",
+      "Recreate pods, update them in place if possible, or only in place.",
     "spec.updateStrategy.rollingUpdate.partition":
-      "How many pods keep the old template. Counts the pods of the fleet; raising it takes pods back.",
+      "How many pods keep the old template. Counts the pods of the fleet; raising it rolls pods back.",
     "spec.updateStrategy.rollingUpdate.maxUnavailable":
-      "How many pods an update may make unavailable. Divided over the members.",
-    "spec.updateStrategy.rollingUpdate.maxSurge": "How many pods an update may add. Divided over the members.",
-    "spec.updateStrategy.rollingUpdate.paused": "The update stands still.",
+      "Maximum number of unavailable pods during an update. Divided over the members.",
+    "spec.updateStrategy.rollingUpdate.maxSurge":
+      "Maximum number of additional pods during an update. Divided over the members.",
+    "spec.updateStrategy.rollingUpdate.paused": "Pauses the update.",
     "spec.updateStrategy.rollingUpdate.priorityStrategy": "Which pods are updated first.",
-    "spec.updateStrategy.rollingUpdate.scatterStrategy": "Pods of these labels are not updated one after another.",
-    "spec.volumeClaimTemplates": "Claims that each pod gets.",
-    "status.updatedReplicas": "Pods of the newest template, over all members.",
-    "status.expectedUpdatedReplicas": "How many the partition asks for.",
+    "spec.updateStrategy.rollingUpdate.scatterStrategy": "Spreads the update over pods with these labels.",
+    "spec.volumeClaimTemplates": "PersistentVolumeClaims of each pod.",
+    "status.updatedReplicas": "Pods of the latest template, over all members.",
+    "status.expectedUpdatedReplicas": "The number of updated pods that the partition requires.",
   },
   StatefulSet: {
     ...lifecycle,
     "spec.replicas": "Divided over the members.",
     "spec.ordinals": "The first ordinal. Each ordinal exists once in the fleet.",
-    "spec.reserveOrdinals": "Ordinals that are left out.",
-    "spec.updateStrategy.rollingUpdate.partition": "Pods below this ordinal keep the old template, over the fleet.",
+    "spec.reserveOrdinals": "Ordinals to skip.",
+    "spec.updateStrategy.rollingUpdate.partition":
+      "Pods below this ordinal keep the old template, counted over the fleet.",
     "spec.updateStrategy.rollingUpdate.maxUnavailable":
-      "How many pods an update may make unavailable. Divided over the members.",
+      "Maximum number of unavailable pods during an update. Divided over the members.",
     "spec.updateStrategy.rollingUpdate.podUpdatePolicy": "Recreate pods, or update them in place.",
-    "spec.persistentVolumeClaimRetentionPolicy": "What becomes of claims when it is deleted or shrinks.",
+    "spec.persistentVolumeClaimRetentionPolicy": "What happens to claims on deletion or scale-down.",
   },
   DaemonSet: {
     ...lifecycle,
-    "spec.updateStrategy.rollingUpdate.partition": "How many nodes keep the old template, over the fleet.",
-    "spec.updateStrategy.rollingUpdate.selector": "Nodes that are updated; the others wait.",
+    "spec.updateStrategy.rollingUpdate.partition": "How many nodes keep the old template, counted over the fleet.",
+    "spec.updateStrategy.rollingUpdate.selector": "Selects the nodes to update; the others wait.",
     "spec.updateStrategy.rollingUpdate.rollingUpdateType":
-      "`Standard` recreates pods, `InPlaceIfPossible` changes them.",
-    "spec.burstReplicas": "How many pods are created at a time.",
+      "`Standard` recreates pods, `InPlaceIfPossible` updates them in place.",
+    "spec.burstReplicas": "Maximum number of pods created at a time.",
   },
   SidecarSet: {
-    "spec.selector": "Pods that get the sidecars.",
-    "spec.namespaceSelector": "Namespaces whose pods are looked at.",
+    "spec.selector": "Selects the pods that get the sidecars.",
+    "spec.namespaceSelector": "Selects the namespaces of the pods.",
     "spec.containers": "The sidecars.",
-    "spec.initContainers": "Containers that come before the others.",
-    "spec.injectionStrategy": "Which revision new pods get, or that they get none for now.",
-    "spec.updateStrategy.partition": "How many pods keep the old sidecars, over the fleet.",
-    "spec.patchPodMetadata": "Annotations that pods get, too.",
+    "spec.initContainers": "Containers that run before the others.",
+    "spec.injectionStrategy": "The revision that new pods get, or a pause of the injection.",
+    "spec.updateStrategy.partition": "How many pods keep the old sidecars, counted over the fleet.",
+    "spec.patchPodMetadata": "Annotations added to the pods.",
   },
   UnitedDeployment: {
-    "spec.replicas": "Divided over the members, and there over the subsets.",
-    "spec.template": "The workload of a subset, of one of four kinds.",
-    "spec.topology.subsets":
-      "Where pods of each subset go, and how many. Numbers and limits are divided over the members.",
-    "spec.topology.scheduleStrategy": "What happens when a subset has no room.",
+    "spec.replicas": "Divided over the members, and on each member over the subsets.",
+    "spec.template": "The workload template of a subset, of one of four kinds.",
+    "spec.topology.subsets": "The nodes and replicas of each subset. Numbers and limits are divided over the members.",
+    "spec.topology.scheduleStrategy": "What happens if a subset has no room.",
     "spec.updateStrategy.manualUpdate.partitions": "A partition for each subset. Divided over the members.",
   },
   BroadcastJob: {
-    "spec.parallelism": "How many nodes run it at a time, in each cluster.",
-    "spec.completionPolicy": "Whether it ends when every node is done, and how long it may take.",
-    "spec.failurePolicy": "What a failed pod means for the rest.",
+    "spec.parallelism": "How many nodes run it at a time, per cluster.",
+    "spec.completionPolicy": "Whether it completes when every node is done, and its time limit.",
+    "spec.failurePolicy": "How a failed pod affects the rest.",
   },
   PodUnavailableBudget: {
-    "spec.maxUnavailable": "How many pods may be unavailable, in each cluster.",
-    "spec.minAvailable": "How many must be available, in each cluster.",
-    "spec.targetRef": "The workload whose pods it protects, in place of a selector.",
-    "spec.protectOperations": "What is refused: deletion, eviction, updates.",
+    "spec.maxUnavailable": "Maximum number of unavailable pods, per cluster.",
+    "spec.minAvailable": "Minimum number of available pods, per cluster.",
+    "spec.targetRef": "The workload whose pods it protects, instead of a selector.",
+    "spec.protectOperations": "The protected operations: deletion, eviction, updates.",
   },
 };

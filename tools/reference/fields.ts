@@ -1,20 +1,20 @@
 /**
- * The fields of a schema as rows of a table. What everybody knows from Kubernetes (metadata, pod templates, label
- * selectors, conditions) is named and not taken apart. Pure.
+ * The fields of a schema as table rows. Common Kubernetes types (metadata, pod templates, label selectors, conditions)
+ * are named and not expanded. Pure.
  */
 import type { Schema } from "../../src/machinery/index.ts";
 
 export interface FieldRow {
   path: string;
   type: string;
-  /** Whether it must be given, its default, its values, and what it is for, as far as the schema says. */
+  /** Whether it is required, its default, its values, and its description, as far as the schema has them. */
   notes: string;
 }
 
-/** Deeper than any kind goes; a schema that contains itself ends here. */
+/** Deeper than any kind; a recursive schema ends here. */
 const MAX_DEPTH = 12;
 
-/** `described` says by path what a schema without sentences does not. */
+/** `described` has descriptions by path for a schema without them. */
 export function fieldsOf(schema: Schema, described: Readonly<Record<string, string>> = {}): FieldRow[] {
   const { apiVersion: _apiVersion, kind: _kind, metadata: _metadata, ...rest } = schema.properties ?? {};
   const rows = Object.entries(rest).flatMap(([name, field]) =>
@@ -39,7 +39,7 @@ function rowsOf(path: string, schema: Schema, isRequired: boolean, depth: number
   ];
 }
 
-/** What a list or a map is made of, with how its fields are addressed. */
+/** The element type of a list or a map, with the path suffix of its fields. */
 function innerOf(schema: Schema): [suffix: string, inner: Schema] {
   if (schema.items) {
     const [suffix, inner] = innerOf(schema.items);
@@ -84,11 +84,11 @@ const isOpen = (schema: Schema): boolean =>
   schema["x-kubernetes-preserve-unknown-fields"] === true && !schema.properties;
 
 function typeOf(schema: Schema): string {
-  if (schema["x-kubernetes-int-or-string"]) return "number or text";
+  if (schema["x-kubernetes-int-or-string"]) return "integer or string";
   if (schema.type === "array")
     return schema.items?.type === "object" || !schema.items ? "list" : `list of ${plural(typeOf(schema.items))}`;
   if (typeof schema.additionalProperties === "object")
-    return schema.additionalProperties.type === "string" ? "map of texts" : "map";
+    return schema.additionalProperties.type === "string" ? "map of strings" : "map";
   if (schema["x-kubernetes-embedded-resource"]) return "object of any kind";
   if (schema["x-kubernetes-preserve-unknown-fields"] && !schema.properties) return "anything";
   if (schema.type === "string") return schema.format === "date-time" ? "time" : "text";

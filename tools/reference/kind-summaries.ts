@@ -1,31 +1,30 @@
-/** One sentence on each kind of other projects whose schema has none of ours, by the name of the kind. */
+/** One sentence on each kind of other projects whose schema has no description, by kind name. */
 
 export const kindSummaries: Readonly<Record<string, string>> = {
   // Karmada
-  WorkloadRebalancer: "An order, carried out once, to schedule workloads afresh.",
-  Cluster: "A member of the fleet: how it is reached, whether it is well, what it serves, and what it has room for.",
-  ResourceInterpreterCustomization:
-    "Rules in Lua that say what a kind means: its replicas, health, status and dependencies.",
-  ResourceInterpreterWebhookConfiguration: "Servers that are asked what kinds mean.",
-  ClusterOverridePolicy: "How copies of any object differ on some members.",
+  WorkloadRebalancer: "Reschedules workloads once.",
+  Cluster: "A member of the fleet: its connection, health, served kinds and available resources.",
+  ResourceInterpreterCustomization: "Lua rules that interpret a kind: its replicas, health, status and dependencies.",
+  ResourceInterpreterWebhookConfiguration: "Webhooks that interpret kinds.",
+  ClusterOverridePolicy: "Overrides for copies of any object on some members.",
   ClusterPropagationPolicy:
-    "Which objects, of any namespace or of none, go to which members, and how replicas are divided.",
-  ClusterTaintPolicy: "Taints that members get while they have certain conditions.",
-  OverridePolicy: "How copies of objects in its namespace differ on some members.",
-  PropagationPolicy: "Which objects of its namespace go to which members, and how replicas are divided.",
-  ClusterResourceBinding: "Where an object that is in no namespace is, and what its members report. Made by Flotilla.",
+    "Which objects, of any namespace or cluster-scoped, are propagated to which members, and how replicas are divided.",
+  ClusterTaintPolicy: "Taints for members with certain conditions.",
+  OverridePolicy: "Overrides for copies of objects in its namespace on some members.",
+  PropagationPolicy: "Which objects of its namespace are propagated to which members, and how replicas are divided.",
+  ClusterResourceBinding:
+    "The scheduling result of a cluster-scoped object, and its members' reports. Created by Flotilla.",
   ResourceBinding:
-    "Where an object is, how many replicas each member has, and what the members report. Made by Flotilla.",
-  Work: "One member's copy of objects, and what became of them there. Made by Flotilla.",
+    "The scheduling result of an object with the replicas of each member, and its members' reports. Created by Flotilla.",
+  Work: "One member's copy of objects, and their status there. Created by Flotilla.",
   // OpenKruise
-  BroadcastJob: "Runs a pod to its end on every node.",
-  CloneSet: "A Deployment with in-place updates, a partition, and pods that can be chosen for deletion.",
+  BroadcastJob: "Runs a pod to completion on every node.",
+  CloneSet: "A Deployment with in-place updates, a partition, and pods that can be selected for deletion.",
   DaemonSet: "OpenKruise's DaemonSet, with a partition, surging, and rollouts by node.",
-  SidecarSet: "Containers that are put into pods as they are created, and updated by themselves.",
-  StatefulSet:
-    "OpenKruise's StatefulSet, with a partition, in-place updates, reserved ordinals, and several pods at a time.",
-  UnitedDeployment: "A workload that is spread over subsets, such as zones of one cluster.",
-  PodUnavailableBudget: "How many pods of an application may be unavailable by anybody's doing, updates included.",
+  SidecarSet: "Containers that are injected into pods on creation, and updated independently.",
+  StatefulSet: "OpenKruise's StatefulSet, with a partition, in-place updates, reserved ordinals, and parallel updates.",
+  UnitedDeployment: "A workload that is divided over subsets, such as zones of one cluster.",
+  PodUnavailableBudget: "How many pods of an application may be unavailable for any reason, including updates.",
   // Argo
-  Workflow: "Steps that run to their end as pods, one after another or as a graph.",
+  Workflow: "Steps that run to completion as pods, one after another or as a graph.",
 };

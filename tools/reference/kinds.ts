@@ -1,6 +1,6 @@
 /**
- * docs/reference/kinds.md: every kind that the hub and its members serve; and a page for each project whose kinds are
- * not Kubernetes' own, with their columns and fields.
+ * docs/reference/kinds.md: every kind that the hub and its members serve; and a page with columns and fields for each
+ * project other than Kubernetes.
  */
 import type { Kind } from "../../src/api/index.ts";
 import { createProfiles } from "../../src/cmd/roles/profiles.ts";
@@ -16,39 +16,38 @@ interface Project {
   owns(group: string): boolean;
 }
 
-/** In the order in which people meet them; the first that owns a group has it. */
+/** In the order in which users encounter them; the first project that owns a group gets it. */
 const projects: readonly Project[] = [
   {
     title: "Karmada's kinds",
     file: "karmada.md",
     foreword:
-      "Policies, bindings, works and members, as Karmada has them. [propagation.md](../../propagation.md) tells how they are used, [compatibility.md](../../compatibility.md#karmada) what differs.",
+      "Karmada's policies, bindings, works and members. [propagation.md](../../propagation.md) describes their use, [compatibility.md](../../compatibility.md#karmada) the differences.",
     owns: (group) => group.endsWith(".karmada.io"),
   },
   {
     title: "Open Cluster Management's kinds",
     file: "ocm.md",
-    foreword:
-      "Clusters, placements and works, as Open Cluster Management has them. [ocm.md](../../ocm.md) tells how they are used.",
+    foreword: "Open Cluster Management's clusters, placements and works. [ocm.md](../../ocm.md) describes their use.",
     owns: (group) => group.endsWith(".open-cluster-management.io"),
   },
   {
     title: "OpenKruise's kinds",
     file: "openkruise.md",
     foreword:
-      "Workloads of OpenKruise. The hub holds their templates and members run them. Both versions are served, and converted into each other; fields are those of the version that is stored. [interpreter.md](../../interpreter.md#what-is-divided-over-the-members) tells what is divided over the members.",
+      "OpenKruise's workloads. The hub stores their templates and members run them. Both versions are served, and converted into each other; fields are those of the storage version. [interpreter.md](../../interpreter.md#what-is-divided-over-the-members) describes what is divided over the members.",
     owns: (group) => group.endsWith(".kruise.io"),
   },
   {
     title: "Argo's kinds",
     file: "argo.md",
-    foreword: "A small part of Argo's Workflows runs on simulated members.",
+    foreword: "Simulated members run a small part of Argo Workflows.",
     owns: (group) => group === "argoproj.io",
   },
   {
     title: "Flotilla's own kinds",
     file: "flotilla.md",
-    foreword: "What no other project has.",
+    foreword: "Kinds that no other project has.",
     owns: (group) => group.endsWith("flotilla.dev"),
   },
 ];
@@ -58,9 +57,9 @@ interface Served {
   on: ("hub" | "members")[];
 }
 
-/** What is served where, as the program itself puts it together. */
+/** The served kinds per cluster, as the program itself assembles them. */
 export function servedKinds(): Served[] {
-  const nothing = async (): Promise<never> => Promise.reject(new Error("nobody is asked while pages are written"));
+  const nothing = async (): Promise<never> => Promise.reject(new Error("not called while pages are written"));
   const none = { get: () => undefined, list: () => [] };
   const { hub, member } = createProfiles({
     rootCertificate: "",
@@ -102,7 +101,7 @@ function renderKinds(): string {
   const all = servedKinds();
   const rows = (kinds: readonly Served[], link: (kind: Kind) => string): string =>
     table(
-      ["kind", "versions", "short names", "scope", "on", "beside the usual verbs"],
+      ["kind", "versions", "short names", "scope", "on", "besides the usual verbs"],
       kinds.map(({ kind, on }) => [
         link(kind),
         versionsOf(kind),
@@ -115,7 +114,7 @@ function renderKinds(): string {
   return page(
     "# Kinds",
     generatedNote("the kinds in `src/api` as `src/cmd/roles/profiles.ts` serves them"),
-    `The hub serves ${all.filter(({ on }) => on.includes("hub")).length} kinds and simulated members ${all.filter(({ on }) => on.includes("members")).length}. A kind is served when its controller works; [compatibility.md](../compatibility.md) has what is missing. The usual verbs are create, get, list, watch, update, patch, delete and deletecollection. The version that \`kubectl\` prefers comes first.`,
+    `The hub serves ${all.filter(({ on }) => on.includes("hub")).length} kinds and simulated members ${all.filter(({ on }) => on.includes("members")).length}. A kind is served if its controller is implemented; [compatibility.md](../compatibility.md) lists what is missing. The usual verbs are create, get, list, watch, update, patch, delete and deletecollection. The version that \`kubectl\` prefers comes first.`,
     ...projects.map((project) => {
       const own = all.filter(({ kind }) => projectOf(kind) === project);
       return `## ${project.title}\n\n${rows(own, ({ kind }) => `[${kind}](kinds/${project.file}#${kind.toLowerCase()})`)}`;
@@ -169,7 +168,7 @@ function versionsOf({ versions }: Kind): string {
   return Object.keys(versions).map(code).join(", ");
 }
 
-/** Verbs where they are not the usual ones, and subresources. */
+/** Verbs if they are not the usual ones, and subresources. */
 function extrasOf({
   verbs,
   source,

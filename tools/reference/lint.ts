@@ -1,21 +1,21 @@
-/** The page of `flotilla lint`: every rule with its id as an anchor, from the rules themselves. */
+/** The page of `flotilla lint`: every rule with its id as an anchor, generated from the rules. */
 import { RULE_CHAPTERS } from "../../src/cli/lint/rules/index.ts";
 import type { LintRule } from "../../src/cli/lint/rule.ts";
 import { code, generatedNote, page, table } from "./markdown.ts";
 
-const FOREWORD = `\`flotilla lint -f FILE\` looks at manifests before they are applied. It needs no server: it starts a hub in its own process, asks it in dry runs what it
-would say, and lets the rules below look at all manifests together. \`--against-hub\` asks your hub instead, which knows its members and the kinds that
-you defined there.
+const FOREWORD = `\`flotilla lint -f FILE\` checks manifests before they are applied. It needs no server: it starts a hub in its own process, validates the manifests there with dry runs,
+and checks all manifests together with the rules below. \`--against-hub\` uses your hub instead, which knows its members and the CRDs
+that you installed there.
 
 \`\`\`sh
 flotilla lint -f examples/shop/ --recursive
 flotilla lint -f examples/shop/ -R --rule override-path --rule policy-selects-nothing -o json
 \`\`\`
 
-Exit code 0 without errors, warnings allowed; 1 with errors; 2 for wrong usage. \`--strict\` counts warnings as errors. \`--rule ID\` asks some rules alone, \`--ignore ID\`
-leaves some out; \`flotilla lint --list\` prints this page in short.
+Exit code 0 without errors, warnings allowed; 1 with errors; 2 for wrong usage. \`--strict\` treats warnings as errors. \`--rule ID\` runs only some rules, \`--ignore ID\`
+skips some; \`flotilla lint --list\` prints a short form of this page.
 
-A manifest silences a rule where it is known better, with an annotation or a comment in its document:
+A manifest silences a rule with an annotation or a comment in its document:
 
 \`\`\`yaml
 apiVersion: v1
@@ -26,8 +26,8 @@ metadata:
 # flotilla.dev/lint-ignore: two-owners
 \`\`\`
 
-Manifests inside of a ManifestWork or ManifestWorkReplicaSet are looked at like others. Where several members get the same manifest undivided, by a ManifestWork for each or by a
-policy without \`replicaScheduling\`, \`replicaSchedulingType: Duplicated\` in the policy or the annotation \`flotilla.dev/partition-scope: cluster\` on the workload says that its numbers are meant for each cluster, and the rules about them are silent.`;
+Manifests inside a ManifestWork or ManifestWorkReplicaSet are checked like others. If several members get the same manifest undivided, by a ManifestWork for each or by a
+policy without \`replicaScheduling\`, set \`replicaSchedulingType: Duplicated\` in the policy or the annotation \`flotilla.dev/partition-scope: cluster\` on the workload to declare that its numbers apply to each cluster; the rules about them are then silent.`;
 
 export function renderLint(): string {
   return page(

@@ -1,6 +1,6 @@
-/** Pieces of Markdown that the pages share. Pure. */
+/** Markdown helpers shared by the pages. Pure. */
 
-/** What a generated page says of itself, for whoever opens it to change it. */
+/** The header of a generated page, for editors who open it. */
 export function generatedNote(source: string): string {
   return `<!-- Generated from ${source} by \`npm run reference\`. Change it there. -->`;
 }
@@ -10,7 +10,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [line(head), `|${head.map(() => "---").join("|")}|`, ...rows.map(line)].join("\n");
 }
 
-/** A bar would end the cell, also between backticks. */
+/** A pipe would end the cell, even between backticks. */
 function cell(text: string): string {
   return text.replaceAll("|", String.raw`\|`).replaceAll("\n", " ");
 }
@@ -19,7 +19,7 @@ export function code(text: string): string {
   return `\`${text}\``;
 }
 
-/** Paragraphs with an empty line between, and one line feed at the end. */
+/** Paragraphs separated by an empty line, with one final line feed. */
 export function page(...parts: readonly (string | undefined)[]): string {
   return `${parts.filter((part) => part !== undefined && part !== "").join("\n\n")}\n`;
 }

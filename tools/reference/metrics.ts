@@ -1,4 +1,4 @@
-/** docs/reference/metrics.md: every metric as it is declared where it is counted. */
+/** docs/reference/metrics.md: every metric as it is declared. */
 import { metricsPages } from "../../src/cmd/metrics-catalogue.ts";
 import type { MetricsPage } from "../../src/cmd/metrics-catalogue.ts";
 import type { Metric } from "../../src/base/index.ts";
@@ -8,13 +8,13 @@ export function renderMetrics(): string {
   return page(
     "# Metrics",
     generatedNote("the declarations in `src/cmd/metrics-catalogue.ts`"),
-    "What to scrape, who may, and what to do when an alert fires is in the [guide](../guides/monitoring.md). Label values are bounded: kinds, members, controllers and fixed words. Names of objects are labels only where kruise-state-metrics and kube-state-metrics have them.",
+    "The [guide](../guides/monitoring.md) describes what to scrape, the required permissions, and what to do when an alert fires. Label values are bounded: kinds, members, controllers and fixed words. Object names are labels only where kruise-state-metrics and kube-state-metrics have them.",
     ...metricsPages.map((each, index) => renderPage(each, metricsPages.slice(0, index))),
     NOTES,
   );
 }
 
-/** What an earlier page has told of is only named. */
+/** Metrics of an earlier page are only named. */
 function renderPage({ title, path, about, metrics }: MetricsPage, earlier: readonly MetricsPage[]): string {
   const known = new Map(
     earlier.flatMap((each) => each.metrics.map((metric) => [metric.name, { title: each.title, metric }] as const)),
@@ -36,7 +36,7 @@ function renderPage({ title, path, about, metrics }: MetricsPage, earlier: reado
     .join("\n\n");
 }
 
-/** The workloads of one member differ from those of all by the label of the member alone. */
+/** The workloads of one member differ from those of all only by the member label. */
 function isSame(known: Metric | undefined, metric: Metric): boolean {
   return (
     known !== undefined &&
@@ -49,12 +49,12 @@ const NOTES = `## Differences from upstream
 
 | Metric | Here |
 |---|---|
-| \`karmada_scheduler_plugin_execution_duration_seconds\`, \`karmada_scheduler_framework_extension_point_duration_seconds\` | measured on one cluster of each decision: a decision over a thousand clusters takes less than a clock for each would |
-| \`eviction_queue_depth\`, \`eviction_processing_*\` | of the stage that ends evictions; what is under way is \`eviction_kind_total\` |
-| \`karmada_build_info\` | \`git_version\` is Flotilla's, \`go_version\` is Node's; there is no commit in it |
-| \`pool_*\`, \`federatedhpa_*\`, \`cronfederatedhpa_*\`, \`karmada_scheduler_estimator_*\` | absent, as what they measure is |
-| \`cloudevents_*\`, \`manifestworks_processed_total\`, \`grpc_server_*\`, \`patcher_*\` | absent: works are carried by watches |
-| \`kruise_*_labels\`, \`kruise_*_annotations\` | carry no labels or annotations of objects, which is what kruise-state-metrics does without its allow lists |
-| \`kruise_sidecarset_spec_namespcace\` | absent: it has the label \`namespace\` twice, which Prometheus refuses |
+| \`karmada_scheduler_plugin_execution_duration_seconds\`, \`karmada_scheduler_framework_extension_point_duration_seconds\` | measured on one cluster of each decision: a decision over a thousand clusters takes less time than reading a clock for each would |
+| \`eviction_queue_depth\`, \`eviction_processing_*\` | of the stage that completes evictions; evictions in progress are in \`eviction_kind_total\` |
+| \`karmada_build_info\` | \`git_version\` is Flotilla's, \`go_version\` is Node's; there is no commit |
+| \`pool_*\`, \`federatedhpa_*\`, \`cronfederatedhpa_*\`, \`karmada_scheduler_estimator_*\` | absent, because the measured components are |
+| \`cloudevents_*\`, \`manifestworks_processed_total\`, \`grpc_server_*\`, \`patcher_*\` | absent: works are delivered by watches |
+| \`kruise_*_labels\`, \`kruise_*_annotations\` | contain no labels or annotations of objects, like kruise-state-metrics without its allow lists |
+| \`kruise_sidecarset_spec_namespcace\` | absent: it has the label \`namespace\` twice, which Prometheus rejects |
 | \`kruise_statefulset_spec_reserveordinals\` | one sample, the highest ordinal; upstream repeats one series for each |
 | \`kruise_workloadspread_status_subset_replicas\`, \`…_missing\` | the number is the value and the subset a label; upstream has the number as a character in a label |`;

@@ -1,6 +1,6 @@
 /**
- * The pages of docs/reference, each made from code. `npm run reference` writes them, and reference.test.ts says when
- * one of them is out of date. A new page is one more entry here.
+ * The pages of docs/reference, each generated from code. `npm run reference` writes them, and reference.test.ts fails
+ * if one of them is out of date. A new page is one more entry here.
  */
 import { renderCommandLine } from "./command-line.ts";
 import { renderErrors } from "./errors.ts";
@@ -9,7 +9,7 @@ import { renderLint } from "./lint.ts";
 import { renderMetrics } from "./metrics.ts";
 
 export interface ReferencePage {
-  /** From the root of the checkout. */
+  /** Relative to the root of the checkout. */
   file: string;
   /** Pure, so that the same code always gives the same page. */
   render(): string | Promise<string>;

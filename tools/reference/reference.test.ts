@@ -17,7 +17,7 @@ const CHECKOUT = fileURLToPath(new URL("../..", import.meta.url));
 
 describe("pages", () => {
   for (const { file, render } of pages) {
-    test(`${file} says what the code says`, async () => {
+    test(`${file} is up to date with the code`, async () => {
       const path = join(CHECKOUT, file);
 
       const isCurrent = existsSync(path) && readFileSync(path, "utf8") === (await render());
@@ -26,7 +26,7 @@ describe("pages", () => {
     });
   }
 
-  test("nothing is said about commands, errors and kinds that are not there", () => {
+  test("notes cover only existing commands, errors and kinds", () => {
     const codes = codesIn(readSources());
     const kinds = servedKinds().map(({ kind }) => kind.kind);
 
@@ -39,7 +39,7 @@ describe("pages", () => {
     expect(gone).toEqual({ commands: [], errors: [], kinds: [] });
   });
 
-  test("nothing is said about fields that are not there", () => {
+  test("field notes cover only existing fields", () => {
     const gone = servedKinds()
       .filter(({ kind }) => !kind.builtIn || kind.kind === "Cluster")
       .flatMap(({ kind }) => {
@@ -52,7 +52,7 @@ describe("pages", () => {
     expect(gone).toEqual([]);
   });
 
-  test("something is said about every kind of other projects", () => {
+  test("every kind of other projects has a summary", () => {
     const silent = servedKinds()
       .map(({ kind }) => kind)
       .filter((kind) => /karmada|kruise|open-cluster|argo|flotilla/.test(kind.group))
@@ -62,8 +62,8 @@ describe("pages", () => {
   });
 });
 
-describe("codes of errors", () => {
-  test("are found where errors are made, and where classes of errors hand one on", () => {
+describe("error codes", () => {
+  test("are found where errors are created, and where error classes pass one on", () => {
     const codes = codesIn([
       'throw new FlotillaError("Store", "x")',
       'throw new FlotillaError(\n  "Adopt",\n  "x")',
@@ -77,7 +77,7 @@ describe("codes of errors", () => {
 });
 
 describe("fields", () => {
-  test("are listed with their way, type, default and description", () => {
+  test("are listed with their path, type, default and description", () => {
     const rows = fieldsOf({
       type: "object",
       required: ["spec"],
@@ -109,7 +109,7 @@ describe("fields", () => {
     ]);
   });
 
-  test("of what everybody knows are not listed", () => {
+  test("of common Kubernetes types are not listed", () => {
     const selector = {
       type: "object",
       properties: { matchLabels: { type: "object" }, matchExpressions: { type: "array" } },
@@ -150,6 +150,6 @@ describe("fields", () => {
   });
 });
 
-test("a table keeps bars and line feeds in its cells", () => {
+test("a table keeps pipes and line feeds in its cells", () => {
   expect(table(["a", "b"], [["x|y", "one\ntwo"]])).toBe("| a | b |\n|---|---|\n| x\\|y | one two |");
 });

@@ -9,14 +9,14 @@ const credentials = {
   key: "KEY",
 };
 
-test("credentials are kept under the names that other agents know, and read back as they were", () => {
+test("stores credentials under the file names that OCM agents use, and reads them back unchanged", () => {
   const files = filesOf(credentials);
 
   expect(Object.keys(files)).toEqual(["kubeconfig", "tls.crt", "tls.key", "cluster-name", "agent-name"]);
   expect(credentialsIn((name) => files[name])).toEqual(credentials);
 });
 
-test("files that are missing or broken are no credentials", () => {
+test("treats missing or broken files as no credentials", () => {
   const files = filesOf(credentials);
 
   expect(credentialsIn((name) => (name === "tls.key" ? undefined : files[name]))).toBeUndefined();

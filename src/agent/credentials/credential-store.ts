@@ -1,6 +1,6 @@
 /**
- * Where an agent keeps its credentials between two lives: a Secret on its member, in the form of Open Cluster
- * Management's agents.
+ * Stores an agent's credentials across restarts: a Secret on its member, in the format of Open Cluster Management's
+ * agents.
  */
 import { Namespace, Secret } from "../../api/index.ts";
 import { FlotillaError, UsageError } from "../../base/index.ts";
@@ -11,11 +11,11 @@ import { ApiError, isAlreadyExists, isNamespaceTerminating, isNotFound } from ".
 import type { HubAddress, HubCredentials } from "./hub-credentials.ts";
 
 export interface CredentialStore {
-  /** Undefined when there are none, or none that can be read. */
+  /** Undefined when there are none, or they cannot be read. */
   load(signal: AbortSignal): Promise<HubCredentials | undefined>;
   /**
-   * Makes room for them, and rejects where they could not be kept: who asks for a certificate first would throw it
-   * away.
+   * Prepares the storage, and rejects where credentials could not be stored. Otherwise the agent would request a
+   * certificate and then lose it.
    */
   prepare(signal: AbortSignal): Promise<void>;
   save(credentials: HubCredentials, signal: AbortSignal): Promise<void>;
@@ -23,7 +23,7 @@ export interface CredentialStore {
 
 export const HUB_KUBECONFIG_SECRET = "hub-kubeconfig-secret";
 
-/** The files of such a Secret, or of a directory, by name. */
+/** The files of such a Secret or directory, by name. */
 export function filesOf(credentials: HubCredentials): Readonly<Record<string, string>> {
   const { cluster, agent, cert, key, address } = credentials;
   return {
@@ -35,7 +35,7 @@ export function filesOf(credentials: HubCredentials): Readonly<Record<string, st
   };
 }
 
-/** What `filesOf` wrote; undefined when something is missing. */
+/** Reads the files that `filesOf` wrote; undefined when one is missing. */
 export function credentialsIn(file: (name: string) => string | undefined): HubCredentials | undefined {
   const [cert, key, cluster, agent, kubeconfig] = [
     "tls.crt",
@@ -56,7 +56,7 @@ export function credentialsIn(file: (name: string) => string | undefined): HubCr
   return address && { address, cluster: cluster.trim(), agent: agent.trim(), cert, key };
 }
 
-/** It names certificate and key as files beside it, as other agents that read it expect. */
+/** It references certificate and key as files in the same directory, as other agents that read it expect. */
 function kubeconfigBeside({ name, server, ca, proxyUrl }: HubAddress): string {
   const document = {
     apiVersion: "v1",
@@ -80,7 +80,10 @@ function kubeconfigBeside({ name, server, ca, proxyUrl }: HubAddress): string {
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 
-/** Undefined for what cannot be read: somebody else's, or half written. New credentials are asked for then. */
+/**
+ * Undefined when the kubeconfig cannot be read: another program's, or partially written. The agent then requests new
+ * credentials.
+ */
 function addressIn(kubeconfig: string): HubAddress | undefined {
   try {
     const { currentContext = "", contexts, clusters } = parseKubeconfig(kubeconfig);
@@ -112,7 +115,7 @@ export function createSecretStore({
   name?: string;
 }): CredentialStore {
   const key = { cluster, namespace, name };
-  /** The server says whether it would take it, and keeps nothing. */
+  /** Dry run: the server validates the write and stores nothing. */
   async function tryToWrite(signal: AbortSignal): Promise<void> {
     try {
       await client.create(
@@ -160,8 +163,8 @@ export function createSecretStore({
 }
 
 /**
- * The namespace in which an agent keeps what is its own on a member, made where it is missing. Rejects with what to do
- * where the agent may not make it.
+ * Creates the namespace for the agent's own objects on a member if it is missing. Rejects with instructions if the
+ * agent may not create it.
  */
 export async function ensureAgentNamespace(
   client: Client,
@@ -181,13 +184,13 @@ export async function ensureAgentNamespace(
     if (!isForbidden(error)) throw error;
     throw new FlotillaError(
       "CredentialStore",
-      `cluster ${cluster} has no namespace ${namespace}, and this agent may not make it; 'kubectl create namespace ${namespace}' there does, --namespace NS names another, and --state DIR keeps credentials in a directory`,
+      `cluster ${cluster} has no namespace ${namespace}, and this agent may not create it; run 'kubectl create namespace ${namespace}' there, choose another namespace with --namespace NS, or keep credentials in a directory with --state DIR`,
       { cause: error },
     );
   }
 }
 
-/** One that is on its way out is waited for. */
+/** Waits for a terminating namespace. */
 const isForbidden = (error: unknown): boolean =>
   error instanceof ApiError && error.status.code === 403 && !isNamespaceTerminating(error);
 
@@ -195,12 +198,12 @@ function refusedWrite(error: unknown, cluster: string, namespace: string): unkno
   if (!isForbidden(error)) return error;
   return new FlotillaError(
     "CredentialStore",
-    `this agent may not keep its credentials in the namespace ${namespace} of cluster ${cluster}; let its account write Secrets there, or name a directory with --state DIR`,
+    `this agent may not store its credentials in namespace ${namespace} of cluster ${cluster}; allow its service account to write Secrets there, or set a directory with --state DIR`,
     { cause: error },
   );
 }
 
-/** Own keys only, as the data of a Secret may have any name. */
+/** Own keys only, because the data of a Secret may have any key. */
 function textIn({ data }: DeepReadonly<Secret>, file: string): string | undefined {
   const value = data && Object.hasOwn(data, file) ? data[file] : undefined;
   return value === undefined ? undefined : Buffer.from(value, "base64").toString("utf8");

@@ -1,11 +1,11 @@
 /**
- * What an agent keeps to be known by its hub: where the hub is, and a certificate. Whether it is still good for the hub
- * that the bootstrap kubeconfig names, and when it is time for another. Pure.
+ * An agent's hub credentials: the hub's address and a client certificate. Decides whether they are valid for the hub in
+ * the bootstrap kubeconfig, and when to renew them. Pure.
  */
 import { X509Certificate } from "node:crypto";
 import { isPair, renderKubeconfig } from "../../client/index.ts";
 
-/** Where a hub is. The same certificate at another address would be somebody else's. */
+/** The address of a hub. The same certificate at another address would belong to another hub. */
 export interface HubAddress {
   /** The name of the entry in the kubeconfig. */
   name: string;
@@ -24,7 +24,7 @@ export interface HubCredentials {
   key: string;
 }
 
-/** Undefined when they can be used; else why not, for the log. */
+/** Undefined when they can be used; otherwise the reason, for the log. */
 export function problemWith(
   credentials: HubCredentials,
   wanted: { address: HubAddress | undefined; cluster: string; commonName: string },
@@ -39,11 +39,11 @@ export function problemWith(
       ca.trim() !== address.ca.trim() ||
       name !== address.name
     )
-      return "they are for another hub than the bootstrap kubeconfig names";
+      return "they are for another hub than the one in the bootstrap kubeconfig";
   }
   if (credentials.cluster !== wanted.cluster) return `they are for cluster ${credentials.cluster}`;
   const certificate = read(cert);
-  if (!certificate || !isPair(cert, key)) return "the certificate cannot be read, or the key is not its own";
+  if (!certificate || !isPair(cert, key)) return "the certificate cannot be parsed, or does not match the key";
   if (commonNameOf(certificate) !== wanted.commonName)
     return `the certificate is for ${commonNameOf(certificate) ?? "nobody"}`;
   if (certificate.validToDate.getTime() <= nowMs)
@@ -51,7 +51,7 @@ export function problemWith(
   return undefined;
 }
 
-/** When `share` of its lifetime is left. A certificate that cannot be read is due at once. */
+/** The time when `share` of its lifetime is left. A certificate that cannot be parsed is due at once. */
 export function renewalDueMs(cert: string, share: number): number {
   const certificate = read(cert);
   if (!certificate) return 0;
@@ -64,8 +64,8 @@ export function expiresMs(cert: string): number {
 }
 
 /**
- * Those that were kept, unless what was given since is for another hub or cluster, or holds longer: somebody registered
- * again.
+ * Returns the stored credentials, unless the given ones are for another hub or cluster, or expire later: the cluster
+ * was registered again.
  */
 export function latestOf(kept: HubCredentials | undefined, given: HubCredentials): HubCredentials {
   const isOfSame =
@@ -75,7 +75,7 @@ export function latestOf(kept: HubCredentials | undefined, given: HubCredentials
   return kept && isOfSame && expiresMs(kept.cert) >= expiresMs(given.cert) ? kept : given;
 }
 
-/** A kubeconfig that holds everything, for `kubectl` and for agents that read one. */
+/** A self-contained kubeconfig, for `kubectl` and for agents that read one. */
 export function kubeconfigOf({ address, cert, key }: HubCredentials): string {
   return renderKubeconfig({
     name: address.name,
@@ -91,11 +91,11 @@ function read(cert: string): X509Certificate | undefined {
   try {
     return new X509Certificate(cert);
   } catch {
-    return undefined; // Not a certificate; whoever asks says so.
+    return undefined; // Not a certificate; the caller reports it.
   }
 }
 
-/** Of the subject's lines, `CN=…`. */
+/** The `CN=…` line of the subject. */
 function commonNameOf({ subject }: X509Certificate): string | undefined {
   return subject
     .split("\n")

@@ -1,4 +1,4 @@
-/** Who an agent is to its hub, by either project's rules, and the request for a certificate that says so. */
+/** An agent's identity on its hub, by Karmada's or OCM's rules, and the certificate signing request for it. */
 import { generateKeyPair } from "node:crypto";
 import { promisify } from "node:util";
 import {
@@ -11,13 +11,13 @@ import {
 export interface AgentIdentity {
   commonName: string;
   organizations: readonly string[];
-  /** Of the request, by which hubs tell whose it is. */
+  /** Labels of the request, from which hubs identify the cluster. */
   labels: Readonly<Record<string, string>>;
-  /** Requests are named after this, with something random behind it. */
+  /** Name prefix of requests; a random suffix follows. */
   requestPrefix: string;
 }
 
-/** Of Open Cluster Management: the hub's controllers know the cluster and the agent from it. */
+/** Open Cluster Management's identity: the hub's controllers derive the cluster and the agent from it. */
 export function managedClusterIdentity(cluster: string, agent: string): AgentIdentity {
   const user = `${CLUSTER_USER_PREFIX}${cluster}`;
   return {
@@ -31,7 +31,7 @@ export function managedClusterIdentity(cluster: string, agent: string): AgentIde
 export const KARMADA_AGENTS_GROUP = "system:karmada:agents";
 const KARMADA_AGENT_PREFIX = "system:karmada:agent:";
 
-/** Of Karmada's agents in pull mode. */
+/** The identity of Karmada's pull-mode agents. */
 export function karmadaIdentity(cluster: string): AgentIdentity {
   return {
     commonName: `${KARMADA_AGENT_PREFIX}${cluster}`,
@@ -43,7 +43,7 @@ export function karmadaIdentity(cluster: string): AgentIdentity {
 
 const makeKeys = promisify(generateKeyPair);
 
-/** PEM both. The key never leaves the agent's side. */
+/** Both PEM. The key never leaves the agent. */
 export async function makeRequest({
   commonName,
   organizations,

@@ -1,8 +1,8 @@
 /**
- * Keeps an agent known to its hub: gets a certificate with the bootstrap identity, renews it with its own before it
- * ends, and starts anew with the bootstrap identity when it ended while nobody could renew it.
+ * Keeps an agent's client certificate valid: requests one with the bootstrap identity, renews it with its own identity
+ * before it expires, and falls back to the bootstrap identity if it expired without renewal.
  *
- * Reads and writes: requests on the hub (`request-certificate.ts`), the store of credentials.
+ * Reads and writes: CertificateSigningRequests on the hub (`request-certificate.ts`), the credential store.
  */
 import { FlotillaError, messageOf, sleep } from "../../base/index.ts";
 import type { Clock, Log, Random } from "../../base/index.ts";
@@ -15,51 +15,51 @@ import type { AgentIdentity } from "./identity.ts";
 import { CertificateDeniedError, requestCertificate } from "./request-certificate.ts";
 
 /**
- * A certificate is renewed when between a fifth and a quarter of its lifetime is left, by chance, so that those of one
- * day spread out.
+ * A certificate is renewed when between a fifth and a quarter of its lifetime is left; the random share spreads out the
+ * renewals of certificates issued on the same day.
  */
 const LEAST_SHARE = 0.2;
 const SHARE_SPREAD = 0.05;
-/** Wall clocks are corrected, and machines sleep: no wait for a date is longer than this. */
+/** Wall clocks are corrected, and machines sleep: no wait for a date exceeds this. */
 const LONGEST_WAIT_MS = 5 * 60_000;
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 5 * 60_000;
-/** Whoever said no is asked again seldom. */
+/** Retry interval after a denial, long because the same approver would decide again. */
 const AFTER_DENIAL_MS = 60 * 60_000;
 
-/** How the last attempt to get a certificate went; unset before the first. */
+/** The result of the last certificate request; unset before the first. */
 export type Rotation = { ok: true; expiresMs: number } | { ok: false; message: string };
 
 export interface CredentialKeeperOptions {
   hub: string;
-  /** Where the hub is, by the bootstrap kubeconfig. */
+  /** The hub's address from the bootstrap kubeconfig. */
   address: HubAddress;
   cluster: string;
-  /** The name of this agent among those of the cluster, where nothing says which it had. */
+  /** The name of this agent within the cluster, used when no stored credentials contain one. */
   agent: string;
   identityOf(agent: string): AgentIdentity;
   store: CredentialStore;
   /**
-   * The identity that everybody starts with, and what is done with it before the first request. Unset: whoever
-   * registered the cluster left a certificate.
+   * The bootstrap identity, and the registration made with it before the first request. Unset when the registration
+   * already provided a certificate.
    */
   bootstrap?: { client: Client; introduce(client: Client, agent: string, signal: AbortSignal): Promise<unknown> };
-  /** With our own. */
+  /** The client that uses our own certificate. */
   client: Client;
   expirationSeconds?: number;
   clock: Clock;
   random: Random;
   log: Log;
-  /** Told when a certificate came, or did not. */
+  /** Called when a certificate was issued, or the request failed. */
   onRotation?(rotation: Rotation): void;
 }
 
 export interface CredentialKeeper {
-  /** Those that are stored when they are good, else new ones, for which it waits. */
+  /** Returns stored credentials if they are valid; otherwise requests new ones and waits for them. */
   obtain(signal: AbortSignal): Promise<HubCredentials>;
-  /** For the transport to the hub: always the newest. */
+  /** For the transport to the hub: always the latest. */
   source: CredentialSource;
-  /** Renews them until `signal` is aborted; then it resolves. */
+  /** Renews them; resolves when `signal` is aborted. */
   keep(signal: AbortSignal): Promise<void>;
 }
 
@@ -81,7 +81,7 @@ export function createCredentialKeeper(options: CredentialKeeperOptions): Creden
   let current: HubCredentials | undefined;
   let share = LEAST_SHARE;
 
-  /** Issued, and not kept yet: whoever could not write it down does not ask for another. */
+  /** Issued but not stored yet: after a failed write the agent stores this one and does not request another. */
   let unsaved: HubCredentials | undefined;
 
   async function ask(through: Client, agent: string, signal: AbortSignal): Promise<HubCredentials> {
@@ -117,7 +117,7 @@ export function createCredentialKeeper(options: CredentialKeeperOptions): Creden
   async function begin(agent: string, signal: AbortSignal): Promise<HubCredentials> {
     if (!bootstrap)
       throw new CertificateDeniedError(
-        `${cluster} has no certificate that its hub accepts, and no bootstrap kubeconfig to ask for one; register it again`,
+        `cluster ${cluster} has no certificate that its hub accepts, and no bootstrap kubeconfig to request one; register it again`,
       );
     await store.prepare(signal);
     try {
@@ -128,7 +128,7 @@ export function createCredentialKeeper(options: CredentialKeeperOptions): Creden
     }
   }
 
-  /** Until it works: a hub may be away for days, and a person may be on holiday. */
+  /** Retries without limit: a hub may be unreachable for days, and an approver may be absent. */
   async function insist<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
     for (let attempt = 0; ; attempt++) {
       try {
@@ -140,7 +140,7 @@ export function createCredentialKeeper(options: CredentialKeeperOptions): Creden
           error instanceof CertificateDeniedError
             ? AFTER_DENIAL_MS
             : Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempt, 20));
-        log.warn("no certificate yet, trying again", { error, inMs: waitMs });
+        log.warn("no certificate yet, retrying", { error, inMs: waitMs });
         await sleep(clock, waitMs * (0.75 + random.next() / 2), signal);
       }
     }
@@ -152,12 +152,12 @@ export function createCredentialKeeper(options: CredentialKeeperOptions): Creden
       const agent = stored?.cluster === cluster && stored.agent !== "" ? stored.agent : options.agent;
       const problem = stored
         ? problemWith(stored, { address, cluster, commonName: identityOf(agent).commonName }, clock.now())
-        : "there are none";
+        : "no credentials are stored";
       if (stored && problem === undefined) {
         take(stored);
         return stored;
       }
-      log.info("asking the hub for credentials", { why: problem });
+      log.info("requesting credentials from the hub", { why: problem });
       return insist(() => begin(agent, signal), signal);
     },
     source: {
@@ -174,7 +174,7 @@ export function createCredentialKeeper(options: CredentialKeeperOptions): Creden
         const dueMs = renewalDueMs(cert, share) - clock.now();
         try {
           if (dueMs > 0) await sleep(clock, Math.min(dueMs, LONGEST_WAIT_MS), signal);
-          // One that ended opens nothing any more, not even the way to another.
+          // An expired certificate cannot authenticate a request for its own renewal.
           else
             await insist(() => (expiresMs(cert) <= clock.now() ? begin(agent, signal) : renew(agent, signal)), signal);
         } catch (error) {
@@ -185,22 +185,22 @@ export function createCredentialKeeper(options: CredentialKeeperOptions): Creden
   };
 }
 
-/** A token for new clusters ends after a day, and nothing but a new one helps. */
+/** A bootstrap token expires after a day, and only a new one helps. */
 function explainRefusal(error: unknown): unknown {
   if (!(error instanceof ApiError) || error.status.code !== 401) return error;
   return new FlotillaError(
     "Token",
-    "the hub does not know the token of the bootstrap kubeconfig; it may have ended, and 'flotilla token --bootstrap-kubeconfig FILE' on the hub makes another, which counts as soon as it is there",
+    "the hub does not recognize the token in the bootstrap kubeconfig; it may have expired. Run 'flotilla token --bootstrap-kubeconfig FILE' on the hub to create another; it is used as soon as the file is in place",
     { cause: error },
   );
 }
 
-/** Two clusters under one name would undo each other's work. */
+/** Two clusters with one name would overwrite each other's work. */
 export class NameTakenError extends FlotillaError {
   constructor(cluster: string, what: string) {
     super(
       "NameTaken",
-      `another cluster has registered as ${cluster}: ${what}; choose another name with --cluster-name, or delete the other one on the hub`,
+      `another cluster is already registered as ${cluster}: ${what}; choose another name with --cluster-name, or delete the other one on the hub`,
     );
   }
 }

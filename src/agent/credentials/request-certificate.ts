@@ -1,9 +1,8 @@
 /**
- * Asks a hub for a client certificate and waits until somebody approves it, for days if need be.
+ * Requests a client certificate from a hub and waits for approval, for days if necessary.
  *
- * Reads and writes: CertificateSigningRequests of the hub. Those that nobody decides on stay for a day, so that their
- * number is bounded here as Open Cluster Management's agents bound it. Those that somebody decided on are nobody's
- * burden.
+ * Reads and writes: CertificateSigningRequests of the hub. Pending requests stay for a day, so their number is limited
+ * here as Open Cluster Management's agents limit it. Decided requests do not count.
  */
 import { CertificateSigningRequest, CLIENT_SIGNER, requestState } from "../../api/index.ts";
 import { FlotillaError, sleep } from "../../base/index.ts";
@@ -15,11 +14,11 @@ import { makeRequest } from "./identity.ts";
 import type { AgentIdentity } from "./identity.ts";
 
 const MAX_PENDING = 10;
-/** Approval takes a moment where a controller gives it, and hours where a person does. */
+/** Approval takes a moment by a controller, and hours by a person. */
 const FIRST_LOOK_MS = 500;
 const LAST_LOOK_MS = 15_000;
 
-/** Somebody said no: asking again at once would only ask the same person again. */
+/** The request was denied: an immediate retry would only ask the same approver again. */
 export class CertificateDeniedError extends FlotillaError {
   constructor(message: string) {
     super("CertificateDenied", message);
@@ -30,7 +29,7 @@ export interface CertificateRequestOptions {
   hub: string;
   client: Client;
   identity: AgentIdentity;
-  /** How long it shall hold; unset leaves it to the signer. */
+  /** Requested lifetime; unset leaves it to the signer. */
   expirationSeconds?: number;
   clock: Clock;
   random: Random;
@@ -61,7 +60,7 @@ export async function requestCertificate(
     { signal },
   );
   const { name, uid } = made.metadata;
-  log.info("asked for a certificate", { request: name, user: identity.commonName });
+  log.info("certificate requested", { request: name, user: identity.commonName });
   for (let waitMs = FIRST_LOOK_MS; ; waitMs = Math.min(LAST_LOOK_MS, waitMs * 2)) {
     await sleep(clock, waitMs * (0.75 + random.next() / 2), signal);
     const found = await look(client, hub, name, signal);
@@ -69,19 +68,19 @@ export async function requestCertificate(
     if (!found || found.metadata.uid !== uid)
       throw new FlotillaError(
         "CertificateRequestGone",
-        `the request ${name} for a certificate was removed before anybody decided; the next one is another`,
+        `certificate signing request ${name} was deleted before it was approved or denied; a new one will be created`,
       );
     const { approved, denied, failed, issued } = requestState(found);
     if (denied || failed)
       throw new CertificateDeniedError(
-        `the request ${name} for a certificate was ${denied ? "denied" : "not signed"}: ${found.status?.conditions?.find(({ type }) => type === "Denied" || type === "Failed")?.message ?? "no reason is given"}`,
+        `certificate signing request ${name} was ${denied ? "denied" : "not signed"}: ${found.status?.conditions?.find(({ type }) => type === "Denied" || type === "Failed")?.message ?? "no reason is given"}`,
       );
     if (approved && issued)
       return { cert: Buffer.from(found.status?.certificate ?? "", "base64").toString("utf8"), key };
   }
 }
 
-/** A hub that does not answer for a while has not said no. */
+/** A hub that does not answer for a while has not denied the request. */
 async function look(
   client: Client,
   hub: string,
@@ -105,13 +104,13 @@ async function checkBound(
   const labelSelector = Object.entries(labels)
     .map(([name, value]) => `${name}=${value}`)
     .join(",");
-  if (labelSelector === "") return; // Karmada's agents may not list; their requests are approved at once.
+  if (labelSelector === "") return; // Karmada's agents may not list requests; theirs are approved at once.
   const { items } = await client.list(CertificateSigningRequest, { cluster: hub, labelSelector, signal });
   const pending = items.filter((request) => Object.values(requestState(request)).every((is) => !is)).length;
   if (pending >= MAX_PENDING)
     throw new FlotillaError(
       "CertificateRequests",
-      `too many csr: ${pending} requests for ${commonName} wait for somebody on the hub; 'flotilla accept' decides on them, 'kubectl delete csr -l ${labelSelector}' removes them`,
+      `too many csr: ${pending} requests for ${commonName} are pending on the hub; approve them with 'flotilla accept', or delete them with 'kubectl delete csr -l ${labelSelector}'`,
     );
 }
 

@@ -1,9 +1,9 @@
 /**
- * Reports a member to its hub as Open Cluster Management's agents do: that it joined, whether it is well, what it is
- * and what it has.
+ * Reports a member to its hub as Open Cluster Management's agents do: that it joined, its health, version, capacity and
+ * claims.
  *
- * Reads: ManagedCluster; of the member what the prober saw, its Nodes and ClusterClaims.
- * Writes: the ManagedCluster's status; nothing before the hub accepted it, and nothing while nothing changes.
+ * Reads: ManagedCluster; the prober's results, and the Nodes and ClusterClaims of the member.
+ * Writes: the ManagedCluster's status; only after the hub accepted it, and only on changes.
  */
 import { ClusterClaim, ManagedCluster, Node } from "../../api/index.ts";
 import { formatTime } from "../../base/index.ts";
@@ -22,12 +22,12 @@ export interface ManagedClusterDependencies {
   client: Client;
   serves(cluster: string): boolean;
   accessTo(cluster: string): MemberAccess;
-  /** Tells the clusters of one server apart. */
+  /** Distinguishes the clusters of one server. */
   idOf(cluster: string): string;
   prober: Prober;
-  /** Of members whose nodes changed, or whose claims. */
+  /** Members whose nodes or claims changed. */
   changes: Source<ObjectKey>;
-  /** How the certificate of this agent is renewed; unset where it has none. */
+  /** Certificate rotation state of this agent; unset if the agent has no certificate. */
   rotation?(): Rotation | undefined;
   clock: Clock;
 }
@@ -53,7 +53,8 @@ export function createManagedClusterController({
     async reconcile(cluster, { key: { name }, signal }) {
       if (!serves(name)) return done;
       const access = accessTo(name);
-      if ("problem" in access) return done; // Whoever opens the connection says so, and comes back.
+      // The component that opens the connection reports the problem and enqueues the key again.
+      if ("problem" in access) return done;
       prober.follow(name, access.client);
       const seen = prober.last(name);
       if (!seen) return done;
@@ -70,7 +71,7 @@ export function createManagedClusterController({
         try {
           await client.updateStatus(ManagedCluster, hub, next, { signal });
         } catch (error) {
-          if (!isNotFound(error)) throw error; // It has left in the meantime.
+          if (!isNotFound(error)) throw error; // It was deleted in the meantime.
         }
       }
       const sinceMs = nowMs - trend.sinceMs;
@@ -84,7 +85,7 @@ export function createManagedClusterController({
   });
 }
 
-/** Undefined before everything was listed; a member that does not serve the kind has none. */
+/** Undefined until everything is listed; empty when the member does not serve the kind. */
 function listed<T extends Node | ClusterClaim>(
   informers: Informers,
   kind: Parameters<typeof informers.of<T>>[0],

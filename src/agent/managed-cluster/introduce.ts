@@ -1,6 +1,4 @@
-/**
- * The first thing that a new agent says to a hub: there is a cluster of this name, and this is where its API server is.
- */
+/** First registration of a new agent with a hub: creates the ManagedCluster with the API server's address. */
 import { CLUSTER_ID_ANNOTATION, ManagedCluster, REACHED_ANNOTATION } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { find } from "../../client/index.ts";
@@ -12,17 +10,17 @@ export interface Introduction {
   hub: string;
   cluster: string;
   id: string;
-  /** Where the API server of the member is, for people; empty leaves it out. */
+  /** Address of the member's API server, shown to users; empty omits it. */
   server: string;
   ca: string;
 }
 
-/** How a hub knows a cluster: it was just told of it, it knew it, it does not, or it does not say. */
+/** Registration state of a cluster on the hub: just created, already known, unknown, or not visible to this agent. */
 export type Standing = "made" | "known" | "unknown" | "untold";
 
 /**
- * Rejects with `NameTakenError` when the name is another cluster's. One that an administrator prepared is taken as it
- * is.
+ * Rejects with `NameTakenError` when the name belongs to another cluster. A ManagedCluster that an administrator
+ * created in advance is used unchanged.
  */
 export async function introduce(
   client: Client,
@@ -54,8 +52,8 @@ export async function introduce(
 }
 
 /**
- * The same without telling it anything. A hub may let new agents ask for a certificate and nothing else; somebody there
- * makes the ManagedCluster then.
+ * The same without registering. A hub may let new agents only request a certificate; an administrator creates the
+ * ManagedCluster there.
  */
 export async function standingOf(
   client: Client,
@@ -74,8 +72,8 @@ export async function standingOf(
 
 function check({ metadata }: DeepReadonly<ManagedCluster>, id: string): void {
   if (metadata.annotations?.[REACHED_ANNOTATION] === "true")
-    throw new NameTakenError(metadata.name, "the hub reaches it by itself");
+    throw new NameTakenError(metadata.name, "it is reached directly by the hub");
   const known = metadata.annotations?.[CLUSTER_ID_ANNOTATION];
   if (known !== undefined && known !== id)
-    throw new NameTakenError(metadata.name, `its id is ${known}, and this one's is ${id}`);
+    throw new NameTakenError(metadata.name, `its id is ${known}, and the id of this cluster is ${id}`);
 }

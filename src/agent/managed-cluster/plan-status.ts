@@ -1,4 +1,4 @@
-/** Decides what a ManagedCluster says of its member, from what the agent sees of it. Pure. */
+/** Computes a ManagedCluster's status from the agent's view of the member. Pure. */
 import type { Cluster, ClusterClaim, ManagedCluster, ManagedClusterStatus, Node } from "../../api/index.ts";
 import { equalJson } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -9,16 +9,16 @@ import { planClaims, registrationConditions } from "../../ocm/index.ts";
 import type { Rotation } from "../credentials/keep-credentials.ts";
 
 const { available, unavailable, joined } = registrationConditions;
-/** A member that does not answer for a moment is not reported. */
+/** Grace period: a member that fails to answer for a moment is not reported as unavailable. */
 export const UNWELL_AFTER_MS = 20_000;
 
 export interface Sight {
   health: Health;
   detail: string;
-  /** Since when it has been well, or not. */
+  /** Since when the member has been healthy or unhealthy. */
   trend: Trend;
   id: string;
-  /** Unset while it is not known. */
+  /** Unset while unknown. */
   version?: string;
   nodes?: readonly DeepReadonly<Node>[];
   claims?: readonly DeepReadonly<ClusterClaim>[];
@@ -27,12 +27,13 @@ export interface Sight {
 
 type Read = DeepReadonly<ManagedCluster>;
 
-/** The same object when there is nothing to say, or nobody to say it to. */
+/** Returns the same object when nothing changes, or the hub has not accepted the cluster. */
 export function planManagedStatus(cluster: Read, sight: Sight, nowMs: number, now: string): Read {
   const before = cluster.status ?? { conditions: [] };
   let conditions = before.conditions ?? [];
   if (!isConditionTrue(conditions, "HubAcceptedManagedCluster")) return cluster;
-  // What a wrong clock writes would mislead: times are compared on the hub. The hub says when they agree again.
+  // Timestamps of a wrong clock would mislead, because the hub compares times. The hub sets this condition when the
+  // clocks agree again.
   if (findCondition(conditions, "ManagedClusterConditionClockSynced")?.status === "False") return cluster;
   conditions = withCondition(conditions, joined, now);
   const isWell = sight.health === "ready";
@@ -43,7 +44,7 @@ export function planManagedStatus(cluster: Read, sight: Sight, nowMs: number, no
   )
     conditions = withCondition(conditions, unavailable(`The kube-apiserver is not ok: ${sight.detail}`), now);
   if (sight.rotation) conditions = withCondition(conditions, rotated(sight.rotation), now);
-  // While it is not well, what was last known of it stays.
+  // While it is unhealthy, the last known facts stay.
   const status = { ...before, ...(isWell && factsOf(before, sight)), conditions } as Read["status"];
   return equalJson(status, before) ? cluster : { ...cluster, ...(status && { status }) };
 }
@@ -56,14 +57,14 @@ function factsOf(
   const allocatable = nodes && sum(nodes, "allocatable");
   return {
     version: version ? { ...before.version, kubernetes: version } : undefined,
-    // Others may count what they care for; it stays.
+    // Other controllers may report resources of their own; those stay.
     capacity: capacity ? { ...before.capacity, ...capacity } : undefined,
     allocatable,
     clusterClaims: claims ? planClaims(faceOf(id, version), claims) : undefined,
   };
 }
 
-/** As much of a Cluster as claims are made from. */
+/** The subset of a Cluster from which claims are made. */
 const faceOf = (id: string, kubernetesVersion = ""): Cluster => ({
   apiVersion: "cluster.karmada.io/v1alpha1",
   kind: "Cluster",
@@ -91,7 +92,7 @@ function rotated(rotation: Rotation): Parameters<typeof withCondition>[1] {
         type,
         status: "True",
         reason: "ClientCertificateUpdated",
-        message: `the client certificate holds until ${new Date(rotation.expiresMs).toISOString()}`,
+        message: `the client certificate is valid until ${new Date(rotation.expiresMs).toISOString()}`,
       }
     : { type, status: "False", reason: "ClientCertificateUpdateFailed", message: rotation.message };
 }

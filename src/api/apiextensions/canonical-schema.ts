@@ -1,6 +1,6 @@
 /**
- * The form of schemas inside of `items`, `additionalProperties` and their like, which the fact tables leave alone
- * because they may be something else than a schema. There unknown keys vanish without a word.
+ * Converts schemas inside `items`, `additionalProperties` and similar keywords to their canonical form. The fact tables
+ * skip them because the value may be something other than a schema. Unknown keys are dropped silently there.
  */
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
 import { jsonTypeName, undecodable } from "../../machinery/index.ts";
@@ -12,7 +12,7 @@ import { parseApiVersion } from "../meta.ts";
 const FACTS = "apiextensions-v1";
 const SCHEMA = "JSONSchemaProps";
 
-/** The definition itself when all of its schemas have the form. Throws 400 for a value of the wrong type. */
+/** Returns the CRD itself when all its schemas are canonical. Throws 400 for a value of the wrong type. */
 export function canonicalSchemas(
   definition: DeepReadonly<CustomResourceDefinition>,
 ): DeepReadonly<CustomResourceDefinition> {
@@ -34,7 +34,7 @@ export function canonicalSchemas(
 
 type Names = Pick<CustomResourceDefinition, "apiVersion" | "kind">;
 
-/** A schema whose own fields have the form, with the form given to what it holds. */
+/** Returns a schema with canonical fields, with its nested schemas converted too. */
 function withCanonicalParts(schema: JsonObject, names: DeepReadonly<Names>): JsonObject {
   let result = schema;
   const replace = (key: string, after: Json | undefined): void => {
@@ -68,7 +68,7 @@ function withCanonicalParts(schema: JsonObject, names: DeepReadonly<Names>): Jso
   return result;
 }
 
-/** Throws 400 when neither a schema nor what else may stand there does. */
+/** Throws 400 when the value is neither a schema nor one of the permitted alternatives. */
 function checked(key: string, value: Json, { kind, apiVersion }: DeepReadonly<Names>): Json {
   const refuse = (problem: string): Error =>
     undecodable({ sent: kind, version: parseApiVersion(apiVersion).version, kind }, problem);

@@ -1,4 +1,4 @@
-/** What a definition says about the conversion between its versions. */
+/** Validation rules for a CRD's conversion between versions. */
 import type { DeepReadonly } from "../../base/index.ts";
 import { dns1035LabelProblems, type FieldError } from "../../machinery/index.ts";
 import { checkText, forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
@@ -41,6 +41,6 @@ function checkReviewVersions(field: string, versions: readonly string[]): FieldE
   return errors;
 }
 
-/** The real server has the two names the wrong way round. */
+/** The real server swaps the two names. */
 const checkService = (field: string, service: DeepReadonly<ServiceReference>): FieldError[] =>
   checkWebhookService(field, { ...service, name: service.namespace, namespace: service.name });

@@ -1,7 +1,4 @@
-/**
- * CustomResourceDefinition: a kind that is declared at run time. Whether its names are free is the API server's
- * business.
- */
+/** CustomResourceDefinition: a kind that is declared at run time. The API server checks whether its names are free. */
 import type { DeepReadonly } from "../../base/index.ts";
 import { isCheckedFormat, schemasWithin, type Schema } from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
@@ -39,7 +36,7 @@ export const CustomResourceDefinition: Kind<CustomResourceDefinition> = builtInK
   traits: { requiresVersion: true, plainFinalizers: true },
 });
 
-/** Fills in the names and the conversion that a definition leaves out. */
+/** Defaults the names and the conversion that a CRD omits. */
 function complete(given: Definition): Definition {
   const definition = canonicalSchemas(given);
   const { spec } = definition;
@@ -76,14 +73,15 @@ function complete(given: Definition): Definition {
 }
 
 /**
- * The null is stored: the list of conditions is there before anybody writes one, so writing one is not owning the list.
+ * The null is stored: the list of conditions exists before a condition is written, so writing one does not take
+ * ownership of the list.
  */
 const NEW_STATUS = {
   conditions: null,
   acceptedNames: { plural: "", kind: "" },
 } as unknown as DeepReadonly<CustomResourceDefinitionStatus>;
 
-/** The status is the server's: it remembers every version that objects may be stored in. */
+/** The server owns the status: it records every version that objects may be stored in. */
 function prepare(definition: Definition, old: Definition | undefined): Definition {
   const before = old?.status ?? NEW_STATUS;
   const storage = definition.spec.versions?.find((version) => version.storage)?.name;
@@ -95,7 +93,7 @@ function prepare(definition: Definition, old: Definition | undefined): Definitio
   };
 }
 
-/** Formats that mean nothing are kept, and told when they are new. */
+/** Unrecognized formats are kept; new ones cause a warning. */
 function unrecognizedFormats({ spec }: Definition): Set<string> {
   const found = new Set<string>();
   for (const { schema } of spec.versions ?? []) {
@@ -108,7 +106,7 @@ function unrecognizedFormats({ spec }: Definition): Set<string> {
 export const admissions: AnyAdmission[] = [
   builtInAdmission(CustomResourceDefinition, "apiextensions-v1", {
     complete,
-    // A status that remembers no version is one that was never written.
+    // A status without stored versions was never written.
     completeStatus: (definition) =>
       definition.status?.storedVersions?.length ? definition : prepare(definition, definition),
     prepare: (definition, { oldObject }) => prepare(definition, oldObject),

@@ -1,5 +1,6 @@
 /**
- * Defaults must be what the server would store: without unknown fields, and valid by the very schema that states them.
+ * Defaults must be what the server would store: without unknown fields, and valid against the schema that declares
+ * them.
  */
 import { isObject, type Json, type JsonObject } from "../../base/index.ts";
 import {
@@ -13,10 +14,10 @@ import { wrong } from "../field-errors.ts";
 import { META_FIELDS } from "./schema-rules.ts";
 import { propertiesOf } from "./structural-rules.ts";
 
-/** Puts a value where its schema stands in an object. Unset outside of the metadata of objects. */
+/** Places a value at its schema's position in an object. Unset outside object metadata. */
 type Surround = ((value: Json) => JsonObject) | undefined;
 
-/** `schema` is structural. A default inside of metadata is looked at as a part of an object that has nothing else. */
+/** `schema` is structural. A default inside metadata is checked as part of an otherwise empty object. */
 export function checkDefaults(at: string, schema: JsonObject): FieldError[] {
   const errors: FieldError[] = [];
   check(at, schema, true, undefined, errors);
@@ -48,7 +49,7 @@ function defaultErrors(at: string, schema: JsonObject, value: Json): FieldError[
   return [...unknown, ...(findings.embedded.length > 0 ? findings.embedded : findings.values)];
 }
 
-/** Rules that the default itself would break: as something new, and as something that was there before. */
+/** CEL rules that the default itself would break, both as a new value and as an unchanged one. */
 function ruleErrors(field: string, schema: JsonObject, value: Json): FieldError[] {
   if (!hasValidationRules(schema)) return [];
   const validations = compileValidations(schema);

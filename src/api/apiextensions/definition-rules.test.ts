@@ -39,7 +39,7 @@ const problems = (given: CustomResourceDefinition, old?: CustomResourceDefinitio
   validateDefinition(given, old).map(({ field, message }) => `${field}: ${message}`);
 const established = { conditions: [{ type: "Established", status: "True" }] };
 
-test("a definition with one version, or with several that differ, is fine", () => {
+test("accepts a CRD with one version, or with several versions that differ", () => {
   expect(problems(definition([version("v1")]))).toEqual([]);
   expect(
     problems(definition([version("v1"), version("v2", { schema: { openAPIV3Schema: schema({ type: "integer" }) } })])),
@@ -47,19 +47,19 @@ test("a definition with one version, or with several that differ, is fine", () =
 });
 
 const refused: Record<string, [definition: CustomResourceDefinition, want: string[]]> = {
-  "what all versions share is told once": [
+  "a schema error shared by all versions is reported once": [
     definition(["v1", "v2"].map((name) => version(name, { schema: { openAPIV3Schema: schema({}) } }))),
     [
       "spec.validation.openAPIV3Schema.properties[spec].properties[a].type: Required value: must not be empty for specified object fields",
     ],
   ],
-  "what one version has is told of it": [
+  "a schema error in one version is reported for that version": [
     definition([version("v1"), version("v2", { schema: { openAPIV3Schema: schema({}) } })]),
     [
       "spec.versions[1].schema.openAPIV3Schema.properties[spec].properties[a].type: Required value: must not be empty for specified object fields",
     ],
   ],
-  "versions are shown in the server's own form": [
+  "error messages show versions in the server's internal form": [
     definition([version("v1"), version("v1")]),
     [
       'spec.versions: Invalid value: [{"Name":"v1","Served":true,"Storage":true,"Deprecated":false,"DeprecationWarning":null,"Schema":null,"Subresources":null,"AdditionalPrinterColumns":null,"SelectableFields":null},{"Name":"v1","Served":true,"Storage":true,"Deprecated":false,"DeprecationWarning":null,"Schema":null,"Subresources":null,"AdditionalPrinterColumns":null,"SelectableFields":null}]: must contain unique version names',
@@ -68,7 +68,7 @@ const refused: Record<string, [definition: CustomResourceDefinition, want: strin
       text.replace("must contain unique version names", "must have exactly one version marked as storage version"),
     ]),
   ],
-  "a stored version must stay": [
+  "a version in status.storedVersions cannot be removed from spec.versions": [
     definition([version("v1")], {}, { storedVersions: ["v0", "v1"] }),
     [
       'status.storedVersions[0]: Invalid value: "v0": missing from spec.versions; v0 was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in v0 and removes v0 from status.storedVersions',
@@ -80,7 +80,7 @@ const refused: Record<string, [definition: CustomResourceDefinition, want: strin
       'spec.validation.openAPIV3Schema.properties[spec].properties[a].default: Invalid value: {"x":1}: must not have unknown fields',
     ],
   ],
-  "a default must obey the rules of its own schema": [
+  "a default must satisfy the validation rules of its own schema": [
     definition([
       version("v1", {
         schema: {
@@ -94,7 +94,7 @@ const refused: Record<string, [definition: CustomResourceDefinition, want: strin
     ]),
     ["spec.validation.openAPIV3Schema.properties[spec].properties[a].default: Invalid value: 3: too small"],
   ],
-  "fields to select by must exist and be scalars": [
+  "selectable fields must exist and be scalars": [
     definition([
       version("v1", { selectableFields: [{ jsonPath: ".spec.b" }, { jsonPath: ".spec" }, { jsonPath: ".spec.a[0]" }] }),
     ]),
@@ -104,7 +104,7 @@ const refused: Record<string, [definition: CustomResourceDefinition, want: strin
       'spec.selectableFields[2].jsonPath: Invalid value: ".spec.a[0]": is an invalid path: array notation is not allowed',
     ],
   ],
-  "a webhook that would have to convert is refused": [
+  "rejects a conversion webhook when there are several versions": [
     definition([version("v1"), version("v2")], {
       conversion: {
         strategy: "Webhook",
@@ -132,7 +132,7 @@ for (const [behaviour, [given, want]] of Object.entries(refused)) {
   });
 }
 
-test("what objects depend on cannot change once the definition is established", () => {
+test("the scope is immutable once the CRD is established", () => {
   const old = definition([version("v1")], {}, established);
 
   expect(problems(definition([version("v1")], { scope: "Cluster" }, established), old)).toEqual([
@@ -141,7 +141,7 @@ test("what objects depend on cannot change once the definition is established", 
   expect(problems(definition([version("v1")], { scope: "Cluster" }), definition([version("v1")]))).toEqual([]);
 });
 
-test("a definition that lacks everything is refused, not a crash", () => {
+test("rejects a CRD with an empty spec without crashing", () => {
   const empty = {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",

@@ -1,4 +1,4 @@
-/** What makes a CustomResourceDefinition invalid, in the order and words of the real server. */
+/** Validates a CustomResourceDefinition, with the order and messages of the real server. */
 import { equalJson, type DeepReadonly, type JsonObject } from "../../base/index.ts";
 import {
   checkValidationRules,
@@ -28,7 +28,7 @@ export function validateDefinition(given: Definition, old: Definition | undefine
   const definition = withParts(given);
   const { metadata, spec } = definition;
   const errors: FieldError[] = [];
-  // The name itself never changes, and what it must be is not asked again.
+  // The name is immutable, so updates do not check it again.
   if (!old && metadata.name !== `${spec.names.plural}.${spec.group}`)
     errors.push(wrong("metadata.name", metadata.name, 'must be spec.names.plural+"."+spec.group'));
   errors.push(...checkSpec(definition, old), ...(old ? checkUpdate(definition, old) : []));
@@ -51,7 +51,7 @@ export function validateDefinition(given: Definition, old: Definition | undefine
 
 type Version = Definition["spec"]["versions"][number];
 
-/** What a definition must have and may still lack: nothing else needs to ask. */
+/** Fills in absent required parts, so the rules below need not check for them. */
 function withParts(definition: Definition): Definition {
   const { versions = [], names = {}, group = "", scope = "", ...rest } = definition.spec as Partial<Definition["spec"]>;
   const { plural = "", kind = "", ...otherNames } = names as Partial<Definition["spec"]["names"]>;
@@ -101,7 +101,7 @@ function checkSpec(definition: Definition, old: Definition | undefined): FieldEr
       wrong("spec.conversion.strategy", conversion.strategy, "must be None if spec.preserveUnknownFields is true"),
     );
   errors.push(...checkConversion(conversion));
-  // With one version there is nothing to convert, so the webhook would not be called by anybody.
+  // With one version there is nothing to convert, so the webhook would never be called.
   if (
     errors.length === 0 &&
     conversion?.strategy === "Webhook" &&
@@ -121,7 +121,7 @@ function checkSpec(definition: Definition, old: Definition | undefined): FieldEr
 const hasDefaults = (versions: Definition["spec"]["versions"]): boolean =>
   JSON.stringify(versions.map(({ schema }) => schema ?? null)).includes('"default":');
 
-/** What each version says on its own. */
+/** Validates each version on its own. */
 function checkVersions({ top, versions }: SharedForm, old: Definition | undefined): FieldError[] {
   return versions.flatMap((version, index) => {
     const at = `spec.versions[${index}]`;
@@ -136,7 +136,7 @@ function checkVersions({ top, versions }: SharedForm, old: Definition | undefine
       ...checkValidation(`${at}.schema`, schema, status !== undefined, isUnchanged(schema, before?.schema)),
       ...checkSubresources(at, subresources),
       ...checkColumns(at, additionalPrinterColumns),
-      // Fields that differ between versions need schemas that do; the words are those of the real server.
+      // Selectable fields that differ between versions need schemas that differ; the message is the real server's.
       ...(selectableFields?.length && !schema?.openAPIV3Schema
         ? [wrong(`${at}.selectableFields`, "", "may only be set when `version.schema.openAPIV3Schema` is not included")]
         : checkSelectableFields(
@@ -151,7 +151,7 @@ function checkVersions({ top, versions }: SharedForm, old: Definition | undefine
 
 const isUnchanged = (value: unknown, before: unknown): boolean => before !== undefined && equalJson(value, before);
 
-/** Which versions there are. */
+/** Validates the list of versions. */
 function checkVersionList(versions: Definition["spec"]["versions"], form: SharedForm): FieldError[] {
   const errors: FieldError[] = [];
   const shown = form.versions.map(dumpVersion);
@@ -160,13 +160,13 @@ function checkVersionList(versions: Definition["spec"]["versions"], form: Shared
     errors.push(wrong("spec.versions", shown, "must contain unique version names"));
   if (versions.filter(({ storage }) => storage).length !== 1)
     errors.push(wrong("spec.versions", shown, "must have exactly one version marked as storage version"));
-  // An old field that still stands for the first version.
+  // A deprecated field that still represents the first version.
   const problems = first?.name ? dns1035LabelProblems(first.name) : [];
   if (first && problems.length > 0) errors.push(wrong("spec.version", first.name, problems.join(",")));
   return errors;
 }
 
-/** What all versions have in common. */
+/** Validates the parts that all versions share. */
 function checkTop(
   { top, versions }: SharedForm,
   before: SharedForm | undefined,
@@ -191,7 +191,7 @@ function checkTop(
   ];
 }
 
-/** A schema. One that is as it was has been found right before. */
+/** Validates a schema. An unchanged schema is not validated again. */
 function checkValidation(
   at: string,
   validation: DeepReadonly<CustomResourceValidation> | undefined,
@@ -217,7 +217,7 @@ function checkValidation(
   return errors;
 }
 
-/** CEL rules. Only what they look like is told until the schema itself is right. */
+/** CEL rules. Only their syntax is checked until the schema itself is valid. */
 function checkRules(path: string, schema: JsonObject, isSchemaRight: boolean): FieldError[] {
   if (!hasValidationRules(schema)) return [];
   const { schemaErrors, celErrors, totalErrors } = checkValidationRules(schema, { path });
@@ -226,7 +226,7 @@ function checkRules(path: string, schema: JsonObject, isSchemaRight: boolean): F
 
 const ALLOWED_AT_ROOT = new Set(ROOT_PARTS.split(" "));
 
-/** The schema of the status is taken out of the whole, so what is said around it would be lost. */
+/** The status schema is extracted from the root, so validation rules around it would be lost. */
 function checkRootForStatus(field: string, schema: JsonObject): FieldError[] {
   for (const part of statedParts(schema)) {
     if (part === "Type" && schema["type"] !== "object")
@@ -272,7 +272,7 @@ function checkNames(at: string, names: DeepReadonly<CustomResourceDefinitionName
   ];
 }
 
-/** What the objects of an established definition depend on can no longer change. */
+/** Fields that the objects of an established CRD depend on are immutable. */
 function checkUpdate({ spec }: Definition, { spec: old, status }: Definition): FieldError[] {
   const isEstablished =
     status?.conditions?.some((condition) => condition.type === "Established" && condition.status === "True") ?? false;
@@ -327,7 +327,7 @@ export function approvalOf({ metadata }: Pick<Definition, "metadata">): Approval
 
 const SEE = "see https://github.com/kubernetes/enhancements/pull/1111";
 
-/** A group of the Kubernetes project needs a word on who approved it. What was so before stays allowed. */
+/** A group of the Kubernetes project needs an approval annotation. CRDs that lacked it before stay valid. */
 function checkApproval(definition: Definition, old: Definition | undefined): FieldError[] {
   if (!isProtectedGroup(definition.spec.group ?? "")) return [];
   const approval = approvalOf(definition);

@@ -1,4 +1,4 @@
-/** Paths that a definition states into its own schema: fields to select by. */
+/** Resolves field paths that a CRD declares into its own schema: selectable fields. */
 import { isObject, type JsonObject } from "../../base/index.ts";
 import { propertiesOf } from "./structural-rules.ts";
 

@@ -1,14 +1,11 @@
 /**
- * A few messages of the real server show its inner form of versions and schemas. Its names and their order are facts of
- * the wire; nothing else here depends on them.
+ * Some messages of the real server print its internal form of versions and schemas. The names and their order are part
+ * of the wire format; nothing else here depends on them.
  */
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
 import type { CustomResourceDefinitionVersion } from "../facts/apiextensions-v1.ts";
 
-/**
- * The inner name, the outer one, and what it holds: a plain value with what stands for its absence, or a form of
- * schemas.
- */
+/** The internal name, the JSON name, and the content: a plain value with its zero value, or nested schemas. */
 type Part = readonly [inner: string, outer: string, absent: Json | { readonly form: Form }];
 type Form = "schema" | "schemas" | "map" | "array" | "boolean" | "rules";
 
@@ -59,11 +56,11 @@ const SCHEMA_PARTS: readonly Part[] = [
   ["XValidations", "x-kubernetes-validations", { form: "rules" }],
 ];
 
-/** Parts that may stand at the root of a schema whose status has an endpoint of its own. */
+/** Keywords allowed at the root of a schema with the status subresource enabled. */
 export const ROOT_PARTS =
   "Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations";
 
-/** The inner names of what a schema states. */
+/** Returns the internal names of the keywords a schema sets. */
 export function statedParts(schema: JsonObject): string[] {
   return SCHEMA_PARTS.filter(([, outer]) => schema[outer] !== undefined).map(([inner]) => inner);
 }

@@ -1,6 +1,6 @@
 /**
- * What a definition's schema may say at all: the keywords of OpenAPI that are served, and how Kubernetes' own go
- * together.
+ * Checks which keywords a CRD's schema may use: the supported OpenAPI keywords, and the combinations of the
+ * `x-kubernetes-` extensions.
  */
 import { defined, isObject, type Json, type JsonObject } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
@@ -8,16 +8,16 @@ import { forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
 import { MAX_SCHEMA_DEPTH, propertiesOf } from "./structural-rules.ts";
 
 const TYPES = ["array", "boolean", "integer", "number", "object", "string"];
-/** What every object has, whatever its schema says. */
+/** Fields that every object has, regardless of its schema. */
 export const META_FIELDS: ReadonlySet<string> = new Set(["metadata", "kind", "apiVersion"]);
 
 interface Place {
   at: string;
   isRoot: boolean;
   depth: number;
-  /** Inside of the metadata, kind or apiVersion of an object. */
+  /** Inside the metadata, kind or apiVersion of an object. */
   inMeta: boolean;
-  /** Why no default may stand here. */
+  /** Why a default is not allowed here. */
   noDefault: string | undefined;
 }
 
@@ -146,13 +146,13 @@ function checkTypeFor(schema: JsonObject, type: string, field: string, detail: s
   else if (actual !== type) errors.push(wrong(field, actual, detail));
 }
 
-/** Elements of a set are compared as a whole, so their parts have no owners of their own. */
+/** Set elements are compared as a whole, so their fields have no separate owners. */
 function checkSetItems(items: JsonObject, at: string, errors: FieldError[]): void {
   const detail = "must be atomic as item of a list with x-kubernetes-list-type=set";
   const listType = items["x-kubernetes-list-type"];
   if (items["type"] === "array" && listType !== undefined && listType !== "atomic")
     errors.push(wrong(`${at}.x-kubernetes-list-type`, listType, detail));
-  // The real server shows the list type here, which objects do not have.
+  // The real server prints the list type here, which objects do not have.
   if (items["type"] === "object" && items["x-kubernetes-map-type"] !== "atomic")
     errors.push(wrong(`${at}.x-kubernetes-map-type`, listType ?? null, detail));
 }
@@ -191,7 +191,7 @@ function checkMapList(schema: JsonObject, keys: readonly string[], at: string, e
   }
 }
 
-/** What identifies an element must be there. */
+/** Fields that identify a list element must be present. */
 function checkIdentities(
   items: JsonObject,
   listType: "map" | "set",

@@ -1,6 +1,6 @@
 /**
- * The form in which rules look at a definition: what all versions have in common stands once, at the top. So does the
- * real server, and its messages name `spec.validation` or `spec.versions[1].schema` accordingly.
+ * The form in which rules read a CRD: parts that all versions share are listed once, at the top. The real server does
+ * the same, and its messages name `spec.validation` or `spec.versions[1].schema` accordingly.
  */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import type { CustomResourceDefinitionSpec, CustomResourceDefinitionVersion } from "../facts/apiextensions-v1.ts";
@@ -9,9 +9,9 @@ type Version = DeepReadonly<CustomResourceDefinitionVersion>;
 type Shareable = "schema" | "subresources" | "additionalPrinterColumns" | "selectableFields";
 
 export interface SharedForm {
-  /** What is equal in every version; unset when it is not, or when no version has it. */
+  /** Parts that are equal in every version; unset when they differ or when no version has them. */
   readonly top: Partial<Pick<Version, Shareable>>;
-  /** What is left in each version. */
+  /** The remaining parts of each version. */
   readonly versions: readonly Version[];
 }
 

@@ -1,17 +1,17 @@
 /**
- * Whether a definition's schema is structural: every level has a type, and everything that is said about a value is
- * said once, outside of `allOf`, `anyOf`, `oneOf` and `not`. Only then can the server prune, default and merge by it.
+ * Checks whether a CRD's schema is structural: every level has a type, and every keyword that describes a value is
+ * declared once, outside `allOf`, `anyOf`, `oneOf` and `not`. Only then can the server prune, default and merge by it.
  */
 import { equalJson, isObject, type Json, type JsonObject } from "../../base/index.ts";
 import { PatternError, compilePattern, type FieldError } from "../../machinery/index.ts";
 import { forbiddenField, missing, wrong } from "../field-errors.ts";
 
-/** Schemas nest; a hostile one should not nest for ever. */
+/** Limits schema nesting, so a hostile schema cannot overflow the stack. */
 export const MAX_SCHEMA_DEPTH = 100;
 
 /**
- * What a schema cannot be converted with, in words; undefined when it can. Other rules refuse most of it in better
- * words.
+ * Describes the part of a schema that prevents its conversion; undefined when it can be converted. Other rules reject
+ * most of these with better messages.
  */
 export function unsupportedPart(schema: JsonObject, depth = 0): string | undefined {
   if (depth > MAX_SCHEMA_DEPTH) return `schemas may be nested at most ${MAX_SCHEMA_DEPTH} levels deep`;
@@ -74,7 +74,7 @@ const WHERE: Record<Level, string> = {
   item: "for specified array items",
 };
 
-/** Everything that keeps a schema from being structural, by text. */
+/** Returns every error that keeps a schema from being structural, sorted by message. */
 export function checkStructural(at: string, root: JsonObject): FieldError[] {
   const errors: FieldError[] = [];
   checkLevel(at, root, "root", errors);
@@ -131,7 +131,7 @@ function checkLevel(at: string, schema: JsonObject, level: Level, errors: FieldE
   }
 }
 
-/** A definition may restrict the names of its objects; everything else about metadata is given. */
+/** A CRD may restrict the names of its objects; the rest of metadata is fixed. */
 function checkMetadata(
   at: string,
   properties: JsonObject,
@@ -167,8 +167,8 @@ const INT_OR_STRING = [{ type: "integer" }, { type: "string" }];
 const isIntOrStringPair = (anyOf: Json | undefined): boolean => anyOf !== undefined && equalJson(anyOf, INT_OR_STRING);
 
 /**
- * What is said about values here and in junctors. The usual form of int-or-string has types in its `anyOf`, here or in
- * the first `allOf`.
+ * Keywords that describe values, here and in junctors. The usual form of int-or-string has types in its `anyOf`, here
+ * or in the first `allOf`.
  */
 function checkValues(at: string, schema: JsonObject, skipAnyOf: boolean, errors: FieldError[], mayNest = true): void {
   for (const { at: junctor, schema: inner } of junctorsOf(schema)) {
@@ -188,7 +188,7 @@ function checkPattern(field: string, pattern: string, errors: FieldError[]): voi
   }
 }
 
-/** What a junctor may not say: it narrows values, it does not describe them. */
+/** Keywords that a junctor may not set: it narrows values, it does not describe them. */
 const ONLY_OUTSIDE: readonly (readonly [key: string, detail: string])[] = [
   ["type", "must be empty to be structural"],
   ["additionalProperties", "must be undefined to be structural"],
@@ -217,7 +217,7 @@ function checkNested(at: string, schema: JsonObject, skipAnyOf: boolean, errors:
     errors.push(forbiddenField(`${at}.properties[metadata]`, "must not be specified in a nested context"));
 }
 
-/** What a junctor at the root talks about must be there outside of it. */
+/** A property that a junctor at the root names must also be declared outside it. */
 function checkCompleteness(
   nested: JsonObject,
   schema: JsonObject | undefined,

@@ -1,5 +1,5 @@
 /**
- * What a definition says about each version besides its schema: printer columns, scale paths, fields to select by,
+ * Validation rules for the parts of a version besides its schema: printer columns, scale paths, selectable fields,
  * deprecation.
  */
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
@@ -65,7 +65,7 @@ export function checkSubresources(
 
 const SELECTABLE_TYPES = ["string", "boolean", "integer"];
 
-/** `mayBeMany`: they were too many before and stay as they are. */
+/** `mayBeMany`: the stored object already exceeds the limit and the list is unchanged. */
 export function checkSelectableFields(
   at: string,
   fields: DeepReadonly<SelectableField[]> | undefined,

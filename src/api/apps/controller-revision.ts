@@ -1,4 +1,4 @@
-/** ControllerRevision: a template as it once was, so that a workload can tell its pods apart and go back. */
+/** ControllerRevision: an earlier version of a template, so that a workload can distinguish its pods and roll back. */
 import { isObject } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
@@ -31,7 +31,7 @@ export const ControllerRevision: Kind<ControllerRevision> = builtInKind<Controll
   ],
 });
 
-/** Stored once and never changed; only its number may grow. */
+/** The data is immutable; only the revision number may increase. */
 export const admissions: AnyAdmission[] = [
   builtInAdmission(ControllerRevision, "apps-v1", {
     validate({ object, oldObject }) {

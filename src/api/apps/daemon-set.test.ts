@@ -15,7 +15,7 @@ const make = (spec: object = {}): DaemonSet => ({
 });
 const GENERATION = "deprecated.daemonset.template.generation";
 
-test("a set replaces one pod at a time and counts its templates", () => {
+test("a DaemonSet defaults to maxUnavailable 1 and template generation 1", () => {
   const { object } = review(admissions, make());
 
   expect(object.spec).toMatchObject({
@@ -25,7 +25,7 @@ test("a set replaces one pod at a time and counts its templates", () => {
   expect(object.metadata.annotations).toEqual({ [GENERATION]: "1" });
 });
 
-test("only a new template is counted, whatever the client says", () => {
+test("only a new template increases the template generation; the client's annotation is ignored", () => {
   const old = review(admissions, make()).object;
   const changed = (spec: object): string | undefined =>
     review(admissions, make(spec), { old }).object.metadata.annotations?.[GENERATION];
@@ -35,17 +35,17 @@ test("only a new template is counted, whatever the client says", () => {
 });
 
 const refusals: Record<string, [rollingUpdate: object, want: string]> = {
-  "a rollout that can neither add nor remove": [
+  "a rollout with maxUnavailable and maxSurge both 0": [
     { maxUnavailable: 0 },
     "spec.updateStrategy.rollingUpdate.maxUnavailable: Required value: cannot be 0 when maxSurge is 0",
   ],
-  "a rollout that adds and removes": [
+  "a rollout with maxSurge set while maxUnavailable is not 0": [
     { maxSurge: 1 },
     "spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: 1: may not be set when maxUnavailable is non-zero",
   ],
 };
 for (const [behaviour, [rollingUpdate, want]] of Object.entries(refusals)) {
-  test(`refuses ${behaviour}`, () => {
+  test(`rejects ${behaviour}`, () => {
     expect(review(admissions, make({ updateStrategy: { rollingUpdate } })).problems).toEqual([want]);
   });
 }

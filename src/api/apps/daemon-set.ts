@@ -1,4 +1,4 @@
-/** DaemonSet: one pod of a template on every node that it fits. */
+/** DaemonSet: one pod of a template on every node that matches. */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
@@ -54,7 +54,7 @@ type Read<T> = DeepReadonly<T>;
 type Spec = Read<DaemonSet["spec"]>;
 type Strategy = NonNullable<Spec["updateStrategy"]>;
 
-/** Counts the versions of the template. The field that once held it is gone; the annotation stands for it. */
+/** Counts the versions of the template. The original field was removed; the annotation replaces it. */
 const TEMPLATE_GENERATION = "deprecated.daemonset.template.generation";
 
 function defaultSpec(spec: Spec): Spec {
@@ -86,7 +86,7 @@ function withGeneration(set: Read<DaemonSet>, generation: number): Read<DaemonSe
   };
 }
 
-/** Clients cannot choose the number: it begins at one and grows with every new template. */
+/** Clients cannot set the number: it starts at one and increases with every new template. */
 function prepare(set: Read<DaemonSet>, { oldObject }: Review<DaemonSet>): Read<DaemonSet> {
   if (!oldObject) return withGeneration(set, Math.max(1, generationOf(set)));
   return withGeneration(set, generationOf(oldObject) + (equalJson(set.spec.template, oldObject.spec.template) ? 0 : 1));
@@ -157,7 +157,7 @@ function checkStatus({ object: { status }, oldObject }: Review<DaemonSet>): Fiel
 
 export const admissions: AnyAdmission[] = [
   builtInAdmission(DaemonSet, "apps-v1", {
-    // Whoever writes the set owns the annotation, as if it had been sent.
+    // The writer of the set owns the annotation, as if it had sent it.
     complete: (set) => withGeneration(change(set, "spec", defaultSpec), generationOf(set)),
     prepare,
     validate: checkDaemonSet,

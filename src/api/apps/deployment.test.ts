@@ -37,7 +37,7 @@ const problems = (spec: object, old?: object): string[] =>
   ).map(({ field, message }) => `${field}: ${message}`);
 
 const defaults: Record<string, [spec: object, want: object]> = {
-  "runs one replica and rolls a quarter at a time": [
+  "defaults to one replica and 25% rolling updates": [
     {},
     {
       replicas: 1,
@@ -47,9 +47,12 @@ const defaults: Record<string, [spec: object, want: object]> = {
     },
   ],
   "keeps zero replicas": [{ replicas: 0 }, { replicas: 0 }],
-  "takes null for not stated": [{ replicas: null }, { replicas: 1 }],
-  "has nothing to roll when it recreates": [{ strategy: { type: "Recreate" } }, { strategy: { type: "Recreate" } }],
-  "fills in the other half of a strategy": [
+  "treats null as unset": [{ replicas: null }, { replicas: 1 }],
+  "has no rollingUpdate when the strategy is Recreate": [
+    { strategy: { type: "Recreate" } },
+    { strategy: { type: "Recreate" } },
+  ],
+  "defaults the missing half of a rolling update": [
     { strategy: { rollingUpdate: { maxSurge: 1 } } },
     { strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: "25%", maxSurge: 1 } } },
   ],
@@ -60,7 +63,7 @@ for (const [behaviour, [spec, want]] of Object.entries(defaults)) {
   });
 }
 
-test("a template is completed without what only pods have", () => {
+test("a pod template is defaulted without fields that only pods have", () => {
   const { spec } = completed({}).spec.template;
 
   expect(spec).toEqual({
@@ -82,40 +85,40 @@ test("a template is completed without what only pods have", () => {
   });
 });
 
-test("a status update leaves the spec alone", () => {
+test("a status update does not change the spec", () => {
   expect(completed({}, { operation: "UPDATE", subresource: "status" }).spec.replicas).toBeUndefined();
 });
 
 const refusals: Record<string, [spec: object, want: string[]]> = {
-  "replicas below zero": [{ replicas: -1 }, ["spec.replicas: Invalid value: -1: must be greater than or equal to 0"]],
-  "a selector that misses its own pods": [
+  "negative replicas": [{ replicas: -1 }, ["spec.replicas: Invalid value: -1: must be greater than or equal to 0"]],
+  "a selector that does not match the template labels": [
     { selector: { matchLabels: { app: "b" } } },
     ['spec.template.metadata.labels: Invalid value: {"app":"a"}: `selector` does not match template `labels`'],
   ],
-  "a share of more than everything": [
+  "a maxUnavailable above 100%": [
     { strategy: { rollingUpdate: { maxUnavailable: "101%" } } },
     ['spec.strategy.rollingUpdate.maxUnavailable: Invalid value: "101%": must not be greater than 100%'],
   ],
-  "a rollout that can neither add nor remove": [
+  "a rollout with maxUnavailable and maxSurge both 0": [
     { strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 0 } } },
     ["spec.strategy.rollingUpdate.maxUnavailable: Invalid value: 0: may not be 0 when `maxSurge` is 0"],
   ],
-  "a rolling update beside Recreate": [
+  "a rollingUpdate with the Recreate strategy": [
     { strategy: { type: "Recreate", rollingUpdate: {} } },
     ["spec.strategy.rollingUpdate: Forbidden: may not be specified when strategy `type` is 'Recreate'"],
   ],
-  "pods that stop by themselves": [
+  "a template with activeDeadlineSeconds": [
     { template: { ...base.template, spec: { ...base.template.spec, activeDeadlineSeconds: 5 } } },
     ["spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in ReplicaSet is not Supported"],
   ],
 };
 for (const [behaviour, [spec, want]] of Object.entries(refusals)) {
-  test(`refuses ${behaviour}`, () => {
+  test(`rejects ${behaviour}`, () => {
     expect(problems(spec)).toEqual(want);
   });
 }
 
-test("the selector can never change", () => {
+test("the selector is immutable", () => {
   const wider = {
     ...base,
     template: { ...base.template, metadata: { labels: { app: "a", tier: "b" } } },

@@ -101,8 +101,8 @@ function checkDeployment({ object: { spec }, oldObject, settled }: Review<Deploy
 }
 
 /**
- * The rules of selector and template that Deployments and ReplicaSets share. A template that passed before is not
- * looked at again.
+ * The selector and template rules that Deployments and ReplicaSets share. A template that already passed is not checked
+ * again.
  */
 export function checkSelectedTemplate(
   errors: FieldError[],

@@ -1,8 +1,8 @@
-/** Numbers that may be percentages, as the rules of rollouts compare them. */
+/** Compares numbers that may be percentages, for rollout rules. */
 
 /**
- * The number itself, or the number before the percent sign. A text that is no percentage counts as its number, or as
- * nothing.
+ * Returns the number itself, or the number before the percent sign. Text that is not a percentage counts as its number,
+ * or as zero.
  */
 export function shareOf(value: number | string): number {
   if (typeof value === "number") return value;

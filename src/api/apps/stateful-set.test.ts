@@ -19,7 +19,7 @@ const claim = {
   spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
 };
 
-test("a set starts one pod after the other, rolls all of them and keeps claims", () => {
+test("a StatefulSet defaults to ordered pods, rolling updates and retained claims", () => {
   expect(review(admissions, make()).object.spec).toMatchObject({
     podManagementPolicy: "OrderedReady",
     updateStrategy: { type: "RollingUpdate", rollingUpdate: { partition: 0 } },
@@ -29,7 +29,7 @@ test("a set starts one pod after the other, rolls all of them and keeps claims",
   });
 });
 
-test("a template of claims is shown as the claim that it becomes, and can be mounted", () => {
+test("a claim template is defaulted as a PersistentVolumeClaim and can be mounted", () => {
   const template = {
     ...base.template,
     spec: { containers: [{ name: "c", image: "i", volumeMounts: [{ name: "data", mountPath: "/d" }] }] },
@@ -47,11 +47,11 @@ test("a template of claims is shown as the claim that it becomes, and can be mou
 });
 
 const refusals: Record<string, [spec: object, want: string[]]> = {
-  "a strategy that there is none of": [
+  "an unknown update strategy": [
     { updateStrategy: { type: "X" } },
     [`spec.updateStrategy: Invalid value: {"Type":"X","RollingUpdate":null}: must be 'RollingUpdate' or 'OnDelete'`],
   ],
-  "a claim without storage": [
+  "a claim without a storage request": [
     { volumeClaimTemplates: [{ metadata: { name: "data" }, spec: { accessModes: ["ReadWriteOnce"] } }] },
     ["spec.volumeClaimTemplates[0].spec.resources[storage]: Required value"],
   ],
@@ -61,12 +61,12 @@ const refusals: Record<string, [spec: object, want: string[]]> = {
   ],
 };
 for (const [behaviour, [spec, want]] of Object.entries(refusals)) {
-  test(`refuses ${behaviour}`, () => {
+  test(`rejects ${behaviour}`, () => {
     expect(review(admissions, make(spec)).problems).toEqual(want);
   });
 }
 
-test("only what identities do not hang on may change", () => {
+test("rejects changes to fields other than the mutable ones", () => {
   const old = review(admissions, make()).object;
   const changed = (spec: object): string[] =>
     review(admissions, { ...old, spec: { ...old.spec, ...spec } }, { old }).problems;
@@ -77,7 +77,7 @@ test("only what identities do not hang on may change", () => {
   );
 });
 
-test("a status does not count more than there is", () => {
+test("status counts cannot exceed status.replicas", () => {
   const old = review(admissions, make()).object;
 
   const { problems } = review<StatefulSet>(

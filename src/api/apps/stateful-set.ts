@@ -1,4 +1,4 @@
-/** StatefulSet: pods with an identity each, a number that they keep and volumes that stay theirs. */
+/** StatefulSet: pods that each have a stable identity, an ordinal and their own volumes. */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import { dnsLabelProblems, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
@@ -90,13 +90,13 @@ function defaultStrategy(strategy: Strategy): Strategy {
     strategy.type === undefined ? fill(strategy, { type: "RollingUpdate", rollingUpdate: {} }) : strategy;
   if (typed.type !== "RollingUpdate") return typed;
   return change(typed, "rollingUpdate", (given) => {
-    // Part of a feature that no server has on by default.
+    // Belongs to a feature gate that is off by default.
     const { maxUnavailable: _, ...rolling } = given;
     return fill(rolling, { partition: 0 });
   });
 }
 
-/** Templates are shown as the claims that they become. */
+/** Claim templates are defaulted like the claims created from them. */
 function defaultClaim(claim: Read<PersistentVolumeClaim>): Read<PersistentVolumeClaim> {
   const typed = fill(claim, { apiVersion: "v1", kind: "PersistentVolumeClaim", status: {} });
   return change(
@@ -146,7 +146,9 @@ function checkSpec(
   checkRunsForEver(errors, "spec.template", template?.spec, "StatefulSet");
 }
 
-/** Pods are called after the set and find their claims as volumes. Metadata is reported twice, as upstream does. */
+/**
+ * Pods are named after the set and mount their claims as volumes. Metadata errors are reported twice, as upstream does.
+ */
 function checkOwnTemplate(
   errors: FieldError[],
   template: Read<PodTemplateSpec>,
@@ -211,7 +213,7 @@ function checkRetention(errors: FieldError[], policy: Spec["persistentVolumeClai
   }
 }
 
-/** Identities hang on everything else. */
+/** All other fields determine pod identities. */
 const MUTABLE = [
   "replicas",
   "template",

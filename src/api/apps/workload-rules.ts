@@ -1,4 +1,4 @@
-/** What workloads of pods have in common: a selector, a template that it selects, and counts in their status. */
+/** Validation shared by pod workloads: a selector, a template that it matches, and counts in their status. */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import { labelSelectorOf, matchesLabels, type FieldError } from "../../machinery/index.ts";
 import type { Review } from "../admission.ts";
@@ -10,7 +10,10 @@ import type { KubernetesObject } from "../meta.ts";
 
 type Read<T> = DeepReadonly<T>;
 
-/** The selector of a workload; true when it can be matched with. `kind` is how upstream calls the workload. */
+/**
+ * Validates the selector of a workload; returns true when it can be used for matching. `kind` is upstream's name for
+ * the workload.
+ */
 export function checkOwnSelector(
   errors: FieldError[],
   selector: Read<LabelSelector> | undefined,
@@ -31,7 +34,8 @@ export const isEmpty = ({ matchLabels, matchExpressions }: Read<LabelSelector>):
   Object.keys(matchLabels ?? {}).length + (matchExpressions?.length ?? 0) === 0;
 
 /**
- * A workload that does not select the pods that it makes would make them for ever. An absent selector selects nothing.
+ * A workload that does not select the pods it creates would create pods without end. An absent selector selects
+ * nothing.
  */
 export function checkSelects(
   errors: FieldError[],
@@ -63,7 +67,7 @@ interface ReplicaCounts {
   readonly availableReplicas?: number;
 }
 
-/** No part is more than the whole. */
+/** No partial count exceeds the total. */
 export function checkReplicaCounts<K extends string>(
   errors: FieldError[],
   status: ReplicaCounts & { readonly [key in K]?: number },
@@ -79,18 +83,18 @@ export function checkReplicaCounts<K extends string>(
     errors.push(wrong("status.availableReplicas", availableReplicas, `cannot be greater than ${readyField}`));
 }
 
-/** Names of revisions are made unique by a counter that only grows. */
+/** Revision names are made unique by a counter that only increases. */
 export function checkCollisionCount(errors: FieldError[], count: number | undefined, old: number | undefined): void {
   if (old !== undefined && (count ?? -1) < old)
     errors.push(wrong("status.collisionCount", count ?? 0, "cannot be decremented"));
 }
 
-/** True when the template is the very one that passed before. */
+/** True when the template is the same one that passed before. */
 export function isSettled<T extends { readonly template?: unknown }>(spec: T, settled: T | undefined): boolean {
   return settled?.template !== undefined && settled.template === spec.template;
 }
 
-/** Workloads are warned about what they want, when that is new. */
+/** Emits warnings for the spec of a workload when it changes. */
 export function specWarnings<T extends KubernetesObject>(
   { subresource, object, oldObject }: Review<T>,
   warningsOf: () => string[],

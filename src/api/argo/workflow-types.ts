@@ -1,6 +1,6 @@
 /**
- * The parts of an Argo Workflow that Flotilla knows. The definition leaves spec and status open, as Argo's minimal one
- * does, so anything else may stand beside them.
+ * The parts of an Argo Workflow that Flotilla uses. The CRD leaves spec and status open, as Argo's minimal CRD does, so
+ * other fields may be present.
  */
 import type { Json } from "../../base/index.ts";
 import type { Container } from "../facts/core-v1.ts";
@@ -15,7 +15,7 @@ export interface Workflow extends KubernetesObject {
 export interface WorkflowSpec {
   /** The template that runs first. */
   entrypoint?: string;
-  /** The template that runs last, whatever happened before. */
+  /** The template that runs last, regardless of the outcome. */
   onExit?: string;
   templates?: WorkflowTemplate[];
   arguments?: WorkflowArguments;
@@ -23,7 +23,7 @@ export interface WorkflowSpec {
   suspend?: boolean;
   /** `Stop` still runs the exit handler, `Terminate` does not. */
   shutdown?: "" | "Stop" | "Terminate";
-  /** Pods at once; unset is all. */
+  /** Maximum number of concurrent pods; unset means no limit. */
   parallelism?: number;
   activeDeadlineSeconds?: number;
   ttlStrategy?: { secondsAfterCompletion?: number; secondsAfterSuccess?: number; secondsAfterFailure?: number };
@@ -38,7 +38,7 @@ export interface WorkflowTemplate {
   outputs?: WorkflowOutputs;
   metadata?: Pick<Partial<ObjectMeta>, "labels" | "annotations">;
   container?: Partial<Container>;
-  /** Each inner list runs at once, one list after the other. */
+  /** The steps of an inner list run in parallel; the lists run in sequence. */
   steps?: WorkflowStep[][];
   dag?: { target?: string; tasks: WorkflowTask[]; failFast?: boolean };
   suspend?: { duration?: string };
@@ -97,7 +97,7 @@ export interface WorkflowStatus {
   startedAt?: string | null;
   finishedAt?: string | null;
   estimatedDuration?: number;
-  /** `done/all` of the pods that are known so far. */
+  /** `done/all` of the pods known so far. */
   progress?: string;
   message?: string;
   nodes?: Record<string, WorkflowNodeStatus>;

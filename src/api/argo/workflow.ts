@@ -1,7 +1,6 @@
 /**
- * Argo's Workflow. As with Argo's minimal definition, spec and status are open, atomic to server-side apply, and the
- * status is no subresource: whoever writes the object writes both, which is how two writers come to overwrite each
- * other.
+ * Argo's Workflow. As in Argo's minimal CRD, spec and status are open and atomic to server-side apply, and the status
+ * is no subresource: every writer writes both, so two writers can overwrite each other.
  */
 import { lazyVersion } from "../define.ts";
 import type { Column, Kind } from "../kind.ts";

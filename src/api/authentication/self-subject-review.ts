@@ -1,4 +1,4 @@
-/** SelfSubjectReview: who am I to this server? Behind `kubectl auth whoami`. */
+/** SelfSubjectReview: returns the user that the server authenticated. Used by `kubectl auth whoami`. */
 import { builtInKind } from "../define.ts";
 import type { SelfSubjectReview as SelfSubjectReviewFacts } from "../facts/authentication-v1.ts";
 import type { Kind } from "../kind.ts";

@@ -1,7 +1,4 @@
-/**
- * TokenRequest: what is sent to `serviceaccounts/<name>/token`, and comes back with a token. It is no resource of its
- * own.
- */
+/** TokenRequest: the body of `serviceaccounts/<name>/token`, returned with a token. It is not a resource of its own. */
 import { builtInKind } from "../define.ts";
 import type { TokenRequest as TokenRequestFacts } from "../facts/authentication-v1.ts";
 import type { Kind } from "../kind.ts";

@@ -1,4 +1,4 @@
-/** TokenReview: whose token is this? Other servers ask it for the tokens that they are sent. */
+/** TokenReview: returns the user a token belongs to. Other servers use it to authenticate tokens they receive. */
 import { builtInKind } from "../define.ts";
 import type { TokenReview as TokenReviewFacts } from "../facts/authentication-v1.ts";
 import type { Kind } from "../kind.ts";

@@ -14,7 +14,7 @@ type Spec = DeepReadonly<
   Pick<SubjectAccessReviewSpec, "resourceAttributes" | "nonResourceAttributes" | "user" | "groups">
 >;
 
-/** `asksForOthers`: the review must say about whom it is. */
+/** `asksForOthers`: the review must name a user or group. */
 export function checkAccessReview(spec: Spec, asksForOthers: boolean): FieldError[] {
   const { resourceAttributes, nonResourceAttributes, user = "", groups = [] } = spec;
   const errors: FieldError[] = [];
@@ -40,7 +40,7 @@ export function checkAccessReview(spec: Spec, asksForOthers: boolean): FieldErro
   return errors;
 }
 
-/** A review in a namespace is about that namespace. */
+/** A local review checks access in its own namespace. */
 export function checkLocalAttributes(
   { resourceAttributes, nonResourceAttributes }: Spec,
   namespace: string,
@@ -56,7 +56,7 @@ export function checkLocalAttributes(
   return errors;
 }
 
-/** As the real server shows them, which uses the names of its own type. */
+/** The form that the real server prints, with the names of its Go type. */
 function shown({ path = "", verb = "" }: DeepReadonly<NonResourceAttributes>): { Path: string; Verb: string } {
   return { Path: path, Verb: verb };
 }
@@ -96,7 +96,7 @@ function checkForm(
     : [];
 }
 
-/** Operators that this version does not know are left to whoever decides. */
+/** Operators unknown to this version are left to the authorizer. */
 function checkValues(field: string, operator: string, values: readonly string[]): FieldError[] {
   if ((operator === "In" || operator === "NotIn") && values.length === 0)
     return [missing(`${field}.values`, "must be specified when `operator` is 'In' or 'NotIn'")];

@@ -1,6 +1,6 @@
 /**
- * LocalSubjectAccessReview: may somebody do something in this namespace? It can be granted to those who own a namespace
- * only.
+ * LocalSubjectAccessReview: checks whether a user may perform an action in this namespace. Access to it can be granted
+ * per namespace.
  */
 import { builtInKind } from "../define.ts";
 import type { LocalSubjectAccessReview as LocalSubjectAccessReviewFacts } from "../facts/authorization-v1.ts";

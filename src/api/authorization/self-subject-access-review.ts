@@ -1,4 +1,4 @@
-/** SelfSubjectAccessReview: may I do something? Answered and never stored. */
+/** SelfSubjectAccessReview: checks whether the requesting user may perform an action. Answered and never stored. */
 import { builtInKind } from "../define.ts";
 import type { SelfSubjectAccessReview as SelfSubjectAccessReviewFacts } from "../facts/authorization-v1.ts";
 import type { Kind } from "../kind.ts";

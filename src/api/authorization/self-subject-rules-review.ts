@@ -1,4 +1,7 @@
-/** SelfSubjectRulesReview: what may I do in a namespace? Behind `kubectl auth can-i --list`. */
+/**
+ * SelfSubjectRulesReview: lists the actions the requesting user may perform in a namespace. Used by `kubectl auth can-i
+ * --list`.
+ */
 import { builtInKind } from "../define.ts";
 import type { SelfSubjectRulesReview as SelfSubjectRulesReviewFacts } from "../facts/authorization-v1.ts";
 import type { Kind } from "../kind.ts";

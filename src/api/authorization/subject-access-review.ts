@@ -1,4 +1,4 @@
-/** SubjectAccessReview: may somebody do something? Answered and never stored. */
+/** SubjectAccessReview: checks whether a user may perform an action. Answered and never stored. */
 import { builtInKind } from "../define.ts";
 import type { SubjectAccessReview as SubjectAccessReviewFacts } from "../facts/authorization-v1.ts";
 import type { Kind } from "../kind.ts";

@@ -23,11 +23,11 @@ const problems = (spec: object): string[] =>
     ({ field, message }) => `${field}: ${message}`,
   );
 
-test("without metrics it keeps processors four fifths busy", () => {
+test("without metrics it targets 80% CPU utilization", () => {
   expect(defaultAutoscaler(makeAutoscaler()).spec).toMatchObject({ minReplicas: 1, metrics: [cpu(80)] });
 });
 
-test("a behaviour that is begun is completed", () => {
+test("a partial behavior is defaulted", () => {
   const { behavior } = defaultAutoscaler(
     makeAutoscaler({ behavior: { scaleDown: { selectPolicy: "Disabled" } } }),
   ).spec;
@@ -39,7 +39,7 @@ test("a behaviour that is begun is completed", () => {
   });
 });
 
-test("what v1 has no field for travels in annotations and comes back", () => {
+test("fields that v1 lacks round-trip through annotations", () => {
   const stored = defaultAutoscaler(
     makeAutoscaler(
       { metrics: [pods, cpu(50)], behavior: { scaleUp: { tolerance: "50m" } } },
@@ -68,7 +68,7 @@ test("what v1 has no field for travels in annotations and comes back", () => {
   expect(toV2(old)).toEqual(stored);
 });
 
-test("annotations that hold anything else count as absent", () => {
+test("malformed conversion annotations are ignored", () => {
   const annotations = {
     "autoscaling.alpha.kubernetes.io/metrics": "[1",
     "autoscaling.alpha.kubernetes.io/behavior": "[]",
@@ -88,22 +88,22 @@ test("annotations that hold anything else count as absent", () => {
 });
 
 const cases: Record<string, [spec: object, want: string[]]> = {
-  "a target is of a group": [
+  "the scale target must have an API group": [
     { scaleTargetRef: { kind: "Deployment", name: "web", apiVersion: "v1" } },
     ['spec.scaleTargetRef.apiVersion: Invalid value: "v1": apiVersion must specify API group'],
   ],
-  "there is room for replicas": [
+  "maxReplicas must be positive and at least minReplicas": [
     { maxReplicas: 0 },
     [
       "spec.maxReplicas: Required value: must be set and greater than 0",
       "spec.maxReplicas: Invalid value: 0: must be greater than or equal to `minReplicas`",
     ],
   ],
-  "a metric has the source that it names": [
+  "a metric must have the source that its type names": [
     { metrics: [{ type: "Resource", pods: pods.pods }] },
     ["spec.metrics[0].resource: Required value: must populate information for the given metric source"],
   ],
-  "a use is stated in one way": [
+  "a resource target is either a utilization or a raw value": [
     {
       metrics: [
         {
@@ -116,7 +116,7 @@ const cases: Record<string, [spec: object, want: string[]]> = {
       "spec.metrics[0].resource.target.averageValue: Forbidden: may not set both a target raw value and a target utilization",
     ],
   ],
-  "nothing scales to none by processors": [
+  "scaling to zero with CPU metrics alone is rejected": [
     { minReplicas: 0 },
     [
       "spec.minReplicas: Invalid value: 0: must be greater than or equal to 1",
@@ -139,7 +139,7 @@ test("the table shows two metrics and counts the rest", () => {
   );
 });
 
-test("rules survive that everything is missing", () => {
+test("validation does not crash when all fields are missing", () => {
   expect(
     problems({
       scaleTargetRef: {},

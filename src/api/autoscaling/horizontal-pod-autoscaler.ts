@@ -1,6 +1,6 @@
 /**
- * HorizontalPodAutoscaler: keeps the replicas of a workload in proportion to what its pods use. Stored as `v2`; `v1` is
- * a view of it.
+ * HorizontalPodAutoscaler: scales a workload's replicas in proportion to what its pods use. Stored as `v2`; `v1` is
+ * converted from it.
  */
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
@@ -81,7 +81,7 @@ const inV2 = ({ value, ...rest }: Column): Column => ({
   }),
 });
 
-/** A `v1` in the stored form, with all that is filled in there. */
+/** Converts a `v1` object to the stored form, with defaults. */
 const toStored = (object: JsonObject): JsonObject =>
   defaultAutoscaler(toV2(object) as unknown as Autoscaler) as unknown as JsonObject;
 
@@ -110,8 +110,8 @@ function complete(
   { version, object: sent, oldObject }: Review<HorizontalPodAutoscaler>,
 ): Autoscaler {
   if (version !== "v1") return defaultAutoscaler(object, sent);
-  // Worked out in the stored form, where annotations that carry the rest are read. Those of the status say what it is,
-  // not what it should be.
+  // Computed in the stored form, which reads the annotations that carry the remaining fields. The status annotations
+  // describe the observed state, not the desired one.
   const { status: _, ...stored } = toStored(object as unknown as JsonObject);
   const status = oldObject && toV2(oldObject as unknown as JsonObject).status;
   return toV1({ ...stored, ...(status !== undefined && { status }) }) as unknown as Autoscaler;

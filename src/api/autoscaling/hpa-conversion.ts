@@ -1,6 +1,7 @@
 /**
- * HorizontalPodAutoscaler between `v1`, which knows the use of processors alone, and `v2`, which is stored. What `v1`
- * has no field for travels in annotations, in the form in which Kubernetes writes them, so nothing is lost either way.
+ * Converts HorizontalPodAutoscaler between `v1`, which only supports CPU utilization, and `v2`, which is stored. Fields
+ * that `v1` lacks are kept in annotations, in the form in which Kubernetes writes them, so both conversions are
+ * lossless.
  */
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
 import type { HorizontalPodAutoscaler as V1 } from "../facts/autoscaling-v1.ts";
@@ -37,7 +38,7 @@ export const cpuMetric = (averageUtilization: number): MetricSpec => ({
   resource: { name: "cpu", target: { type: "Utilization", averageUtilization } },
 });
 
-/** The metadata without what other versions carry in annotations, and with what is given. */
+/** Returns the metadata without the conversion annotations of other versions, and with the given ones. */
 export function withCarried(metadata: Metadata, carried: Readonly<Record<string, string>> = {}): Metadata {
   const added = Object.keys(carried).length > 0;
   const { annotations } = metadata;
@@ -48,7 +49,7 @@ export function withCarried(metadata: Metadata, carried: Readonly<Record<string,
   return Object.keys(joined).length > 0 ? { ...rest, annotations: joined } : rest;
 }
 
-/** Without what is undefined, in the order that is given: these texts are compared by people and tools. */
+/** Drops undefined values and keeps the given order: users and tools compare these texts. */
 function compact(fields: Record<string, unknown>): JsonObject {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as JsonObject;
 }
@@ -125,7 +126,7 @@ export function toV2(object: JsonObject): JsonObject {
   } as unknown as JsonObject;
 }
 
-/** An annotation can hold anything: what is no list of objects counts as absent, as it does upstream. */
+/** Annotations can hold any text: anything but a list of objects counts as absent, as it does upstream. */
 function listIn(text: string | undefined): ReadObject[] | undefined {
   const value = jsonIn(text);
   return Array.isArray(value) && value.every(isObject) ? value : undefined;
@@ -238,7 +239,7 @@ function statusToV1({
   });
 }
 
-/** A target's kind follows from which amount it has. */
+/** A target's type follows from the amount that is set. */
 function targetOf(
   value: Json | undefined,
   averageValue: Json | undefined,
@@ -266,7 +267,7 @@ function specToV2(metric: ReadObject): JsonObject {
     type: metric.type,
     object: object && {
       describedObject: object.target,
-      // The old form cannot leave the total out and writes zero, which would not be a target.
+      // The old form cannot omit the total and writes zero, which is not a valid target.
       target: targetOf(
         perPod && object.targetValue === "0" ? undefined : object.targetValue,
         object.averageValue,
@@ -328,7 +329,7 @@ function statusToV2(metric: ReadObject): JsonObject {
   });
 }
 
-/** Upstream writes a time that is not there as null. */
+/** Upstream writes an absent time as null. */
 function conditionText({
   type,
   status,
@@ -342,7 +343,7 @@ function conditionText({
 type Behavior = NonNullable<DeepReadonly<V2["spec"]>["behavior"]>;
 type Rules = NonNullable<Behavior["scaleUp"]>;
 
-/** Upstream writes this annotation from a type without JSON names: every field is there, with a capital. */
+/** Upstream writes this annotation from a type without JSON names: every field is present and capitalized. */
 function behaviorText({ scaleUp, scaleDown }: Behavior): JsonObject {
   const rules = (from: Rules | undefined): Json =>
     from

@@ -1,4 +1,4 @@
-/** What a HorizontalPodAutoscaler is filled up with, in its `v2`. */
+/** Defaults of HorizontalPodAutoscaler `v2`. */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { HPAScalingRules, HorizontalPodAutoscaler } from "../facts/autoscaling-v2.ts";
 import { change, fill } from "../fill.ts";
@@ -15,12 +15,12 @@ const UP: HPAScalingRules = {
     { type: "Percent", value: 100, ...PERIOD },
   ],
 };
-/** The window of scaling down is a flag of the controller, so it stays open. */
+/** The stabilization window for scaling down is a flag of the controller, so it stays unset. */
 const DOWN: HPAScalingRules = { selectPolicy: "Max", policies: [{ type: "Percent", value: 100, ...PERIOD }] };
 
 /**
- * Rules with their defaults. An empty list of policies, which the canonical form has dropped, is a mistake and no wish
- * for the usual ones.
+ * Defaults scaling rules. An empty list of policies, which the canonical form drops, is an error and does not request
+ * the default policies.
  */
 function completeRules(
   rules: DeepReadonly<HPAScalingRules> | undefined,
@@ -34,7 +34,7 @@ function completeRules(
   };
 }
 
-/** `sent` is the object before it was brought into its canonical form. */
+/** `sent` is the object before conversion to its canonical form. */
 export function defaultAutoscaler(object: Autoscaler, sent: Autoscaler = object): Autoscaler {
   const completed = change(object, "spec", (spec) => {
     const filled = fill(spec, { minReplicas: 1, metrics: [cpuMetric(DEFAULT_CPU_UTILIZATION)] });

@@ -1,4 +1,4 @@
-/** What must be true of a HorizontalPodAutoscaler, in the words of its `v2`; `v1` is converted before it is checked. */
+/** Validates a HorizontalPodAutoscaler in terms of `v2`; `v1` is converted before validation. */
 import {
   compareQuantities,
   dnsLabelProblems,
@@ -18,14 +18,14 @@ import type {
 import { checkText, forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
 import type { Sent } from "../sent.ts";
 
-/** What a client sent: anything may be missing. */
+/** An object as sent by a client: any field may be missing. */
 type Read<T> = Sent<T>;
 type Spec = Read<HorizontalPodAutoscaler["spec"]>;
 
 const MAX_WINDOW_SECONDS = 3600;
 const MAX_PERIOD_SECONDS = 1800;
 
-/** Which references may lack a group, or name none at all because they did so before. */
+/** References that may omit the group, or that had none before. */
 interface ReferenceOptions {
   anyVersion?: boolean;
   coreGroup?: boolean;
@@ -55,7 +55,7 @@ function targetOptions(
   old: Read<CrossVersionObjectReference> | undefined,
 ): ReferenceOptions {
   if (old && old.apiVersion === ref?.apiVersion && old.kind === ref?.kind) return { anyVersion: true };
-  // The only kind of the core group that can be scaled.
+  // The only core-group kind that can be scaled.
   return { coreGroup: ref?.kind === "ReplicationController" };
 }
 
@@ -104,7 +104,7 @@ function checkMetrics(
 }
 
 const METRIC_TYPES = ["ContainerResource", "External", "Object", "Pods", "Resource"];
-/** In the order in which they are looked at: only the first that is there is looked into. */
+/** In evaluation order: only the first source that is set is validated. */
 const SOURCES = ["object", "external", "pods", "resource", "containerResource"] as const;
 type Source = (typeof SOURCES)[number];
 

@@ -1,4 +1,4 @@
-/** CronJob: Jobs that are made on a schedule. */
+/** CronJob: creates Jobs on a schedule. */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
@@ -58,7 +58,7 @@ function defaultSpec(spec: Spec): Spec {
   return change(filled, "jobTemplate", (template) => change(template, "spec", defaultJobTemplate));
 }
 
-/** Jobs are called after the CronJob and the minute they are for: eleven more characters. */
+/** A Job name is the CronJob name plus the scheduled minute: eleven more characters. */
 const MAX_NAME_LENGTH = 52;
 const POLICIES = ["Allow", "Forbid", "Replace"];
 
@@ -87,7 +87,7 @@ function checkCronJob({ object: { metadata, spec }, oldObject, settled }: Review
   return errors;
 }
 
-/** A zone belongs into its own field; schedules from before there was one keep it. */
+/** The time zone has its own field; stored schedules that contain one stay valid. */
 function checkSchedule(errors: FieldError[], { schedule, timeZone }: Spec, old: Spec | undefined): void {
   if (!schedule) return void errors.push(missing("spec.schedule"));
   const problem = scheduleProblem(schedule);

@@ -1,6 +1,5 @@
 /**
- * Schedules in the five fields of cron, and the time zones that they are read in; what is wrong is said as upstream's
- * library does.
+ * Parses schedules with the five fields of cron, and their time zones; error messages are those of upstream's library.
  */
 
 interface Bounds {
@@ -30,8 +29,8 @@ const DESCRIPTORS: Readonly<Record<string, string>> = {
 const ZONED = /^(?:CRON_)?TZ=([^ ]*)( ?)/;
 
 /**
- * What one of the five fields allows. `any` stands for a star without a step, which leaves the choice to the other
- * field of days.
+ * The values that one of the five fields allows. `any` is a star without a step, which leaves the choice to the other
+ * day field.
  */
 export interface CronField {
   values: ReadonlySet<number>;
@@ -39,8 +38,8 @@ export interface CronField {
 }
 
 /**
- * A schedule that can be followed: what the five fields allow, or a fixed distance. `zone` is set when the schedule
- * names one.
+ * A parsed schedule: the values that the five fields allow, or a fixed interval. `zone` is set when the schedule names
+ * one.
  */
 export type CronSchedule =
   | {
@@ -49,13 +48,13 @@ export type CronSchedule =
     }
   | { zone?: string; everyMs: number };
 
-/** Undefined for a schedule that can be followed. */
+/** Undefined for a valid schedule. */
 export function scheduleProblem(schedule: string): string | undefined {
   const read = readSchedule(schedule);
   return typeof read === "string" ? read : undefined;
 }
 
-/** The schedule, or what is wrong with it. */
+/** Returns the schedule, or an error message. */
 export function readSchedule(schedule: string): CronSchedule | string {
   if (schedule === "") return "empty spec string";
   const zoned = ZONED.exec(schedule);
@@ -89,7 +88,7 @@ function readDescriptor(descriptor: string): CronSchedule | string {
   if (!descriptor.startsWith("@every ")) return `unrecognized descriptor: ${descriptor}`;
   const duration = parseDuration(descriptor.slice("@every ".length));
   if (typeof duration === "string") return `failed to parse duration ${descriptor}: ${duration}`;
-  // Whole seconds, and at least one.
+  // Whole seconds, at least one.
   return { everyMs: Math.max(1000, duration - (duration % 1000)) };
 }
 
@@ -105,7 +104,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   h: 3_600_000,
 };
 
-/** Milliseconds of a text such as `1h30m`, or what is wrong with it. */
+/** Milliseconds of a duration such as `1h30m`, or an error message. */
 function parseDuration(text: string): number | string {
   if (/^[+-]?0$/.test(text)) return 0;
   const [, sign, parts] = DURATION.exec(text) ?? [];
@@ -153,7 +152,7 @@ function readRange(
   return { start, end, step: every, any: isAny && every === 1 };
 }
 
-/** The number, or why there is none. */
+/** The number, or an error message. */
 function numberOf(text: string, names?: readonly string[]): number | string {
   const named = names?.indexOf(text.toLowerCase()) ?? -1;
   if (names && named >= 0) return names === MONTHS ? named + 1 : named;
@@ -165,7 +164,7 @@ function numberOf(text: string, names?: readonly string[]): number | string {
   return number < 0 ? `negative number (${number}) not allowed: ${text}` : number;
 }
 
-/** Names of zones are names of files upstream, so case matters there. */
+/** Upstream resolves time zone names as file names, so they are case-sensitive. */
 export function zoneProblem(name: string): string | undefined {
   if (name === "" || name === "UTC" || name === "Local") return undefined;
   const known = resolvedZone(name);

@@ -1,6 +1,6 @@
-/** Sets of indexes in the form in which Jobs keep them: `1,3-5,7`, growing, below the number of completions. */
+/** Sets of indexes in the format that Jobs store: `1,3-5,7`, increasing, below the number of completions. */
 
-/** How many indexes there are, or what is wrong with the text. */
+/** Returns the number of indexes, or an error message. */
 export function indexProblem(text: string, completions: number): number | string {
   if (text === "") return 0;
   let total = 0;
@@ -30,7 +30,7 @@ function intervalOf(text: string, completions: number): [from: number, to: numbe
   return numbers.length === 2 && from >= to ? `non-increasing order, previous: ${from}, current: ${to}` : [from, to];
 }
 
-/** The first index that is in both sets; parts that cannot be read are passed over. */
+/** The first index in both sets; malformed parts are skipped. */
 export function firstCommonIndex(a: string, b: string, completions: number): number | undefined {
   if (a === "" || b === "") return undefined;
   const read = (text: string): [number, number][] =>

@@ -1,4 +1,4 @@
-/** Conditions of a Job, which say what became of it. */
+/** Conditions that report the outcome of a Job. */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { Job } from "../facts/batch-v1.ts";
 

@@ -1,5 +1,6 @@
 /**
- * What a Job, or the template of Jobs, is to do: how often pods run to their end, and what becomes of those that fail.
+ * Defaults and validation for the spec of a Job or Job template: how many pods run to completion, and how failures are
+ * handled.
  */
 // oxlint-disable typescript/no-useless-default-assignment -- types say what a valid object has; here anything may still be absent.
 import type { DeepReadonly } from "../../base/index.ts";
@@ -19,7 +20,7 @@ export type JobSpec = Read<JobSpecFacts>;
 
 const MAX_INT32 = 2 ** 31 - 1;
 
-/** The template of pods, and of policies, in a Job and in a CronJob. */
+/** Defaults the pod template and policies of a Job or CronJob. */
 export function defaultJobTemplate(spec: JobSpec): JobSpec {
   const result = change(spec, "template", (template) => defaultPodTemplate(template));
   return change(result, "podFailurePolicy", (policy) =>
@@ -47,7 +48,7 @@ export function defaultJobSpec(spec: JobSpec): JobSpec {
   return defaultJobTemplate(filled);
 }
 
-/** Beyond this many indexes the status of a Job would not fit into it. */
+/** With more indexes the status of a Job would exceed the object size limit. */
 const MAX_INDEXES = 100_000;
 const MANY_COMPLETIONS = 100_000;
 const MAX_WITH_MANY = 10_000;
@@ -62,7 +63,7 @@ const COUNTS = [
 ] as const;
 
 /**
- * Everything but the selector, which a template of Jobs does not have. `templateSettled`: the template of pods passed
+ * Validates everything but the selector, which a Job template does not have. `templateSettled`: the pod template passed
  * before.
  */
 export function checkJobSpec(errors: FieldError[], at: string, spec: JobSpec, templateSettled: boolean): void {
@@ -127,7 +128,7 @@ function checkCompletionMode(errors: FieldError[], at: string, spec: JobSpec): v
     errors.push(wrong(`${at}.maxFailedIndexes`, maxFailedIndexes, limit));
 }
 
-/** An error that shows no value. */
+/** An error that prints no value. */
 export const plainlyWrong = (field: string, detail: string): FieldError => ({
   type: "Invalid",
   field,
@@ -267,8 +268,8 @@ function checkReplacement(errors: FieldError[], at: string, { podReplacementPoli
 }
 
 /**
- * Pods of a Job end, so they cannot be restarted always. That is the default of templates, so it counts as nothing
- * said.
+ * Job pods terminate, so restartPolicy Always is not allowed. Always is the default of templates, so it counts as
+ * unset.
  */
 function checkRestartPolicy(errors: FieldError[], at: string, { template, podFailurePolicy }: JobSpec): void {
   const policy = template?.spec?.restartPolicy;

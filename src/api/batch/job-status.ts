@@ -1,6 +1,6 @@
 /**
- * What may be said about a Job. Rules about a part of its status hold when that part changes, so that older Jobs can be
- * finished.
+ * Validates the status of a Job. A rule applies only when its part of the status changes, so that older Jobs can still
+ * finish.
  */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
@@ -16,7 +16,7 @@ type Read<T> = DeepReadonly<T>;
 
 const CONDITIONS = "status.conditions";
 
-/** What is compared: both Jobs, their statuses, and which parts changed. */
+/** Inputs of the comparison: both Jobs, their statuses, and the changed parts. */
 interface Change {
   job: Read<Job>;
   old: Read<Job>;
@@ -59,7 +59,7 @@ function checkUncounted(errors: FieldError[], { uncountedTerminatedPods }: Read<
   }
 }
 
-/** A Job either completes or fails, and says when. */
+/** A Job either completes or fails, and records when. */
 function checkOutcome(errors: FieldError[], { job, status: { completionTime, startTime }, changed }: Change): void {
   const is = (type: JobConditionType): boolean => hasJobCondition(job, type);
   if (changed("Complete", "Failed") && is("Complete") && is("Failed"))
@@ -174,7 +174,7 @@ function checkCriteria(
     );
 }
 
-/** What a Job has said stays said. */
+/** Terminal conditions and counters of a Job must not be reverted. */
 function checkKept(errors: FieldError[], { job, old, status, before, changed }: Change): void {
   for (const type of ["Failed", "Complete", "FailureTarget"] as const) {
     if (hasJobCondition(old, type) && !hasJobCondition(job, type))

@@ -1,6 +1,6 @@
 /**
- * What may change about a Job that exists: how many run at once, and while it is suspended where its pods run and what
- * they need.
+ * Validates updates of a Job: its parallelism may change, and while it is suspended the scheduling fields and resources
+ * of its pods.
  */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
@@ -42,7 +42,7 @@ export function checkJobUpdate(errors: FieldError[], job: Read<Job>, old: Read<J
   );
 }
 
-/** An indexed Job grows and shrinks as a whole. */
+/** The completions of an indexed Job change only together with its parallelism. */
 function checkCompletions(errors: FieldError[], spec: JobSpec, old: JobSpec): void {
   if (spec.completionMode !== "Indexed")
     errors.push(...checkUnchanged("spec.completions", spec.completions, old.completions));
@@ -76,7 +76,7 @@ function set(target: Fields, key: string, value: unknown): void {
   else target[key] = value;
 }
 
-/** The old pod with the new one's wishes where to run. */
+/** The old pod with the scheduling fields of the new one. */
 function withScheduling(old: Partial<Read<PodSpec>>, spec: Partial<Read<PodSpec>>): Fields {
   const result: Fields = { ...old };
   for (const key of ["nodeSelector", "tolerations", "schedulingGates"] as const) set(result, key, spec[key]);

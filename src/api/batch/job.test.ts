@@ -13,7 +13,7 @@ const make = (spec: object = {}): Job =>
   }) as Job;
 const problems = (spec: object): string[] => review(admissions, make(spec)).problems;
 
-test("a job runs once and finds its pods by its own uid", () => {
+test("a job defaults to one completion and selects its pods by its own uid", () => {
   const { object, problems: found } = review(admissions, make());
   const labels = {
     "controller-uid": UID,
@@ -38,23 +38,23 @@ test("a job runs once and finds its pods by its own uid", () => {
 });
 
 const refusals: Record<string, [spec: object, want: string[]]> = {
-  "pods that are restarted always": [
+  "pods with restartPolicy Always": [
     { template: { spec: { ...template.spec, restartPolicy: "Always" } } },
     ['spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"'],
   ],
-  "a failed index without indexes": [
+  "a backoffLimitPerIndex without Indexed completion mode": [
     { backoffLimitPerIndex: 1 },
     ["spec.backoffLimitPerIndex: Invalid value: 1: requires indexed completion mode"],
   ],
-  "a rule that says nothing": [
+  "a pod failure rule without conditions": [
     { podFailurePolicy: { rules: [{ action: "Ignore" }] } },
     ["spec.podFailurePolicy.rules[0]: Invalid value: specifying one of OnExitCodes and OnPodConditions is required"],
   ],
-  "exit codes out of order": [
+  "unordered exit codes": [
     { podFailurePolicy: { rules: [{ action: "FailJob", onExitCodes: { operator: "In", values: [2, 1] } }] } },
     ["spec.podFailurePolicy.rules[0].onExitCodes.values: Invalid value: [2,1]: must be ordered"],
   ],
-  "a success that needs more than there is": [
+  "a success policy that needs more indexes than it lists": [
     {
       completionMode: "Indexed",
       completions: 3,
@@ -66,12 +66,12 @@ const refusals: Record<string, [spec: object, want: string[]]> = {
   ],
 };
 for (const [behaviour, [spec, want]] of Object.entries(refusals)) {
-  test(`refuses ${behaviour}`, () => {
+  test(`rejects ${behaviour}`, () => {
     expect(problems(spec)).toEqual(want);
   });
 }
 
-test("the template of a running job is settled, and may be placed elsewhere while it is suspended", () => {
+test("the template of a running job is immutable; scheduling fields may change while the job is suspended", () => {
   const running = review(admissions, make()).object;
   const suspended = review(admissions, make({ suspend: true })).object;
   const moved = (job: Job): string[] => {
@@ -102,14 +102,14 @@ const status = (next: object, before: object = {}): string[] => {
 };
 const condition = (type: string, value = "True"): object => ({ type, status: value });
 
-test("a job is complete when it says when, and why", () => {
+test("a complete job needs a completionTime and the SuccessCriteriaMet condition", () => {
   expect(status({ conditions: [condition("Complete")], startTime: "2024-05-01T12:00:00Z" })).toEqual([
     "status.completionTime: Required value: completionTime is required for Complete jobs",
     "status.conditions: Invalid value: cannot set Complete=True condition without the SuccessCriteriaMet=true condition",
   ]);
 });
 
-test("counters only grow", () => {
+test("counters must not decrease", () => {
   expect(status({ failed: 1, succeeded: 0 }, { failed: 2, succeeded: 3 })).toEqual([
     "status.failed: Invalid value: 1: cannot decrease the failed counter",
     "status.succeeded: Invalid value: 0: cannot decrease the succeeded counter",

@@ -1,4 +1,4 @@
-/** Job: pods that run until enough of them have succeeded. */
+/** Job: runs pods until enough of them have succeeded. */
 import type { DeepReadonly } from "../../base/index.ts";
 import { dnsLabelProblems, formatAge, labelSelectorOf, matchesLabels, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
@@ -68,7 +68,7 @@ export const Job: Kind<Job> = builtInKind<Job>({
   },
 });
 
-/** The template's labels also stand for the Job's own. */
+/** The template's labels are also the default for the Job's own labels. */
 function complete(job: Read): Read {
   const result = change(job, "spec", defaultJobSpec);
   const labels = result.spec?.template?.metadata?.labels;
@@ -79,7 +79,7 @@ const NAME_LABELS = ["job-name", "batch.kubernetes.io/job-name"];
 const UID_LABEL = "batch.kubernetes.io/controller-uid";
 const UID_LABELS = ["controller-uid", UID_LABEL];
 
-/** Unless somebody else takes care of it, a Job finds its pods by its own uid. */
+/** Unless manualSelector is set, a Job selects its pods by its own uid. */
 function prepare(job: Read, { operation }: Review<Job>): Read {
   const { metadata, spec } = job;
   if (operation !== "CREATE" || !spec || spec.manualSelector) return job;
@@ -93,7 +93,7 @@ function prepare(job: Read, { operation }: Review<Job>): Read {
     },
   );
   const matchLabels = fill({ ...spec.selector?.matchLabels }, { [UID_LABEL]: uid });
-  // Labels that the Job has from its template are the template's, with what is added to it.
+  // When the Job takes its labels from the template, it gets the labels added to the template too.
   const sharesLabels = !metadata.labels || metadata.labels === given;
   return {
     ...job,
@@ -116,7 +116,7 @@ function checkJob({ object, oldObject, settled }: Review<Job>): FieldError[] {
   checkGeneratedSelector(errors, object, !oldObject || hadOwnLabels);
   checkSelectedSpec(errors, spec, templateSettled);
   if (spec.completionMode === "Indexed" && (spec.completions ?? 0) > 0) {
-    // Pods are called after the Job and their index.
+    // Pods are named after the Job and their index.
     const longest = `${object.metadata.name}-${(spec.completions ?? 0) - 1}`;
     if (dnsLabelProblems(longest).length > 0)
       errors.push(
@@ -124,7 +124,7 @@ function checkJob({ object, oldObject, settled }: Review<Job>): FieldError[] {
       );
   }
   if (oldObject) {
-    // Upstream looks at the whole again as an update.
+    // Upstream validates the whole spec again on update.
     checkSelectedSpec(errors, spec, templateSettled);
     checkJobUpdate(errors, object, oldObject);
   }
@@ -139,7 +139,7 @@ function checkSelectedSpec(errors: FieldError[], spec: JobSpec, templateSettled:
   if (problems.length === 0) checkSelects(errors, "spec.template", spec.selector, spec.template);
 }
 
-/** A selector that was made must be the one that was made, however much the client sent of it. */
+/** A generated selector must match the expected one, regardless of how much of it the client sent. */
 function checkGeneratedSelector(errors: FieldError[], { metadata, spec }: Read, requirePrefixed: boolean): void {
   if (!spec?.selector || spec.manualSelector) return;
   const { name, uid = "" } = metadata;

@@ -20,7 +20,7 @@ interface Parts {
   digest?: string | null;
 }
 
-/** A request from its parts, to be wrong in one of them. */
+/** Assembles a request from its parts, so that a test can break one of them. */
 function assemble({
   version = der.integer(Buffer.from([0])),
   subject = writeSubject({ CN: ["jane"] }),
@@ -55,8 +55,8 @@ const rsa = (modulusLength: number): { key: Buffer; signer: KeyObject } => {
   return { key: keys.publicKey.export({ type: "spki", format: "der" }), signer: keys.privateKey };
 };
 
-describe("a certificate request is read", () => {
-  test("with its user, groups and units", () => {
+describe("parses a certificate request", () => {
+  test("with a common name, organizations and organizational units", () => {
     const { commonName, organizations, subject } = parseCertificateRequest(
       makeRequest({ O: ["b", "a"], OU: ["u"], CN: ["jane"] }),
     );
@@ -72,7 +72,7 @@ describe("a certificate request is read", () => {
     expect(parseCertificateRequest(makeRequest({}))).toMatchObject({ commonName: "", organizations: [], dnsNames: [] });
   });
 
-  test("with the other names that it asks for", () => {
+  test("with subject alternative names", () => {
     const attributes = alternativeNames(
       der.tagged(0x82, Buffer.from("a.example")),
       der.tagged(0x81, Buffer.from("j@example")),
@@ -90,7 +90,7 @@ describe("a certificate request is read", () => {
     });
   });
 
-  test("when something stands before it", () => {
+  test("when text precedes the PEM block", () => {
     const text = Buffer.from(makeRequest({ CN: ["jane"] }), "base64").toString();
 
     expect(parseCertificateRequest(base64(`hello\n${text}`)).commonName).toBe("jane");
@@ -123,46 +123,49 @@ describe("a certificate request is read", () => {
   }
 });
 
-describe("a certificate request is refused", () => {
+describe("rejects a certificate request", () => {
   const cases: Record<string, { request: () => string; want: RegExp }> = {
-    "that is nothing": { request: () => "", want: /^PEM block type must be CERTIFICATE REQUEST$/ },
-    "that is no PEM": { request: () => base64("jane"), want: /^PEM block type must be/ },
-    "that is another kind of PEM": {
+    "that is empty text": { request: () => "", want: /^PEM block type must be CERTIFICATE REQUEST$/ },
+    "that is not PEM": { request: () => base64("jane"), want: /^PEM block type must be/ },
+    "with another PEM label": {
       request: () => base64(writePem("CERTIFICATE", Buffer.from([0]))),
       want: /^PEM block type must be/,
     },
-    "of the old label": {
+    "with the old PEM label NEW CERTIFICATE REQUEST": {
       request: () => base64(writePem("NEW CERTIFICATE REQUEST", Buffer.from([0]))),
       want: /^PEM block type must be/,
     },
-    "whose base64 is broken": {
+    "with invalid base64": {
       request: () => base64("-----BEGIN CERTIFICATE REQUEST-----\n%%%%\n-----END CERTIFICATE REQUEST-----\n"),
       want: /^PEM block type must be/,
     },
     "that is too long": { request: () => base64("x".repeat(MAX_REQUEST_BYTES + 1)), want: /longer than 65536 bytes/ },
-    "that is no DER": {
+    "that is not DER": {
       request: () => base64(writePem("CERTIFICATE REQUEST", Buffer.from("jane"))),
       want: /cannot be read/,
     },
-    "that is empty": { request: () => base64(writePem("CERTIFICATE REQUEST", Buffer.alloc(0))), want: /cut off/ },
+    "with an empty PEM block": {
+      request: () => base64(writePem("CERTIFICATE REQUEST", Buffer.alloc(0))),
+      want: /cut off/,
+    },
     "of another version": {
       request: () => assemble({ version: der.integer(Buffer.from([1])) }),
-      want: /only version 1 is known/,
+      want: /only version 1 is supported/,
     },
-    "that somebody else signed": {
+    "signed with another key": {
       request: () => assemble({ signer: generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey }),
       want: /not signed with the key that it is for/,
     },
-    "with an algorithm of another key": {
+    "with a signature algorithm of another key type": {
       request: () => assemble({ algorithm: der.sequence(der.identifier("1.2.840.113549.1.1.11")) }),
       want: /not signed with the key/,
     },
-    "with an algorithm that nobody knows": {
+    "with an unknown signature algorithm": {
       request: () => assemble({ algorithm: der.sequence(der.identifier("1.2.3")) }),
       want: /algorithm 1\.2\.3 is not supported/,
     },
     "with a damaged key": { request: () => assemble({ key: der.sequence() }), want: /public key .* cannot be read/ },
-    "with a curve that servers do not speak": {
+    "with an unsupported curve": {
       request: () => assemble(curve("secp256k1")),
       want: /curve "secp256k1" are not supported/,
     },
@@ -170,23 +173,23 @@ describe("a certificate request is refused", () => {
       request: () => assemble({ ...rsa(512), algorithm: der.sequence(der.identifier("1.2.840.113549.1.1.11")) }),
       want: /1024 to 8192 bits, not 512/,
     },
-    "with a group in an unusual text": {
+    "with an organization in an unusual string type": {
       request: () => assemble({ subject: nameOf("2.5.4.10", der.tagged(0x1e, Buffer.from("\0a", "latin1"))) }),
       want: /control characters|unusual type/,
     },
-    "with a group in teletex": {
+    "with an organization as TeletexString": {
       request: () => assemble({ subject: nameOf("2.5.4.10", der.tagged(0x14, Buffer.from("system:masters"))) }),
       want: /unusual type/,
     },
-    "with a user that is no UTF-8": {
+    "with a common name that is not UTF-8": {
       request: () => assemble({ subject: nameOf("2.5.4.3", der.tagged(0x0c, Buffer.from([0xc3]))) }),
       want: /no UTF-8/,
     },
-    "with a user that hides another behind a zero": {
+    "with a NUL byte in the common name": {
       request: () => assemble({ subject: nameOf("2.5.4.3", der.utf8("system:admin\0x")) }),
       want: /control characters/,
     },
-    "with an address of five bytes": {
+    "with an IP address of five bytes": {
       request: () => assemble({ attributes: alternativeNames(der.tagged(0x87, Buffer.alloc(5))) }),
       want: /4 or 16 bytes, not 5/,
     },
@@ -200,7 +203,7 @@ describe("a certificate request is refused", () => {
     });
   }
 
-  test("wherever it is cut off", () => {
+  test("truncated at any byte", () => {
     const whole = Buffer.from(
       Buffer.from(makeRequest({ CN: ["jane"] }), "base64")
         .toString()

@@ -1,7 +1,7 @@
 /**
- * A certificate request (PKCS #10, RFC 2986): who somebody wants to be, and the key to be certified, signed with that
- * key. It comes from strangers, so everything is read with bounds, and what is not understood in full is refused: what
- * is certified is what was read here.
+ * Parses a certificate request (PKCS #10, RFC 2986): the requested subject and the key to be certified, signed with
+ * that key. Requests are untrusted, so all reads are bounded, and a request that is not fully understood is rejected:
+ * the certificate contains exactly what was parsed here.
  */
 import { createPublicKey, type KeyObject } from "node:crypto";
 import { isUtf8 } from "node:buffer";
@@ -10,16 +10,14 @@ import { DER, DerError, derItems, expectDer, identifierOf, readDer, wholeBits, t
 import { pemBlocks } from "./pem.ts";
 import { isSignedWith } from "./request-signature.ts";
 
-/**
- * Attributes of a subject, each with its values in the order in which they were written. Others are not carried over.
- */
+/** Subject attributes, each with its values in the order in which they were written. Other attributes are dropped. */
 export type SubjectAttribute = "C" | "O" | "OU" | "L" | "ST" | "STREET" | "POSTAL" | "CN" | "SERIAL";
 export type RequestSubject = Readonly<Partial<Record<SubjectAttribute, readonly string[]>>>;
 
 export interface CertificateRequest {
-  /** The user that it is to stand for; the last, where there are several. */
+  /** The user name; the last one when there are several. */
   commonName: string;
-  /** Its groups. */
+  /** The user's groups. */
   organizations: readonly string[];
   subject: RequestSubject;
   dnsNames: readonly string[];
@@ -30,14 +28,14 @@ export interface CertificateRequest {
   publicKey: KeyObject;
 }
 
-/** What is wrong with a request, for whoever sent it. */
+/** An error in a request, reported to its sender. */
 export class CertificateRequestError extends FlotillaError {
   constructor(message: string, options?: ErrorOptions) {
     super("CertificateRequest", message, options);
   }
 }
 
-/** A request for a person or a program has one or two kilobytes; this leaves room for a thousand names. */
+/** A typical request has one or two kilobytes; this leaves room for a thousand names. */
 export const MAX_REQUEST_BYTES = 64 * 1024;
 const MAX_RSA_BITS = 8192;
 const MIN_RSA_BITS = 1024;
@@ -59,7 +57,7 @@ const ALTERNATIVE_NAMES = "2.5.29.17";
 const LABEL = "CERTIFICATE REQUEST";
 
 /**
- * Reads `spec.request`, base64 of PEM, and checks that it was signed with the key that it is for. Throws
+ * Parses `spec.request`, base64 of PEM, and checks that it was signed with the key that it certifies. Throws
  * CertificateRequestError.
  */
 export function parseCertificateRequest(request: string): CertificateRequest {
@@ -80,7 +78,7 @@ function readRequest(bytes: Uint8Array): CertificateRequest {
   const signed = expectDer(contents, DER.sequence, "its content");
   const [version, name, key, attributes] = derItems(signed);
   if (expectDer(version, DER.integer, "the version").content.length !== 1 || version?.content[0] !== 0)
-    throw new DerError("only version 1 is known");
+    throw new DerError("only version 1 is supported");
   const publicKey = readKey(expectDer(key, DER.sequence, "the public key"));
   if (
     !isSignedWith(
@@ -90,7 +88,7 @@ function readRequest(bytes: Uint8Array): CertificateRequest {
       wholeBits(expectDer(signature, DER.bits, "the signature"), "the signature"),
     )
   ) {
-    throw new CertificateRequestError("the certificate request is not signed with the key that it is for");
+    throw new CertificateRequestError("the certificate request is not signed with its own key");
   }
   const subject = readSubject(expectDer(name, DER.sequence, "the subject"));
   return {
@@ -136,20 +134,17 @@ function readSubject(name: DerValue): RequestSubject {
   return subject;
 }
 
-/**
- * Text is read in the forms that are in use; one that could be read in two ways is refused, because it would name
- * somebody else.
- */
+/** Decodes the common string types; an ambiguous encoding is rejected, because it could name another user. */
 function textOf({ tag, content }: DerValue): string {
   if (content.some((byte) => byte < 0x20 || byte === 0x7f))
-    throw new DerError("a text of the subject holds control characters");
+    throw new DerError("a subject string contains control characters");
   if (tag === DER.utf8) {
-    if (!isUtf8(content)) throw new DerError("a text of the subject is no UTF-8");
+    if (!isUtf8(content)) throw new DerError("a subject string is not UTF-8");
     return Buffer.from(content).toString();
   }
   if (tag !== DER.printable && tag !== DER.ia5 && tag !== DER.numeric)
-    throw new DerError("a text of the subject has an unusual type; write it as UTF-8");
-  return asciiOf(content, "a text of the subject");
+    throw new DerError("a subject string has an unsupported type; encode it as UTF-8");
+  return asciiOf(content, "a subject string");
 }
 
 function asciiOf(content: Uint8Array, what: string): string {
@@ -159,7 +154,7 @@ function asciiOf(content: Uint8Array, what: string): string {
 
 type Names = Pick<CertificateRequest, "dnsNames" | "emailAddresses" | "ipAddresses" | "uris">;
 
-/** Other names that it asks for. The rest of what it asks for is not for it to say: usages are in the spec. */
+/** The requested subject alternative names. Other requested extensions are ignored: usages are in the spec. */
 function readNames(attributes: DerValue | undefined): Names {
   const names = {
     dnsNames: [] as string[],

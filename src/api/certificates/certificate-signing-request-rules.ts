@@ -1,4 +1,4 @@
-/** What a CertificateSigningRequest must obey, as Kubernetes has it. The spec is looked at once: it never changes. */
+/** Validates a CertificateSigningRequest as Kubernetes does. The spec is immutable and validated once. */
 import { X509Certificate } from "node:crypto";
 import type { DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
@@ -16,7 +16,7 @@ type Conditions = NonNullable<NonNullable<Read["status"]>["conditions"]>;
 const CONDITIONS = "status.conditions";
 const CERTIFICATE = "status.certificate";
 const MIN_SECONDS = 600;
-/** A decision is made or not; there is no "not approved" beside "denied". */
+/** These conditions can only be True; a request is not "not approved" but denied. */
 const ONLY_TRUE = new Set(["Approved", "Denied", "Failed"]);
 const DECISIONS = ["Approved", "Denied"];
 const STATUSES = ["False", "True", "Unknown"];
@@ -52,7 +52,10 @@ export function checkNewRequest({ spec }: Read): FieldError[] {
   ];
 }
 
-/** The status decides nothing, and `approval` issues nothing. What was stored with mistakes may be kept. */
+/**
+ * A status update cannot approve or deny, and an `approval` update cannot set a certificate. Invalid stored values may
+ * be kept.
+ */
 export function checkChange(
   { status = {} }: Read,
   { status: stored = {} }: Read,
@@ -106,7 +109,7 @@ function checkConditions(conditions: Conditions, old: Conditions): FieldError[] 
 const count = (conditions: Conditions, wanted: string): number =>
   conditions.filter(({ type }) => type === wanted).length;
 
-/** Why text that is to be served as a certificate is none. Nothing at all is fine: there is none yet. */
+/** Explains why the text is not a certificate. An empty text is valid: no certificate was issued yet. */
 function certificateProblem(certificate: string): string | undefined {
   if (certificate === "") return undefined;
   let blocks = 0;
@@ -115,13 +118,13 @@ function certificateProblem(certificate: string): string | undefined {
     if (hasHeaders) return "no PEM block headers are permitted";
     if (bytes.length === 0) return "found CERTIFICATE PEM block containing 0 certificates";
     const problem = problemOf(() => new X509Certificate(bytes), Error);
-    if (problem !== undefined) return `it cannot be read as a certificate: ${problem}`;
+    if (problem !== undefined) return `failed to parse the certificate: ${problem}`;
     blocks++;
   }
   return blocks === 0 ? "must contain at least one CERTIFICATE PEM block" : undefined;
 }
 
-/** What somebody is told when reading fails in the expected way. */
+/** Returns the message of an expected read error. */
 function problemOf(read: () => unknown, expected: new (...details: never[]) => Error): string | undefined {
   try {
     read();

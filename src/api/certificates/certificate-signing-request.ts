@@ -1,7 +1,7 @@
 /**
- * CertificateSigningRequest: somebody asks for a certificate. The spec never changes; `approval` is where a person or a
- * controller says yes or no, and `status` is where the signer leaves the certificate. Who asked is for the server to
- * say.
+ * CertificateSigningRequest: a request for a certificate. The spec is immutable; a user or controller approves or
+ * denies it through `approval`, and the signer stores the certificate through `status`. The server sets the requesting
+ * user.
  */
 import { formatTime, type DeepReadonly } from "../../base/index.ts";
 import { formatAge } from "../../machinery/index.ts";
@@ -21,7 +21,7 @@ export type CertificateSigningRequest = CertificateSigningRequestFacts;
 type Read<T> = DeepReadonly<T>;
 type Condition = Read<CertificateSigningRequestCondition>;
 
-/** What a request has come to; `Pending` until somebody decides. */
+/** The state of a request; `Pending` until it is approved or denied. */
 export function requestState({ status = {} }: Read<CertificateSigningRequest>): {
   approved: boolean;
   denied: boolean;
@@ -46,7 +46,7 @@ function describeState(request: Read<CertificateSigningRequest>): string {
   ].join(",");
 }
 
-/** The conditions, and nothing else of the status: approving does not sign. */
+/** Only the conditions of the status: approving does not sign. */
 const approvalPart: StatusPart = {
   of: "status",
   take({ conditions }, stored) {
@@ -83,7 +83,7 @@ export const CertificateSigningRequest: Kind<CertificateSigningRequest> = builtI
   },
 });
 
-/** Who asks is who sent it, whatever it says. */
+/** The server sets the requesting user and ignores the values sent. */
 function signedBy(
   user: Review<CertificateSigningRequest>["user"],
   spec: Read<CertificateSigningRequestSpec>,
@@ -99,7 +99,7 @@ function signedBy(
   };
 }
 
-/** What each way of writing may change. */
+/** Restricts which fields each subresource may change. */
 function prepare({
   object,
   oldObject,
@@ -119,10 +119,7 @@ function prepare({
   return { ...object, status: { ...object.status, conditions: dated } };
 }
 
-/**
- * The signer does not reword what was decided: a decision that is there stays as it is, one that is added or removed is
- * refused later.
- */
+/** The signer cannot edit a decision: an existing decision is kept; added or removed ones are rejected later. */
 function keepDecision(conditions: readonly Condition[], old: readonly Condition[]): readonly Condition[] {
   let result = conditions;
   for (const type of ["Approved", "Denied"]) {
@@ -134,7 +131,7 @@ function keepDecision(conditions: readonly Condition[], old: readonly Condition[
   return result;
 }
 
-/** Times that were left out: now, or since when the same was said before. */
+/** Fills in missing times: now, or the time of the earlier condition with the same status. */
 function dateConditions(conditions: readonly Condition[], old: readonly Condition[], now: string): Condition[] {
   return conditions.map((condition) => {
     if (condition.lastUpdateTime && condition.lastTransitionTime) return condition;

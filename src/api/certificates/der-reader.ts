@@ -1,17 +1,16 @@
 /**
- * Reads DER (X.690) that a stranger sent. Only what DER allows is accepted: definite lengths in their shortest form,
- * nothing that reaches beyond its surroundings. Nothing is copied, and nesting is as deep as the caller asks: there is
- * no recursion to exhaust.
+ * Reads untrusted DER (X.690). Accepts only what DER allows: definite lengths in their shortest form, and no value that
+ * exceeds its parent. Content is not copied, and the caller controls nesting depth: there is no recursion to exhaust.
  */
 
-/** What is not DER, or not the structure that was expected. The text is for whoever sent it. */
+/** The bytes are not DER, or not the expected structure. The message is shown to the sender. */
 export class DerError extends Error {}
 
 export interface DerValue {
   tag: number;
   /** Without tag and length. */
   content: Uint8Array;
-  /** With tag and length, as it came. */
+  /** With tag and length, as received. */
   whole: Uint8Array;
 }
 
@@ -32,20 +31,20 @@ export const DER = {
 } as const;
 
 const LONG_LENGTH = 0x80;
-/** Lengths of more bytes are those of more than a gigabyte. */
+/** More length bytes would mean more than a gigabyte. */
 const MAX_LENGTH_BYTES = 4;
 const HIGH_TAG = 0x1f;
-/** Go reads no larger ones either. */
+/** The same limit as Go's. */
 const MAX_IDENTIFIER_PART = 2 ** 31 - 1;
 
-/** The one value that the bytes are. */
+/** Parses bytes that hold exactly one value. */
 export function readDer(bytes: Uint8Array): DerValue {
   const value = valueAt(bytes, 0);
-  if (value.whole.length !== bytes.length) throw new DerError("there is more after its end");
+  if (value.whole.length !== bytes.length) throw new DerError("unexpected data after its end");
   return value;
 }
 
-/** The values inside of a constructed one. */
+/** The values inside a constructed one. */
 export function derItems({ content }: DerValue): DerValue[] {
   const items: DerValue[] = [];
   for (let at = 0; at < content.length;) {
@@ -56,16 +55,16 @@ export function derItems({ content }: DerValue): DerValue[] {
   return items;
 }
 
-/** A value that has to be there, with the tag that it has to have. */
+/** Returns a required value; throws when it is missing or has another tag. */
 export function expectDer(value: DerValue | undefined, tag: number, what: string): DerValue {
-  if (value?.tag !== tag) throw new DerError(`${what} is missing or has another type`);
+  if (value?.tag !== tag) throw new DerError(`${what} is missing or has an unexpected type`);
   return value;
 }
 
 /** `2.5.4.3` */
 export function identifierOf({ content }: DerValue): string {
   if (content.length === 0 || ((content.at(-1) ?? 0) & LONG_LENGTH) !== 0)
-    throw new DerError("an object identifier is cut off");
+    throw new DerError("an object identifier is truncated");
   const numbers: number[] = [];
   let number = 0;
   for (const byte of content) {
@@ -80,7 +79,7 @@ export function identifierOf({ content }: DerValue): string {
   return [root, first - root * 40, ...rest].join(".");
 }
 
-/** The bytes of a bit string that has no bits left over. */
+/** The bytes of a bit string without unused bits. */
 export function wholeBits({ content }: DerValue, what: string): Uint8Array {
   if (content[0] !== 0) throw new DerError(`${what} is not a whole number of bytes`);
   return content.subarray(1);
@@ -89,19 +88,18 @@ export function wholeBits({ content }: DerValue, what: string): Uint8Array {
 function valueAt(bytes: Uint8Array, at: number): DerValue {
   const tag = bytes[at];
   const first = bytes[at + 1];
-  if (tag === undefined || first === undefined) throw new DerError("it is cut off");
+  if (tag === undefined || first === undefined) throw new DerError("it is truncated");
   if ((tag & HIGH_TAG) === HIGH_TAG) throw new DerError("it has a tag of several bytes");
   let start = at + 2;
   let length = first;
   if (first >= LONG_LENGTH) {
     const count = first - LONG_LENGTH;
-    if (count === 0 || count > MAX_LENGTH_BYTES) throw new DerError("it has a length that is no DER");
+    if (count === 0 || count > MAX_LENGTH_BYTES) throw new DerError("its length is not valid DER");
     length = 0;
     for (let index = 0; index < count; index++) length = length * 256 + (bytes[start + index] ?? 0);
-    if (bytes[start] === 0 || length < LONG_LENGTH)
-      throw new DerError("it has a length that is not as short as can be");
+    if (bytes[start] === 0 || length < LONG_LENGTH) throw new DerError("its length is not in the shortest form");
     start += count;
   }
-  if (start + length > bytes.length) throw new DerError("it is cut off");
+  if (start + length > bytes.length) throw new DerError("it is truncated");
   return { tag, content: bytes.subarray(start, start + length), whole: bytes.subarray(at, start + length) };
 }

@@ -1,4 +1,7 @@
-/** Writes DER (X.690), as far as certificates need it: tagged values with their length. `der-reader.ts` reads it. */
+/**
+ * Writes DER (X.690), as far as certificates need it: tagged values with their length. The counterpart of
+ * `der-reader.ts`.
+ */
 
 const TAG = {
   integer: 0x02,
@@ -14,23 +17,23 @@ const TAG = {
   boolean: 0x01,
 } as const;
 const LONG_LENGTH = 0x80;
-/** UTCTime has two digits for the year, and by the rules of X.509 they end here. */
+/** UTCTime has a two-digit year, which X.509 limits to years before this one. */
 const FIRST_LONG_YEAR = 2050;
 
 export const der = {
-  /** A value with any tag, for the implicit and explicit ones of a structure. */
+  /** A value with any tag, for implicit and explicit tags of a structure. */
   tagged: (tag: number, ...parts: readonly Uint8Array[]): Buffer => {
     const content = Buffer.concat(parts);
     return Buffer.concat([Buffer.from([tag, ...lengthBytes(content.length)]), content]);
   },
   sequence: (...parts: readonly Uint8Array[]): Buffer => der.tagged(TAG.sequence, ...parts),
   set: (...parts: readonly Uint8Array[]): Buffer => der.tagged(TAG.set, ...parts),
-  /** Big-endian and positive: a leading zero is put before a set sign bit. */
+  /** Big-endian and positive: a zero byte precedes a set sign bit. */
   integer: (bytes: Uint8Array): Buffer =>
     der.tagged(TAG.integer, ...((bytes[0] ?? 0) & 0x80 ? [Buffer.from([0])] : []), bytes),
   boolean: (value: boolean): Buffer => der.tagged(TAG.boolean, Buffer.from([value ? 0xff : 0])),
   bytes: (content: Uint8Array): Buffer => der.tagged(TAG.bytes, content),
-  /** `unused` counts the bits at the end that mean nothing. */
+  /** `unused` counts the unused bits at the end. */
   bits: (content: Uint8Array, unused = 0): Buffer => der.tagged(TAG.bits, Buffer.from([unused]), content),
   utf8: (text: string): Buffer => der.tagged(TAG.utf8, Buffer.from(text)),
   identifier: (dotted: string): Buffer => der.tagged(TAG.identifier, Buffer.from(identifierBytes(dotted))),

@@ -13,7 +13,7 @@ const cases: Record<string, { value: Buffer; want: string }> = {
     value: der.identifier("1.2.840.10045.4.3.2"),
     want: "06082a8648ce3d040302",
   },
-  "a bit string says how many bits at its end mean nothing": {
+  "a bit string records its number of unused bits": {
     value: der.bits(Buffer.from([0x86]), 1),
     want: "03020186",
   },
@@ -38,7 +38,7 @@ for (const [behaviour, { value, want }] of Object.entries(cases)) {
 }
 
 for (const length of [0, 127, 128, 255, 256, 70_000]) {
-  test(`content of ${length} bytes is found again behind its length`, () => {
+  test(`content of ${length} bytes round-trips`, () => {
     const value = der.bytes(Buffer.alloc(length, 7));
 
     const [first, second] = derItems(readDer(der.sequence(value, der.boolean(true))));
@@ -50,7 +50,7 @@ for (const length of [0, 127, 128, 255, 256, 70_000]) {
 }
 
 for (const dotted of ["1.2.840.10045.4.3.2", "2.5.29.37.0", "1.2.840.113556.1.8000.2554.50872.14197857"]) {
-  test(`${dotted} is read as it was written`, () => {
+  test(`object identifier ${dotted} round-trips`, () => {
     expect(identifierOf(readDer(der.identifier(dotted)))).toBe(dotted);
   });
 }
@@ -58,22 +58,22 @@ for (const dotted of ["1.2.840.10045.4.3.2", "2.5.29.37.0", "1.2.840.113556.1.80
 const refusals: Record<string, { bytes: number[]; want: string }> = {
   nothing: { bytes: [], want: "it is cut off" },
   "a tag alone": { bytes: [0x30], want: "it is cut off" },
-  "less content than announced": { bytes: [0x30, 0x02, 0x05], want: "it is cut off" },
-  "more content than announced": { bytes: [0x30, 0x00, 0x05], want: "there is more after its end" },
-  "a length that is not said": { bytes: [0x30, 0x80, 0x00, 0x00], want: "it has a length that is no DER" },
-  "a length of many bytes": { bytes: [0x30, 0x89, 1, 1, 1, 1, 1, 1, 1, 1, 1], want: "it has a length that is no DER" },
-  "a length that could be shorter": {
+  "content shorter than its length": { bytes: [0x30, 0x02, 0x05], want: "it is cut off" },
+  "content longer than its length": { bytes: [0x30, 0x00, 0x05], want: "unexpected data after its end" },
+  "an indefinite length": { bytes: [0x30, 0x80, 0x00, 0x00], want: "its length is not valid DER" },
+  "a length of too many bytes": { bytes: [0x30, 0x89, 1, 1, 1, 1, 1, 1, 1, 1, 1], want: "its length is not valid DER" },
+  "a length that is not in the shortest form": {
     bytes: [0x04, 0x81, 0x01, 0x00],
-    want: "it has a length that is not as short as can be",
+    want: "its length is not in the shortest form",
   },
   "a length with a leading zero": {
     bytes: [0x04, 0x82, 0x00, 0x80],
-    want: "it has a length that is not as short as can be",
+    want: "its length is not in the shortest form",
   },
-  "a tag of several bytes": { bytes: [0x1f, 0x01, 0x00], want: "it has a tag of several bytes" },
+  "a multi-byte tag": { bytes: [0x1f, 0x01, 0x00], want: "it has a tag of several bytes" },
 };
 for (const [what, { bytes, want }] of Object.entries(refusals)) {
-  test(`${what} is refused`, () => {
+  test(`${what} is rejected`, () => {
     expect(() => readDer(Uint8Array.from(bytes))).toThrow(new DerError(want));
   });
 }

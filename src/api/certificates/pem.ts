@@ -1,7 +1,4 @@
-/**
- * PEM (RFC 7468): blocks of base64 between lines that say what they hold. What lies between blocks, and blocks that are
- * damaged, are passed over.
- */
+/** Reads and writes PEM (RFC 7468): labelled blocks of base64. Text between blocks and damaged blocks are skipped. */
 
 export interface PemBlock {
   /** `CERTIFICATE` */
@@ -15,7 +12,7 @@ const BEGIN = "-----BEGIN ";
 const DASHES = "-----";
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** Every block, in order. Reads each line once, whatever it holds. */
+/** Yields every block in order. Reads each line once, whatever its content. */
 export function* pemBlocks(text: string): Generator<PemBlock> {
   let label: string | undefined;
   let lines: string[] = [];

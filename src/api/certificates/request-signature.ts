@@ -1,5 +1,6 @@
 /**
- * Whether bytes were signed with the key that is to be certified: nobody gets a certificate for somebody else's key.
+ * Verifies that a request was signed with the key to be certified: a client cannot get a certificate for another
+ * party's key.
  */
 import { constants, verify, type KeyObject } from "node:crypto";
 import { DER, DerError, derItems, expectDer, identifierOf, type DerValue } from "./der-reader.ts";
@@ -24,7 +25,7 @@ const DIGESTS: Readonly<Record<string, string>> = {
   "2.16.840.1.101.3.4.2.3": "sha512",
 };
 
-/** Throws DerError when the algorithm is none that is known. */
+/** Throws DerError when the algorithm is unknown. */
 export function isSignedWith(key: KeyObject, algorithm: DerValue, signed: Uint8Array, signature: Uint8Array): boolean {
   const [type, parameters] = derItems(algorithm);
   const identifier = identifierOf(expectDer(type, DER.identifier, "the algorithm"));
@@ -42,7 +43,7 @@ export function isSignedWith(key: KeyObject, algorithm: DerValue, signed: Uint8A
   return key.asymmetricKeyType === known.type && verify(known.digest, signed, key, signature);
 }
 
-/** The digest of RSASSA-PSS; the salt has its length, as everybody does it. */
+/** The digest of RSASSA-PSS; the salt has the same length, as is usual. */
 function pssDigest(parameters: DerValue | undefined): string {
   const [first] = derItems(expectDer(parameters, DER.sequence, "the parameters of RSASSA-PSS"));
   const [digest] = derItems(expectDer(first, 0xa0, "the digest of RSASSA-PSS"));

@@ -1,13 +1,13 @@
-/** Who is asked to sign a request: `<domain>/<path>`. */
+/** Validates signer names: `<domain>/<path>`. */
 import { dnsLabelProblems, dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts";
 import { missing, tooLong, wrong } from "../field-errors.ts";
 
 /** Client certificates of this API server. */
 export const CLIENT_SIGNER = "kubernetes.io/kube-apiserver-client";
-/** The same for kubelets; requests of nodes may be approved without a person. */
+/** The same for kubelets; requests of nodes may be approved automatically. */
 export const KUBELET_CLIENT_SIGNER = "kubernetes.io/kube-apiserver-client-kubelet";
 export const KUBELET_SERVING_SIGNER = "kubernetes.io/kubelet-serving";
-/** What requests had before there were names; no longer accepted. */
+/** The signer of requests that predate signer names; no longer accepted. */
 const LEGACY_SIGNER = "kubernetes.io/legacy-unknown";
 
 const MAX_DOMAIN = 253;
@@ -31,7 +31,7 @@ export function checkSignerName(at: string, name: string): FieldError[] {
   ];
 }
 
-/** Tells of the first label that is wrong: the others would read the same. */
+/** Reports only the first invalid label: the others would produce the same message. */
 function checkLabels(
   at: string,
   part: string,

@@ -1,4 +1,4 @@
-/** What a certificate may be used for, in the words of the API; sorted. */
+/** Key usages of a certificate, with their API names; sorted. */
 export const KEY_USAGES: readonly string[] = [
   "any",
   "cert sign",

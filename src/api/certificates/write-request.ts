@@ -1,10 +1,10 @@
-/** Writes certificate requests (PKCS #10), for programs of ours that ask for a certificate, and the names in them. */
+/** Writes certificate requests (PKCS #10) and their subjects, for Flotilla components that request a certificate. */
 import { sign, type KeyObject } from "node:crypto";
 import type { RequestSubject, SubjectAttribute } from "./certificate-request.ts";
 import { der } from "./der-writer.ts";
 import { writePem } from "./pem.ts";
 
-/** In the order in which Go writes them, which is what stock tools show. */
+/** In the order in which Go writes them, which stock tools show. */
 const ATTRIBUTES: readonly [SubjectAttribute, string][] = [
   ["C", "2.5.4.6"],
   ["O", "2.5.4.10"],
@@ -33,7 +33,7 @@ export function writeSubject(subject: RequestSubject): Buffer {
 }
 
 /**
- * PEM. The key is a pair on an elliptic curve or of Ed25519; `privateKey` signs, and only `publicKey` is in the
+ * Returns PEM. The key is an elliptic-curve or Ed25519 key pair; `privateKey` signs, and only `publicKey` is in the
  * request.
  */
 export function writeCertificateRequest({
@@ -48,7 +48,7 @@ export function writeCertificateRequest({
   const algorithm = ALGORITHMS[privateKey.asymmetricKeyType ?? ""];
   if (!algorithm)
     throw new TypeError(
-      `requests are signed with keys on elliptic curves, not of type ${String(privateKey.asymmetricKeyType)}`,
+      `cannot sign a certificate request with a key of type ${String(privateKey.asymmetricKeyType)}; use an elliptic-curve or Ed25519 key`,
     );
   const contents = der.sequence(
     VERSION_1,

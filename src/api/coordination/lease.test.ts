@@ -9,14 +9,14 @@ const makeLease = (spec: Lease["spec"]): Lease => ({
   spec,
 });
 
-test("a lease lasts for a while and changes hands a number of times", () => {
+test("a lease duration must be positive and its transitions not negative", () => {
   expect(problemsOf(admissions, makeLease({ leaseDurationSeconds: 0, leaseTransitions: -1 }))).toEqual([
     "spec.leaseDurationSeconds: Invalid value: 0: must be greater than 0",
     "spec.leaseTransitions: Invalid value: -1: must be greater than or equal to 0",
   ]);
 });
 
-test("what belongs to coordinated election is dropped, as a stock server does", () => {
+test("fields of coordinated leader election are dropped, as on a stock server", () => {
   const kept = admissions[0]?.prepare?.(
     makeReview(makeLease({ holderIdentity: "h", strategy: "OldestEmulationVersion", preferredHolder: "p" })),
   ) as Lease;

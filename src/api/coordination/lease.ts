@@ -1,4 +1,6 @@
-/** Lease: who holds something, and since when; the heartbeat of nodes, clusters and leaders. */
+/**
+ * Lease: the holder of a lock and the time it was acquired or renewed; the heartbeat of nodes, clusters and leaders.
+ */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column, nameColumn } from "../columns.ts";
@@ -21,7 +23,7 @@ export const Lease: Kind<Lease> = builtInKind<Lease>({
   traits: { plainFinalizers: true, createOnUpdate: true, requiresVersion: true },
 });
 
-/** Coordinated leader election is off in a stock server, which drops what belongs to it. */
+/** Coordinated leader election is off in a stock server, which drops its fields. */
 function dropCoordination(lease: DeepReadonly<Lease>): DeepReadonly<Lease> {
   return change(lease, "spec", (spec) => {
     if (spec.strategy === undefined && spec.preferredHolder === undefined) return spec;

@@ -1,4 +1,4 @@
-/** How volumes may be used: what volumes, claims and templates of claims say alike. */
+/** Validates access modes of volumes, claims and claim templates. */
 import type { FieldError } from "../../machinery/index.ts";
 import { forbiddenField, notOneOf } from "../field-errors.ts";
 

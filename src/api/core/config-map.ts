@@ -1,4 +1,4 @@
-/** ConfigMap: settings that pods read. */
+/** ConfigMap: configuration that pods read. */
 import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column, nameColumn } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
@@ -36,7 +36,7 @@ export const admissions: AnyAdmission[] = [
         ...checkSealed(object, oldObject),
         ...checkDataKeys("data", data, binaryData),
         ...checkDataKeys("binaryData", binaryData),
-        // The real server names no field here, and writes that so.
+        // The real server names no field here and prints `[]`.
         ...(textBytes(data) + encodedBytes(binaryData) > MAX_DATA_BYTES ? [tooLong("[]", MAX_DATA_BYTES)] : []),
       ];
     },

@@ -1,4 +1,7 @@
-/** What ConfigMaps and Secrets share: their keys become file names, their size is bounded, and they can be sealed. */
+/**
+ * Rules that ConfigMaps and Secrets share: their keys become file names, their size is bounded, and they can be
+ * immutable.
+ */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import { dataKeyProblems, type FieldError } from "../../machinery/index.ts";
 import { checkText, forbiddenField, wrong } from "../field-errors.ts";
@@ -24,7 +27,7 @@ export function textBytes(data: Data = {}): number {
   return total;
 }
 
-/** Base64 is counted by what it holds. */
+/** Base64 values count with their decoded size. */
 export function encodedBytes(data: Data = {}): number {
   let total = 0;
   for (const key in data) total += Buffer.byteLength(data[key] ?? "", "base64");
@@ -37,7 +40,7 @@ type Sealable = DeepReadonly<{
   binaryData?: Record<string, string>;
 }>;
 
-/** What says that it is immutable never changes its content again, nor what it says. */
+/** An immutable object keeps its content and its `immutable` field. */
 export function checkSealed(object: Sealable, old: Sealable | undefined): FieldError[] {
   if (old?.immutable !== true) return [];
   const changed = [

@@ -9,7 +9,7 @@ const endpoints = (...subsets: object[]): Endpoints => ({
   subsets,
 });
 
-test("a port is for TCP unless it says otherwise", () => {
+test("a port defaults to TCP", () => {
   const { subsets } = completedBy(admissions, endpoints({ addresses: [{ ip: "1.2.3.4" }], ports: [{ port: 1 }] }));
 
   expect(subsets?.[0]?.ports).toEqual([{ port: 1, protocol: "TCP" }]);
@@ -24,11 +24,11 @@ const refused: Record<string, [subset: object, want: string[]]> = {
     { addresses: [{ ip: "1.2.3.4" }], ports: [{ port: 1 }, { port: 2 }] },
     ["subsets[0].ports[0].name: Required value", "subsets[0].ports[1].name: Required value"],
   ],
-  "an address that only its own host reaches": [
+  "a loopback address": [
     { addresses: [{ ip: "127.0.0.1" }] },
     ['subsets[0].addresses[0].ip: Invalid value: "127.0.0.1": may not be in the loopback range (127.0.0.0/8, ::1/128)'],
   ],
-  "no address at all": [
+  "an empty address": [
     { addresses: [{}] },
     [
       'subsets[0].addresses[0].ip: Invalid value: "": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
@@ -37,18 +37,18 @@ const refused: Record<string, [subset: object, want: string[]]> = {
   ],
 };
 for (const [what, [subset, want]] of Object.entries(refused)) {
-  test(`refused: ${what}`, () => {
+  test(`rejects ${what}`, () => {
     expect(problemsOf(admissions, endpoints(subset))).toEqual(want);
   });
 }
 
-test("what is stored may stay, whatever today's rules say", () => {
+test("stored subsets that are unchanged are not validated again", () => {
   const old = endpoints({ addresses: [{ ip: "127.0.0.1" }] });
 
   expect(problemsOf(admissions, endpoints({ addresses: [{ ip: "127.0.0.1" }] }), old)).toEqual([]);
 });
 
-test("addresses in unusual form are warned of, except those of its own controller", () => {
+test("warns of addresses in non-canonical form, except those written by its controller", () => {
   const unusual = endpoints({ addresses: [{ ip: "2001:0db8::1" }] });
   const controlled: Endpoints = {
     ...unusual,
@@ -59,7 +59,7 @@ test("addresses in unusual form are warned of, except those of its own controlle
   expect(warningsOf(admissions, controlled)).toEqual([]);
 });
 
-test("every address is shown with every port, the first three of them", () => {
+test("prints every address with every port, limited to the first three", () => {
   const object = endpoints({
     addresses: [{ ip: "1.2.3.4" }, { ip: "2001:db8::1" }],
     ports: [

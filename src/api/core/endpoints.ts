@@ -17,7 +17,7 @@ export type Endpoints = EndpointsFacts;
 
 type Read<T> = DeepReadonly<T>;
 
-/** Every address with every port. */
+/** All combinations of address and port. */
 function endpointsCell({ subsets = [] }: Read<Endpoints>): string {
   if (subsets.length === 0) return "<none>";
   const pairs = subsets.flatMap(({ addresses = [], ports = [] }) => {
@@ -91,7 +91,7 @@ function checkSubsetPort(
 }
 
 function endpointsWarnings({ metadata, subsets = [] }: Read<Endpoints>): string[] {
-  // Its own controller writes what it has checked itself.
+  // The endpoints controller validates its addresses itself.
   if (metadata.labels?.["endpoints.kubernetes.io/managed-by"] === "endpoint-controller") return [];
   return subsets.flatMap(({ addresses = [], notReadyAddresses = [] }, index) => [
     ...addresses.flatMap(({ ip }, place) => addressWarnings(`subsets[${index}].addresses[${place}].ip`, ip)),
@@ -106,7 +106,7 @@ export const admissions: AnyAdmission[] = [
     complete: completeEndpoints,
     validate({ object, oldObject }) {
       const errors = checkSubsets(object.subsets ?? []);
-      // Rules became stricter over time; what is stored may stay.
+      // Rules became stricter over time; unchanged stored subsets are accepted.
       return errors.length > 0 && oldObject && equalJson(object.subsets, oldObject.subsets) ? [] : errors;
     },
     warnings: ({ object }) => endpointsWarnings(object),

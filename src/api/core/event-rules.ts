@@ -1,6 +1,6 @@
 /**
- * What must be true of an Event, in either of its groups. The rules are written for the stored form; `events.k8s.io` is
- * stricter and nearly nothing of an Event can be changed there.
+ * Validates Events of both groups. The rules apply to the stored form; `events.k8s.io` is stricter and makes nearly all
+ * fields of an Event immutable.
  */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import { labelKeyProblems, type FieldError } from "../../machinery/index.ts";
@@ -8,14 +8,14 @@ import type { Event, EventSource, ObjectReference } from "../facts/core-v1.ts";
 import { checkText, missing, wrong } from "../field-errors.ts";
 import type { Sent } from "../sent.ts";
 
-/** Nothing has been checked yet, so anything may be missing. */
+/** Not validated yet: any field may be missing. */
 type StoredEvent = Sent<Event>;
 
 const MAX_TEXT = 128;
 const MAX_MESSAGE = 1024;
 
 function checkLength(field: string, text: string, limit: number): FieldError[] {
-  // The value is not shown: the message of an Event may be long.
+  // The value is not printed: the message of an Event may be long.
   return Buffer.byteLength(text) > limit ? [wrong(field, "", `can have at most ${limit} characters`)] : [];
 }
 
@@ -24,7 +24,8 @@ function checkNeeded(field: string, text: string): FieldError[] {
 }
 
 /**
- * Events with an `eventTime` are of the new kind and must be complete; the others need only belong to their namespace.
+ * Events with an `eventTime` use the new API and must be complete; the others must only be in the namespace of their
+ * object.
  */
 export function checkEvent(
   event: StoredEvent,
@@ -44,7 +45,7 @@ export function checkEvent(
   const { namespace: involved = "" } = involvedObject;
   const elsewhere = [wrong("involvedObject.namespace", involved, "does not match event.namespace")];
   if (!eventTime) {
-    // Events of cluster-scoped objects are kept in the default namespace.
+    // Events of cluster-scoped objects are in the default namespace.
     return involved === namespace || (involved === "" && namespace === "default") ? [] : elsewhere;
   }
   return [
@@ -66,7 +67,7 @@ function checkSeries({ series }: StoredEvent): FieldError[] {
   ];
 }
 
-/** What `events.k8s.io` asks of a new Event beyond the rest. */
+/** Additional rules of `events.k8s.io` for a new Event. */
 export function checkNewEvent(event: StoredEvent): FieldError[] {
   const { eventTime, type = "", firstTimestamp, lastTimestamp, count, source = {} } = event;
   const unset = (field: string, isSet: unknown): FieldError[] => (isSet ? [wrong(field, "", "needs to be unset")] : []);
@@ -81,7 +82,7 @@ export function checkNewEvent(event: StoredEvent): FieldError[] {
   ];
 }
 
-/** What `events.k8s.io` lets nobody change. */
+/** Fields that are immutable in `events.k8s.io`. */
 export function checkEventUpdate(event: StoredEvent, old: StoredEvent): FieldError[] {
   const fixed = (field: string, now: unknown, before: unknown): FieldError[] =>
     equalJson(now, before) ? [] : [wrong(field, now, "field is immutable")];
@@ -110,7 +111,7 @@ export function checkEventUpdate(event: StoredEvent, old: StoredEvent): FieldErr
   ];
 }
 
-/** Messages show these as the real server's own types, which have no JSON names. */
+/** Messages print these as the real server's Go types, which have no JSON names. */
 function shownReference({
   kind = "",
   namespace = "",

@@ -1,6 +1,6 @@
 /**
- * Event: something that happened to an object, kept for a while. `events.k8s.io` shows the same objects in another
- * form.
+ * Event: something that happened to an object, kept for a limited time. `events.k8s.io` serves the same objects in
+ * another form.
  */
 import { isObject, type DeepReadonly, type JsonObject } from "../../base/index.ts";
 import type { AnyAdmission } from "../admission.ts";
@@ -30,7 +30,7 @@ function target({ involvedObject: { kind = "", name = "" } }: DeepReadonly<Event
   return name === "" ? kind.toLowerCase() : `${kind.toLowerCase()}/${name}`;
 }
 
-/** Of the stored form; the other group converts before it asks. */
+/** Columns of the stored form; the other group converts before printing. */
 export const eventColumns: Column[] = [
   column<Event>("Last Seen", lastSeen),
   column<Event>("Type", ({ type = "" }) => type),
@@ -52,7 +52,7 @@ const textAt =
     return typeof value === "string" ? value : "";
   };
 
-/** The fields of the object that an Event is about, under the name that a group has for it. */
+/** Field selectors for the object an Event is about, under the group's name for it. */
 export function referenceFields(field: string): Record<string, (event: DeepReadonly<JsonObject>) => string> {
   return Object.fromEntries(
     ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"].map((key) => [

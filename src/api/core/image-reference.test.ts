@@ -2,15 +2,15 @@ import { expect, test } from "vitest";
 import { pullPolicyOf } from "./image-reference.ts";
 
 const policies: Record<string, [image: string, want: string]> = {
-  "an image without a tag is always pulled": ["nginx", "Always"],
-  "the tag latest is always pulled": ["example.com:5000/nginx:latest", "Always"],
-  "a port of the registry is no tag": ["example.com:5000/nginx", "Always"],
-  "another tag is pulled once": ["nginx:1.27", "IfNotPresent"],
-  "a digest is pulled once": [`nginx@sha256:${"0".repeat(64)}`, "IfNotPresent"],
-  "a tag beside a digest is looked at": [`nginx:latest@sha256:${"0".repeat(64)}`, "Always"],
-  "what is no reference has no tag": ["Not An Image", "IfNotPresent"],
-  "the id of an image cannot be pulled": ["0".repeat(64), "IfNotPresent"],
-  "an endless text is not looked at": ["a".repeat(100_000), "IfNotPresent"],
+  "an image without a tag defaults to Always": ["nginx", "Always"],
+  "the tag latest defaults to Always": ["example.com:5000/nginx:latest", "Always"],
+  "the port of the registry is not a tag": ["example.com:5000/nginx", "Always"],
+  "another tag defaults to IfNotPresent": ["nginx:1.27", "IfNotPresent"],
+  "a digest defaults to IfNotPresent": [`nginx@sha256:${"0".repeat(64)}`, "IfNotPresent"],
+  "a tag beside a digest decides the pull policy": [`nginx:latest@sha256:${"0".repeat(64)}`, "Always"],
+  "an invalid reference has no tag": ["Not An Image", "IfNotPresent"],
+  "an image ID cannot be pulled": ["0".repeat(64), "IfNotPresent"],
+  "a very long text is not parsed": ["a".repeat(100_000), "IfNotPresent"],
 };
 for (const [behaviour, [image, want]] of Object.entries(policies)) {
   test(behaviour, () => {

@@ -9,7 +9,7 @@ const makeRange = (...limits: object[]): LimitRange => ({
   spec: { limits: limits as NonNullable<LimitRange["spec"]>["limits"] },
 });
 
-test("what is not said of containers follows from what is", () => {
+test("container limits and requests default from the values that are set", () => {
   const completed = completedBy(
     admissions,
     makeRange({
@@ -30,25 +30,28 @@ test("what is not said of containers follows from what is", () => {
 });
 
 const cases: Record<string, [limits: object[], want: string[]]> = {
-  "a type is stated once": [[{ type: "Pod" }, { type: "Pod" }], ['spec.limits[1].type: Duplicate value: "Pod"']],
-  "a pod has no defaults": [
+  "a limit type may appear only once": [
+    [{ type: "Pod" }, { type: "Pod" }],
+    ['spec.limits[1].type: Duplicate value: "Pod"'],
+  ],
+  "a Pod limit has no defaults": [
     [{ type: "Pod", default: { cpu: "1" } }],
     ["spec.limits[0].default: Forbidden: may not be specified when `type` is 'Pod'"],
   ],
-  "a claim is bounded in some way": [
+  "a claim limit needs a minimum or maximum": [
     [{ type: "PersistentVolumeClaim" }],
     [
       "spec.limits[0].limits: Required value: either minimum or maximum storage value is required, but neither was provided",
     ],
   ],
-  "a default is within its bounds": [
+  "a default must be within its bounds": [
     [{ type: "Container", default: { cpu: "2" }, max: { cpu: "1" } }],
     [
       'spec.limits[0].defaultRequest[cpu]: Invalid value: "2": default request value 2 is greater than max value 1',
       'spec.limits[0].default[cpu]: Invalid value: "1": default value 2 is greater than max value 1',
     ],
   ],
-  "a ratio fits the bounds": [
+  "a ratio must fit the bounds": [
     [{ type: "Pod", max: { cpu: "4" }, min: { cpu: "1" }, maxLimitRequestRatio: { cpu: "5" } }],
     ['spec.limits[0].maxLimitRequestRatio[cpu]: Invalid value: "5": ratio 5 is greater than max/min = 4.000000'],
   ],

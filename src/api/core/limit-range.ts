@@ -1,4 +1,4 @@
-/** LimitRange: bounds and defaults of what one pod, container or claim of a namespace may ask for. */
+/** LimitRange: bounds and defaults for the resources of a pod, container or claim in a namespace. */
 import type { DeepReadonly } from "../../base/index.ts";
 import {
   compareQuantities,
@@ -35,10 +35,7 @@ export const LimitRange: Kind<LimitRange> = builtInKind<LimitRange>({
   traits: { createOnUpdate: true, metadataChecks: { create: true } },
 });
 
-/**
- * What is not said of containers follows from what is: limits from the maximum, requests from limits, then from the
- * minimum.
- */
+/** Defaults for containers: limits from the maximum, requests from limits, then from the minimum. */
 function defaultItem(given: DeepReadonly<LimitRangeItem>): DeepReadonly<LimitRangeItem> {
   let item = given;
   for (const list of ["max", "min", "default", "defaultRequest", "maxLimitRequestRatio"] as const)
@@ -54,7 +51,7 @@ function defaultItem(given: DeepReadonly<LimitRangeItem>): DeepReadonly<LimitRan
   };
 }
 
-/** No limits are stored as none, whoever wrote the empty list. */
+/** An empty list of limits is stored as absent, regardless of its writer. */
 function dropEmptyLimits<T extends { readonly limits?: readonly unknown[] }>(spec: T): T {
   if (spec.limits?.length !== 0) return spec;
   const { limits: _, ...rest } = spec;
@@ -115,8 +112,8 @@ type Bounds = Record<"max" | "min" | "limit" | "request" | "ratio", Quantity | u
 const ONE = parseQuantity("1");
 
 /**
- * How the amounts of one resource lie to each other. The real server shows the minimum or maximum where a default is
- * wrong.
+ * Checks the amounts of one resource against each other. The real server prints the minimum or maximum where a default
+ * is wrong.
  */
 function checkBounds(at: string, name: string, { max, min, limit, request, ratio }: Bounds): FieldError[] {
   const errors: FieldError[] = [];
@@ -187,7 +184,7 @@ export const admissions: AnyAdmission[] = [
   builtInAdmission(LimitRange, "core-v1", {
     complete: (range, { oldObject }) =>
       change(range, "spec", (spec) => {
-        // An empty list where none is stored changes nothing, so nobody becomes its owner.
+        // An empty list where none is stored is no change, so its writer does not become an owner.
         const kept =
           oldObject && (oldObject as Sent<LimitRange>).spec?.limits === undefined ? dropEmptyLimits(spec) : spec;
         return change(kept, "limits", (limits) => changeItems(limits, defaultItem));

@@ -13,7 +13,7 @@ test("a namespace carries its name as a label", () => {
   expect(completedBy(admissions, makeNamespace()).metadata.labels).toEqual({ "kubernetes.io/metadata.name": "shop" });
 });
 
-test("a new namespace is active and held by its finalizer, beside those that were asked for", () => {
+test("a new namespace is Active and gets the kubernetes finalizer besides the requested ones", () => {
   expect(asNewNamespace(makeNamespace({ spec: { finalizers: ["example.com/a"] } }))).toMatchObject({
     spec: { finalizers: ["example.com/a", "kubernetes"] },
     status: { phase: "Active" },
@@ -21,23 +21,23 @@ test("a new namespace is active and held by its finalizer, beside those that wer
 });
 
 const cases: Record<string, [object: Partial<Namespace>, subresource: string | undefined, want: string[]]> = {
-  "a finalizer has a domain": [
+  "a finalizer must be qualified with a domain": [
     { spec: { finalizers: ["plain"] } },
     undefined,
     ['spec.finalizers: Invalid value: "plain": name is neither a standard finalizer name nor is it fully qualified'],
   ],
-  "known finalizers need none": [{ spec: { finalizers: ["kubernetes", "orphan"] } }, undefined, []],
-  "the finalize endpoint names the place": [
+  "known finalizers need no domain": [{ spec: { finalizers: ["kubernetes", "orphan"] } }, undefined, []],
+  "the finalize endpoint reports the field spec.finalizers": [
     { spec: { finalizers: ["plain"] } },
     "finalize",
     ['spec.finalizers[0]: Invalid value: "plain": name is neither a standard finalizer name nor is it fully qualified'],
   ],
-  "a namespace that stays is active": [
+  "a namespace without a deletionTimestamp must be Active": [
     { status: { phase: "Terminating" } },
     "status",
     ["status.Phase: Invalid value: \"Terminating\": may only be 'Active' if `deletionTimestamp` is empty"],
   ],
-  "a phase that is left out is Active": [{}, "status", []],
+  "a missing phase defaults to Active": [{}, "status", []],
 };
 for (const [behaviour, [object, subresource, want]] of Object.entries(cases)) {
   test(behaviour, () => {

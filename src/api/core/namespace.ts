@@ -1,4 +1,4 @@
-/** Namespace: what separates the objects of one team from another's. */
+/** Namespace: separates the objects of one team from those of others. */
 import type { DeepReadonly } from "../../base/index.ts";
 import { labelKeyProblems, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
@@ -27,7 +27,7 @@ export const Namespace: Kind<Namespace> = builtInKind<Namespace>({
     deletionAnswersObject: true,
     selectableFields: {
       "status.phase": (namespace) => (namespace as DeepReadonly<Namespace>).status?.phase ?? "",
-      // An old spelling of metadata.name.
+      // The legacy field selector for metadata.name.
       name: (namespace) => (namespace as DeepReadonly<Namespace>).metadata.name,
     },
   },
@@ -37,7 +37,7 @@ const NAME_LABEL = "kubernetes.io/metadata.name";
 const FINALIZER = "kubernetes";
 const KNOWN_FINALIZERS = new Set([FINALIZER, "orphan", "foregroundDeletion"]);
 
-/** Every namespace has its name as a label, so that selectors can name it. */
+/** Every namespace has its name as a label, so that selectors can match it. */
 function complete(namespace: DeepReadonly<Namespace>): DeepReadonly<Namespace> {
   const { metadata } = namespace;
   if (metadata.labels?.[NAME_LABEL] === metadata.name) return namespace;
@@ -45,8 +45,8 @@ function complete(namespace: DeepReadonly<Namespace>): DeepReadonly<Namespace> {
 }
 
 /**
- * The finalizer that holds a namespace until it is empty, and its phase. Finalizers are changed through `finalize`
- * alone.
+ * Sets the finalizer that blocks deletion until the namespace is empty, and the phase. Finalizers change only through
+ * `finalize`.
  */
 function prepare(
   namespace: DeepReadonly<Namespace>,
@@ -64,7 +64,7 @@ function prepare(
   return subresource === undefined && old.spec !== undefined ? { ...namespace, spec: old.spec } : namespace;
 }
 
-/** A namespace as creating it would store it. */
+/** Returns a namespace as a create request would store it. */
 export function asNewNamespace(namespace: DeepReadonly<Namespace>): DeepReadonly<Namespace> {
   return prepare(complete(namespace), undefined, undefined);
 }

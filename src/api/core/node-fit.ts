@@ -1,13 +1,11 @@
-/**
- * What a pod says about nodes, and nodes about pods: selectors, affinity, taints. Pure; schedulers and DaemonSets ask.
- */
+/** Matches pods with nodes: selectors, affinity, taints. Pure; used by schedulers and DaemonSets. */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { Node, NodeSelectorTerm, Pod, Taint, Toleration } from "../facts/core-v1.ts";
 
 type ReadonlyPod = DeepReadonly<Pick<Pod, "spec">>;
 type ReadonlyNode = DeepReadonly<Node>;
 
-/** Whether this toleration puts up with that taint. */
+/** Whether this toleration tolerates the taint. */
 export function tolerates(
   { key, operator = "Equal", value = "", effect }: DeepReadonly<Toleration>,
   taint: DeepReadonly<Taint>,

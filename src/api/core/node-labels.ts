@@ -1,4 +1,4 @@
-/** Labels of nodes that have newer names, and what to say to those who still use them. */
+/** Deprecated node labels, and the warnings for clients that still use them. */
 const DEPRECATED: ReadonlyMap<string, string> = new Map([
   ["beta.kubernetes.io/arch", 'deprecated since v1.14; use "kubernetes.io/arch" instead'],
   ["beta.kubernetes.io/os", 'deprecated since v1.14; use "kubernetes.io/os" instead'],

@@ -1,4 +1,7 @@
-/** A selector of nodes: any of its terms, each a list of requirements on labels and on the node's name. */
+/**
+ * Validates a node selector: a list of terms, any of which may match, each with requirements on labels and on the
+ * node's name.
+ */
 import { dnsSubdomainProblems, labelKeyProblems, labelValueProblems, type FieldError } from "../../machinery/index.ts";
 import type { NodeSelector, NodeSelectorRequirement, NodeSelectorTerm } from "../facts/core-v1.ts";
 import { checkText, forbiddenField, missing, wrong } from "../field-errors.ts";
@@ -11,7 +14,8 @@ export function checkNodeSelector(at: string, { nodeSelectorTerms: terms = [] }:
 }
 
 /**
- * `lenientValues` is for preferences: one that cannot match is harmless, so values that are no labels are left alone.
+ * `lenientValues` is for preferences: one that cannot match is harmless, so values that are not valid label values are
+ * accepted.
  */
 export function checkNodeSelectorTerm(
   at: string,

@@ -1,4 +1,4 @@
-/** The rules of a Node. Taints are reported under `metadata`, where they once were annotations. */
+/** Validates a Node. Taint errors are reported under `metadata`, because taints were once annotations. */
 import type { DeepReadonly } from "../../base/index.ts";
 import { labelKeyProblems, labelValueProblems, type FieldError } from "../../machinery/index.ts";
 import { checkText, forbiddenField, missing, notOneOf, twice, wrong } from "../field-errors.ts";
@@ -13,7 +13,7 @@ const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 const FEATURE = /^[A-Z][a-zA-Z0-9]*(\/[a-zA-Z][a-zA-Z0-9]*)*$/;
 const MAX_FEATURE_LENGTH = 253;
 
-/** What holds for a Node that is new, and again for one that is replaced. */
+/** Rules for a new Node and for a replaced one. */
 export function checkNode({ spec = {}, status = {} }: Read<Node>): FieldError[] {
   const errors = [...checkTaints(spec.taints ?? []), ...checkAmounts(status)];
   const swap = status.nodeInfo?.swap?.capacity;
@@ -30,7 +30,7 @@ export function checkNode({ spec = {}, status = {} }: Read<Node>): FieldError[] 
   return errors;
 }
 
-/** What an update of a Node or of its status must obey besides. */
+/** Additional rules for an update of a Node or its status. */
 export function checkNodeUpdate({ spec = {}, status = {} }: Read<Node>, { spec: old = {} }: Read<Node>): FieldError[] {
   const errors = [...checkAmounts(status), ...checkFeatures(status.declaredFeatures ?? [])];
   const seen = new Set<string>();
@@ -91,7 +91,7 @@ function checkAmounts({ capacity = {}, allocatable = {} }: Read<NodeStatus>): Fi
   ];
 }
 
-/** Names of features that a node says it has, sorted and each once. */
+/** Feature names that a node declares: sorted and unique. */
 function checkFeatures(features: readonly string[]): FieldError[] {
   return features.flatMap((feature, index) => {
     const at = (place: number): string => `status.declaredFeatures[${place}]`;

@@ -11,12 +11,12 @@ const node = (spec: object = {}, status: object = {}): Node => ({
 });
 
 const networks: Record<string, [spec: object, want: object]> = {
-  "one network is a list of one": [{ podCIDR: "10.0.0.0/24" }, { podCIDR: "10.0.0.0/24", podCIDRs: ["10.0.0.0/24"] }],
-  "the first of a list is the one": [
+  "podCIDR defaults podCIDRs": [{ podCIDR: "10.0.0.0/24" }, { podCIDR: "10.0.0.0/24", podCIDRs: ["10.0.0.0/24"] }],
+  "podCIDRs defaults podCIDR to its first entry": [
     { podCIDRs: ["10.0.0.0/24", "2001:db8::/64"] },
     { podCIDR: "10.0.0.0/24", podCIDRs: ["10.0.0.0/24", "2001:db8::/64"] },
   ],
-  "where they differ the single one counts": [
+  "podCIDR wins when podCIDRs differs": [
     { podCIDR: "10.0.0.0/24", podCIDRs: ["10.1.0.0/24"] },
     { podCIDR: "10.0.0.0/24", podCIDRs: ["10.0.0.0/24"] },
   ],
@@ -27,7 +27,7 @@ for (const [rule, [spec, want]] of Object.entries(networks)) {
   });
 }
 
-test("pods may use everything, until the kubelet says otherwise", () => {
+test("allocatable defaults to capacity until the kubelet sets it", () => {
   expect(completedBy(admissions, node({}, { capacity: { cpu: "4" } })).status).toMatchObject({
     allocatable: { cpu: "4" },
   });
@@ -35,7 +35,7 @@ test("pods may use everything, until the kubelet says otherwise", () => {
 
 const refused: Record<string, [spec: object, want: string[]]> = {
   "a taint without an effect": [{ taints: [{ key: "a" }] }, ["metadata.taints[0].effect: Required value"]],
-  "a taint twice": [
+  "a duplicate taint": [
     {
       taints: [
         { key: "a", effect: "NoSchedule" },
@@ -46,7 +46,7 @@ const refused: Record<string, [spec: object, want: string[]]> = {
       'metadata.taints[1]: Duplicate value: {"Key":"a","Value":"x","Effect":"NoSchedule","TimeAdded":null}: taints must be unique by key and effect pair',
     ],
   ],
-  "two networks of one family": [
+  "two pod CIDRs of one IP family": [
     { podCIDRs: ["10.0.0.0/24", "10.1.0.0/24"] },
     [
       'spec.podCIDRs: Invalid value: ["10.0.0.0/24","10.1.0.0/24"]: may specify no more than one CIDR for each IP family',
@@ -54,12 +54,12 @@ const refused: Record<string, [spec: object, want: string[]]> = {
   ],
 };
 for (const [what, [spec, want]] of Object.entries(refused)) {
-  test(`refused: ${what}`, () => {
+  test(`rejects ${what}`, () => {
     expect(problemsOf(admissions, node(spec))).toEqual(want);
   });
 }
 
-test("the network and the provider's id of a node are set once", () => {
+test("podCIDR and providerID of a node can be set only once", () => {
   const old = completedBy(admissions, node({ podCIDR: "10.1.0.0/24", providerID: "x" }));
 
   expect(problemsOf(admissions, node({ podCIDR: "10.2.0.0/24", providerID: "y" }), old)).toEqual([
@@ -68,7 +68,7 @@ test("the network and the provider's id of a node are set once", () => {
   ]);
 });
 
-test("an update of the status counts amounts and addresses", () => {
+test("a status update validates quantities and addresses", () => {
   const status = {
     allocatable: { cpu: "-1" },
     addresses: [

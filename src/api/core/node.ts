@@ -27,7 +27,7 @@ function roles({ metadata }: DeepReadonly<Node>): string {
   return names.size === 0 ? "<none>" : [...names].sort().join(",");
 }
 
-/** The architecture is the kernel's. */
+/** The architecture reported by the kernel. */
 function kernel({ status }: DeepReadonly<Node>): string {
   const { kernelVersion, architecture } = status?.nodeInfo ?? {};
   return `${kernelVersion || "<unknown>"}${architecture ? ` (${architecture})` : ""}`;
@@ -68,7 +68,7 @@ export const Node: Kind<Node> = builtInKind<Node>({
   },
 });
 
-/** The list and its first item are two names of one thing; where they differ the single one counts. */
+/** `podCIDR` and the first item of `podCIDRs` are the same value; where they differ `podCIDR` wins. */
 function completeSpec(spec: DeepReadonly<NodeSpec>): DeepReadonly<NodeSpec> {
   const { podCIDR, podCIDRs = [] } = spec;
   if (podCIDR) return podCIDRs[0] === podCIDR ? spec : { ...spec, podCIDRs: [podCIDR] };
@@ -76,12 +76,12 @@ function completeSpec(spec: DeepReadonly<NodeSpec>): DeepReadonly<NodeSpec> {
   return first === undefined ? spec : { ...spec, podCIDR: first };
 }
 
-/** What pods may use is everything, until the kubelet says otherwise. */
+/** Allocatable defaults to the capacity until the kubelet sets it. */
 function completeStatus(node: DeepReadonly<Node>): DeepReadonly<Node> {
   return change(node, "status", (status) => fill(status, { ...(status.capacity && { allocatable: status.capacity }) }));
 }
 
-/** The configuration of kubelets through the API is gone; what an old Node still says of it stays. */
+/** Kubelet configuration through the API was removed; an old Node keeps its existing value. */
 function withoutConfig(node: DeepReadonly<Node>, old: DeepReadonly<Node> | undefined): DeepReadonly<Node> {
   if (!node.spec?.configSource || old?.spec?.configSource) return node;
   const { configSource: _, ...spec } = node.spec;

@@ -14,16 +14,16 @@ const IMMUTABLE =
   "spec: Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n";
 
 const updates: Record<string, [before: object, after: object, want: RegExp]> = {
-  "a volume is named once": [{}, { volumeName: "v" }, /^$/],
-  "and then stays": [{ volumeName: "v" }, { volumeName: "w" }, /^spec: Forbidden/],
-  "a class may be named where there was none": [{}, { storageClassName: "fast" }, /^$/],
-  "another class is another claim": [
+  "a claim without a volume can be bound to one": [{}, { volumeName: "v" }, /^$/],
+  "a bound volumeName is immutable": [{ volumeName: "v" }, { volumeName: "w" }, /^spec: Forbidden/],
+  "a storage class can be set where there was none": [{}, { storageClassName: "fast" }, /^$/],
+  "the storage class is immutable": [
     { storageClassName: "slow" },
     { storageClassName: "fast" },
     /"StorageClassName": "fast"/,
   ],
-  "access modes stay": [{}, { accessModes: ["ReadWriteMany"] }, /-  "ReadWriteOnce"\n\+  "ReadWriteMany"/],
-  "a claim without a volume does not grow": [{}, sized("2Gi"), /-   "storage": "1Gi"\n\+   "storage": "2Gi"/],
+  "access modes are immutable": [{}, { accessModes: ["ReadWriteMany"] }, /-  "ReadWriteOnce"\n\+  "ReadWriteMany"/],
+  "an unbound claim cannot be resized": [{}, sized("2Gi"), /-   "storage": "1Gi"\n\+   "storage": "2Gi"/],
 };
 for (const [rule, [before, after, want]] of Object.entries(updates)) {
   test(`on update: ${rule}`, () => {
@@ -33,7 +33,7 @@ for (const [rule, [before, after, want]] of Object.entries(updates)) {
   });
 }
 
-test("a bound claim grows, and does not shrink below what it has", () => {
+test("a bound claim can grow, and cannot shrink below its capacity", () => {
   const status = { phase: "Bound", capacity: { storage: "2Gi" } };
   const old = completedBy(admissions, claim(sized("3Gi"), status));
 
@@ -44,7 +44,7 @@ test("a bound claim grows, and does not shrink below what it has", () => {
   ]);
 });
 
-test("the difference is printed as the server prints it", () => {
+test("prints the spec difference as the real server does", () => {
   const [problem] = problemsOf(admissions, claim(sized("2Gi")), completedBy(admissions, claim()));
 
   expect(problem).toBe(
@@ -54,10 +54,13 @@ test("the difference is printed as the server prints it", () => {
 
 const snapshot = { apiGroup: "snapshot.storage.k8s.io", kind: "VolumeSnapshot", name: "x" };
 const sources: Record<string, [spec: object, want: object]> = {
-  "both names of a source agree": [{ dataSourceRef: snapshot }, { dataSource: snapshot, dataSourceRef: snapshot }],
-  "the older one alone is enough": [{ dataSource: snapshot }, { dataSource: snapshot, dataSourceRef: snapshot }],
-  "what the older one never took is dropped": [{ dataSource: { kind: "X", name: "x" } }, {}],
-  "a source in another namespace is not supported": [{ dataSourceRef: { ...snapshot, namespace: "other" } }, {}],
+  "dataSource and dataSourceRef must agree": [
+    { dataSourceRef: snapshot },
+    { dataSource: snapshot, dataSourceRef: snapshot },
+  ],
+  "dataSource alone is enough": [{ dataSource: snapshot }, { dataSource: snapshot, dataSourceRef: snapshot }],
+  "unsupported kinds are dropped from dataSource": [{ dataSource: { kind: "X", name: "x" } }, {}],
+  "a data source in another namespace is not supported": [{ dataSourceRef: { ...snapshot, namespace: "other" } }, {}],
 };
 for (const [rule, [spec, want]] of Object.entries(sources)) {
   test(rule, () => {
@@ -67,13 +70,13 @@ for (const [rule, [spec, want]] of Object.entries(sources)) {
   });
 }
 
-test("a claim that is left as it is stays the very same object", () => {
+test("an unchanged claim stays the same object", () => {
   const object = claim();
 
   expect(prepareClaim(object, object)).toBe(object);
 });
 
-test("a fraction of a byte is warned of", () => {
+test("warns of a fractional byte value", () => {
   expect(warningsOf(admissions, claim(sized("1500m")))).toEqual([
     'spec.resources.requests[storage]: fractional byte value "1500m" is invalid, must be an integer',
   ]);

@@ -1,4 +1,4 @@
-/** PersistentVolumeClaim: a pod's wish for storage. */
+/** PersistentVolumeClaim: a request for storage. */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import {
   compareQuantities,
@@ -71,8 +71,8 @@ const completeStatus = (claim: Read<PersistentVolumeClaim>): Read<PersistentVolu
   change(claim, "status", (status) => fill(status, { phase: "Pending" }));
 
 /**
- * The server's part: a claim may name what it is filled from in two ways, which then agree. What may fill a volume was
- * once a short list; anything else is still dropped from the older field in silence.
+ * Sets the server's fields: `dataSource` and `dataSourceRef` both name the data source and must agree. `dataSource`
+ * once accepted only a short list of kinds; other kinds are still dropped from it silently.
  */
 export function prepareClaim(
   claim: Read<PersistentVolumeClaim>,
@@ -81,7 +81,7 @@ export function prepareClaim(
   const { spec = {} } = claim;
   const before = old?.spec ?? {};
   let { dataSource, dataSourceRef } = spec;
-  // Sources in other namespaces are switched off in Kubernetes unless somebody asks for them.
+  // Cross-namespace data sources are off by default in Kubernetes.
   if (dataSourceRef?.namespace && !before.dataSourceRef) dataSourceRef = undefined;
   const wasFilled = before.dataSource !== undefined || before.dataSourceRef !== undefined;
   if (!wasFilled && !dataSourceRef && !isClaimOrSnapshot(dataSource)) dataSource = undefined;
@@ -155,7 +155,7 @@ function checkUpdate(claim: Read<PersistentVolumeClaim>, old: Read<PersistentVol
     );
   }
   const size = sizeOf(spec.resources?.requests);
-  // What is recorded in the status was reached; below that nothing shrinks.
+  // The storage size cannot shrink below the capacity recorded in the status.
   if (
     compareQuantities(size, sizeOf(before.resources?.requests)) < 0 &&
     compareQuantities(size, sizeOf(old.status?.capacity)) <= 0

@@ -1,4 +1,4 @@
-/** Where the data of a PersistentVolume lies: exactly one of these, each with what it needs. */
+/** Validates the source of a PersistentVolume: exactly one of these, each with its required fields. */
 import type { DeepReadonly } from "../../base/index.ts";
 import { dnsLabelProblems, dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts";
 import type {
@@ -20,7 +20,7 @@ type Read<T> = DeepReadonly<T>;
 type Spec = Read<PersistentVolumeSpec>;
 type Source = keyof PersistentVolumeSource;
 
-/** In the order in which Kubernetes looks for them; the first that it finds is the volume's. */
+/** In the order in which Kubernetes checks them; the first one found is the volume's source. */
 const SOURCES: readonly Source[] = [
   "hostPath",
   "gcePersistentDisk",
@@ -48,17 +48,17 @@ const SOURCES: readonly Source[] = [
 
 export const sourcesOf = (spec: Spec): Source[] => SOURCES.filter((source) => spec[source] !== undefined);
 
-/** The part of a spec that says where the data lies; it never changes. */
+/** The source fields of a spec; they are immutable. */
 export function sourcePart(spec: Spec): Read<PersistentVolumeSource> {
   return Object.fromEntries(sourcesOf(spec).map((source) => [source, spec[source]]));
 }
 
-/** `at` is where the spec stands: that of a volume, or one that an attachment brings along. */
+/** `at` is the path of the spec: that of a volume, or an inline one of a VolumeAttachment. */
 export function checkSources(at: string, spec: Spec, volumeName: string): FieldError[] {
   const errors: FieldError[] = [];
   let hasSource = false;
   for (const source of sourcesOf(spec)) {
-    // A flex volume is looked at beside another one, as it always was.
+    // As upstream does, a flex volume is validated besides another source.
     if (hasSource && source !== "flexVolume")
       errors.push(
         forbiddenField(`${at}.${source === "cephfs" ? "cephFS" : source}`, "may not specify more than 1 volume type"),
@@ -80,7 +80,7 @@ function checkSource(errors: FieldError[], at: string, source: Source, spec: Spe
     else errors.push(missing(`${at}.local.path`));
     if (!spec.nodeAffinity) errors.push(missing(`${at}.nodeAffinity`, "Local volume requires node affinity"));
   } else if (source !== "local") {
-    // The same systems back volumes of pods; here the secrets have a namespace as well.
+    // Pod volumes use the same storage systems; here the secrets have a namespace as well.
     checkRemoteVolume(errors, at, source, spec as unknown as Read<Volume>);
     checkNamespaces(errors, at, source, spec);
   }

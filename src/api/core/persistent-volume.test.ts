@@ -10,7 +10,7 @@ const volume = (spec: object): PersistentVolume => ({
 });
 const hostPath = { path: "/x" };
 
-test("everything that is left open is filled in", () => {
+test("sets all defaults", () => {
   expect(completedBy(admissions, volume({ hostPath })).spec).toMatchObject({
     persistentVolumeReclaimPolicy: "Retain",
     volumeMode: "Filesystem",
@@ -28,37 +28,37 @@ const refused: Record<string, [spec: object, want: string[]]> = {
     { hostPath, capacity: undefined },
     ["spec.capacity: Required value", 'spec.capacity: Unsupported value: null: supported values: "storage"'],
   ],
-  "a capacity below zero": [
+  "a negative capacity": [
     { hostPath, capacity: { storage: "-1" } },
     [
       "spec.capacity[storage]: Invalid value: -1: must be a valid resource quantity",
       'spec.capacity[storage]: Invalid value: "-1": must be greater than zero',
     ],
   ],
-  "a local volume that is nowhere": [
+  "a local volume without node affinity": [
     { local: { path: "/x" } },
     ["spec.nodeAffinity: Required value: Local volume requires node affinity"],
   ],
-  "a driver without a volume": [
+  "a CSI driver without a volume handle": [
     { csi: {} },
     ["spec.csi.driver: Required value", "spec.csi.volumeHandle: Required value"],
   ],
-  "recycling of a whole host": [
+  "the Recycle policy with the root of a host path": [
     { hostPath: { path: "//" }, persistentVolumeReclaimPolicy: "Recycle" },
     ["spec.persistentVolumeReclaimPolicy: Forbidden: may not be 'recycle' for a hostPath mount of '/'"],
   ],
-  "sharing what one pod has": [
+  "ReadWriteOncePod with other access modes": [
     { hostPath, accessModes: ["ReadWriteOnce", "ReadWriteOncePod"] },
     ["spec.accessModes: Forbidden: may not use ReadWriteOncePod with other access modes"],
   ],
 };
 for (const [what, [spec, want]] of Object.entries(refused)) {
-  test(`refused: ${what}`, () => {
+  test(`rejects ${what}`, () => {
     expect(problemsOf(admissions, volume(spec))).toEqual(want);
   });
 }
 
-test("where the data lies does not change, and the difference is shown", () => {
+test("the source of a volume is immutable, and the error shows the difference", () => {
   const old = completedBy(admissions, volume({ hostPath }));
 
   const [problem] = problemsOf(admissions, volume({ hostPath: { path: "/y" } }), old);
@@ -69,7 +69,7 @@ test("where the data lies does not change, and the difference is shown", () => {
   expect(problem).toContain('-  "Path": "/x",\n+  "Path": "/y",\n');
 });
 
-test("the secret that lets a volume grow may be added later", () => {
+test("controllerExpandSecretRef may be added later", () => {
   const csi = { driver: "d.x", volumeHandle: "h" };
   const old = completedBy(admissions, volume({ csi }));
 
@@ -78,7 +78,7 @@ test("the secret that lets a volume grow may be added later", () => {
   ).toEqual([]);
 });
 
-test("sources without a driver are warned of", () => {
+test("warns of volume types without a driver", () => {
   expect(warningsOf(admissions, volume({ rbd: { monitors: ["m"], image: "i" } }))).toEqual([
     "spec.rbd: deprecated in v1.28, non-functional in v1.31+",
   ]);

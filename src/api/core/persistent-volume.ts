@@ -1,4 +1,4 @@
-/** PersistentVolume: storage that outlives pods, made by people or provisioners. */
+/** PersistentVolume: storage that outlives pods, created by administrators or provisioners. */
 import { posix } from "node:path";
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import { dnsSubdomainProblems, quantityValue, tryParseQuantity, type FieldError } from "../../machinery/index.ts";
@@ -126,7 +126,7 @@ function checkCapacity(capacity: Spec["capacity"]): FieldError[] {
   return errors;
 }
 
-/** Volume types whose mounts take options; an annotation named them before the field did. */
+/** Volume types that support mount options, in the annotation or in the field that replaced it. */
 const MOUNTABLE = [
   "gcePersistentDisk",
   "awsElasticBlockStore",
@@ -159,7 +159,7 @@ function checkMountOptions({ metadata, spec = {} }: Read<PersistentVolume>): Fie
 
 function checkUpdate(spec: Spec, old: Spec): FieldError[] {
   const errors: FieldError[] = [];
-  // A secret for growing the volume may be added later.
+  // The secret for expanding the volume may be added later.
   const { controllerExpandSecretRef: added, ...csi } = spec.csi ?? { driver: "", volumeHandle: "" };
   const compared = spec.csi && old.csi && added && !old.csi.controllerExpandSecretRef ? { ...spec, csi } : spec;
   if (!equalJson(sourcePart(compared), sourcePart(old))) {
@@ -219,7 +219,7 @@ export const admissions: AnyAdmission[] = [
     validate({ object, oldObject }) {
       const { metadata, spec = {} } = object;
       const errors = [...checkSpec(spec, metadata.name), ...checkMountOptions(object)];
-      // Clients see each finding twice on an update, because it is made twice.
+      // Upstream checks twice on an update, so clients receive each warning twice.
       return oldObject
         ? [...errors, ...checkSpec(spec, metadata.name), ...checkUpdate(spec, oldObject.spec ?? {})]
         : errors;

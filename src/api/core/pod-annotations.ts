@@ -1,7 +1,4 @@
-/**
- * Annotations that mean something to pods: marks of the kubelet, the cost of a deletion, and profiles from before they
- * were fields.
- */
+/** Validates pod annotations: kubelet marks, the deletion cost, and profiles that predate their fields. */
 import { isObject, messageOf, type DeepReadonly } from "../../base/index.ts";
 import {
   MAX_ANNOTATIONS_BYTES,
@@ -18,7 +15,7 @@ import { containersOf } from "./pod-security.ts";
 type Read<T> = DeepReadonly<T>;
 type Annotations = Readonly<Record<string, string>>;
 
-/** The pod stands for one that a kubelet read from a file. */
+/** Marks the mirror pod of a static pod. */
 export const MIRROR = "kubernetes.io/config.mirror";
 const TOLERATIONS = "scheduler.alpha.kubernetes.io/tolerations";
 const DELETION_COST = "controller.kubernetes.io/pod-deletion-cost";
@@ -27,7 +24,7 @@ export const SECCOMP_CONTAINER = "container.seccomp.security.alpha.kubernetes.io
 export const APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/";
 const LOCALHOST = "localhost/";
 
-/** Keys and size, as for the metadata of any object. */
+/** Validates keys and total size, as for the metadata of any object. */
 export function checkAnnotationKeys(errors: FieldError[], at: string, annotations: Annotations | undefined): void {
   if (!annotations) return;
   for (const key of Object.keys(annotations))
@@ -35,7 +32,7 @@ export function checkAnnotationKeys(errors: FieldError[], at: string, annotation
   if (annotationsAreTooLong(annotations)) errors.push(tooLong(at, MAX_ANNOTATIONS_BYTES));
 }
 
-/** The annotations of a pod or of a template, `at` being where they stand. */
+/** Validates the annotations of a pod or template; `at` is their path. */
 export function checkPodAnnotations(
   errors: FieldError[],
   at: string,
@@ -100,7 +97,7 @@ function checkAppArmorText(
     errors.push(wrong(at, profile, `invalid AppArmor profile name: ${JSON.stringify(profile)}`));
 }
 
-/** A profile that is stated both as an annotation and as a field must be the same. */
+/** A profile set both as an annotation and as a field must be equal. */
 export function checkProfilesAgree(
   errors: FieldError[],
   at: string,
@@ -159,7 +156,7 @@ function disagreement(
   }
 }
 
-/** The profile that an annotation of AppArmor states; undefined when it states none that exists. */
+/** The profile set by an AppArmor annotation; undefined when it is not a valid one. */
 export function appArmorProfileOf(text: string): AppArmorProfile | undefined {
   if (text === "unconfined") return { type: "Unconfined" };
   if (text === "runtime/default") return { type: "RuntimeDefault" };
@@ -167,7 +164,7 @@ export function appArmorProfileOf(text: string): AppArmorProfile | undefined {
   return localhostProfile === "" ? undefined : { type: "Localhost", localhostProfile };
 }
 
-/** Marks that a pod has from its beginning to its end. */
+/** Annotations that cannot change over the lifetime of a pod. */
 export function checkAnnotationsKept(
   errors: FieldError[],
   at: string,

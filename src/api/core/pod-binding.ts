@@ -1,4 +1,4 @@
-/** Binding: the order to run a pod on a node. It is carried out and never stored. */
+/** Binding: assigns a pod to a node. It is executed and never stored. */
 import { builtInKind } from "../define.ts";
 import type { Binding as BindingFacts } from "../facts/core-v1.ts";
 import type { Kind } from "../kind.ts";

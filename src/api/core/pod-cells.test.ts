@@ -16,15 +16,15 @@ const pod = (parts: Partial<Omit<Pod, "spec">> & { spec?: Partial<Pod["spec"]> }
 });
 
 const words: Record<string, [pod: Pod, want: string]> = {
-  "is the phase when nothing else is known": [pod({ status: { phase: "Pending" } }), "Pending"],
-  "is the reason that the pod gives": [pod({ status: { phase: "Failed", reason: "Evicted" } }), "Evicted"],
-  "is what a container waits for": [
+  "is the phase by default": [pod({ status: { phase: "Pending" } }), "Pending"],
+  "is the reason of the pod status": [pod({ status: { phase: "Failed", reason: "Evicted" } }), "Evicted"],
+  "is the waiting reason of a container": [
     pod({
       status: { phase: "Running", containerStatuses: [status("c", { waiting: { reason: "CrashLoopBackOff" } })] },
     }),
     "CrashLoopBackOff",
   ],
-  "is how a container ended": [
+  "is the termination reason of a container": [
     pod({
       status: {
         phase: "Succeeded",
@@ -33,13 +33,13 @@ const words: Record<string, [pod: Pod, want: string]> = {
     }),
     "Completed",
   ],
-  "is the signal of a container that gave no reason": [
+  "is the signal of a container that terminated without a reason": [
     pod({
       status: { phase: "Running", containerStatuses: [status("c", { terminated: { exitCode: 137, signal: 9 } })] },
     }),
     "Signal:9",
   ],
-  "is what the first unfinished init container waits for": [
+  "is the waiting reason of the first unfinished init container": [
     pod({
       spec: { initContainers: [{ name: "i1" }, { name: "i2" }] },
       status: {
@@ -59,13 +59,13 @@ const words: Record<string, [pod: Pod, want: string]> = {
     }),
     "Init:0/2",
   ],
-  "is gated while a gate holds the pod back": [
+  "is SchedulingGated while the pod has scheduling gates": [
     pod({
       status: { phase: "Pending", conditions: [{ type: "PodScheduled", status: "False", reason: "SchedulingGated" }] },
     }),
     "SchedulingGated",
   ],
-  "is Terminating once the pod is to go": [
+  "is Terminating once the pod is being deleted": [
     pod({ metadata: { name: "a", deletionTimestamp: "2024-05-01T12:00:00Z" }, status: { phase: "Running" } }),
     "Terminating",
   ],
@@ -76,7 +76,7 @@ for (const [behaviour, [object, want]] of Object.entries(words)) {
   });
 }
 
-test("counts ready containers, sidecars among them", () => {
+test("counts ready containers, including sidecars", () => {
   const object = pod({
     spec: { initContainers: [{ name: "s", restartPolicy: "Always" }, { name: "once" }] },
     status: {
@@ -88,7 +88,7 @@ test("counts ready containers, sidecars among them", () => {
   expect(podReady(object)).toBe("2/2");
 });
 
-test("says how often and how long ago containers restarted", () => {
+test("prints the number of restarts and the time since the last one", () => {
   const ended = { terminated: { exitCode: 1, finishedAt: "2024-05-01T12:00:00Z" } };
   const object = pod({
     status: {
@@ -102,7 +102,7 @@ test("says how often and how long ago containers restarted", () => {
   expect(podRestarts(object, Date.UTC(2024, 4, 1, 12, 5))).toBe("3 (5m ago)");
 });
 
-test("counts readiness gates that are open", () => {
+test("counts readiness gates that are met", () => {
   expect(readinessGates(pod())).toBe("<none>");
   expect(readinessGates(pod({ spec: { readinessGates: [{ conditionType: "a.b/c" }] } }))).toBe("0/1");
 });

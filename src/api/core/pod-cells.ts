@@ -1,4 +1,4 @@
-/** The cells of a pod's row: one word for its state, counted over init containers, sidecars and containers. */
+/** The cells of a pod's table row: its state in one word, and counts over init containers, sidecars and containers. */
 import type { DeepReadonly } from "../../base/index.ts";
 import { formatAge } from "../../machinery/index.ts";
 import type { ContainerStatus, Pod } from "../facts/core-v1.ts";
@@ -9,19 +9,19 @@ type ReadStatus = DeepReadonly<ContainerStatus>;
 const hasCondition = ({ status }: ReadPod, type: string, value: string): boolean =>
   (status?.conditions ?? []).some((condition) => condition.type === type && condition.status === value);
 
-/** Init containers that restart always keep running beside the others. */
+/** Init containers with restartPolicy Always keep running beside the others. */
 const sidecarNames = ({ spec }: ReadPod): Set<string> =>
   new Set(
     (spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === "Always").map(({ name }) => name),
   );
 
-/** Signal or exit code of what ended without saying why. */
+/** Signal or exit code of a container that terminated without a reason. */
 function endedWith(prefix: string, state: NonNullable<ReadStatus["state"]>["terminated"]): string {
   if (state?.reason) return `${prefix}${state.reason}`;
   return state?.signal ? `${prefix}Signal:${state.signal}` : `${prefix}ExitCode:${state?.exitCode ?? 0}`;
 }
 
-/** What the first init container that is not done is doing; undefined when all are. */
+/** The state of the first unfinished init container; undefined when all have finished. */
 function initStatus(pod: ReadPod): string | undefined {
   const sidecars = sidecarNames(pod);
   for (const [index, { name, state, started }] of (pod.status?.initContainerStatuses ?? []).entries()) {
@@ -53,7 +53,7 @@ export function podStatus(pod: ReadPod): string {
         if (state.terminated.exitCode) failure = word;
       } else if (ready && state?.running) running = true;
     }
-    // One container has finished; another still serves, or has failed.
+    // One container has completed; another is still running or has failed.
     if (word === "Completed") {
       if (running && hasCondition(pod, "Ready", "True")) word = "Running";
       else if (failure !== undefined) word = failure;
@@ -78,7 +78,7 @@ export function podReady(pod: ReadPod): string {
   for (const { name, state, started, ready: isReady } of pod.status?.initContainerStatuses ?? []) {
     const isDone = state?.terminated !== undefined && (state.terminated.exitCode ?? 0) === 0;
     if (isDone) continue;
-    // Those after one that has not started yet are not looked at.
+    // Sidecars after one that has not started are skipped.
     if (!sidecars.has(name) || !started) break;
     if (isReady) ready += 1;
   }

@@ -1,4 +1,4 @@
-/** Claims that come with a pod: the template of a volume that lives as long as the pod, and those of a StatefulSet. */
+/** Validates claims that belong to a pod: the template of an ephemeral volume, and those of a StatefulSet. */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import { dnsLabelProblems, dnsSubdomainProblems, tryParseQuantity, type FieldError } from "../../machinery/index.ts";
 import type { PersistentVolumeClaimSpec, PersistentVolumeClaimTemplate } from "../facts/core-v1.ts";

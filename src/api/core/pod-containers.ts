@@ -1,6 +1,4 @@
-/**
- * Containers of a pod: those that run side by side, those that run before, and those that were added to look inside.
- */
+/** Validates the containers of a pod: regular, init and ephemeral ones. */
 // oxlint-disable typescript/no-useless-default-assignment -- types say what a valid object has; here anything may still be absent.
 import type { DeepReadonly } from "../../base/index.ts";
 import { dnsLabelProblems, type FieldError } from "../../machinery/index.ts";
@@ -14,13 +12,13 @@ import { checkSecurityContext } from "./pod-security.ts";
 
 type Read<T> = DeepReadonly<T>;
 
-/** What the checks of all containers of one pod share. */
+/** State shared by the checks of all containers of one pod. */
 export interface ContainerContext {
   errors: FieldError[];
   spec: Read<PodSpec>;
-  /** Those that can be mounted. */
+  /** Volumes that can be mounted. */
   volumes: ReadonlyMap<string, Read<Volume>>;
-  /** Names of the claims of devices that the pod declares. */
+  /** Names of the resource claims that the pod declares. */
   claims: ReadonlySet<string>;
 }
 
@@ -52,7 +50,7 @@ export function checkInitContainers(context: ContainerContext, at: string): void
     const { name = "" } = container;
     if (names.has(name)) errors.push(twice(`${field}.name`, name));
     else if (name !== "") names.add(name);
-    // They run one by one, so each is looked at alone.
+    // Init containers run one at a time, so each is checked alone.
     checkHostPorts(errors, at, [container]);
     if (isSidecar(container)) checkProbes(errors, field, container, spec.terminationGracePeriodSeconds);
     else checkRunsOnce(errors, field, container);
@@ -76,7 +74,7 @@ function checkRunsOnce(errors: FieldError[], at: string, container: Read<Contain
   }
 }
 
-/** What a container that is added to a running pod cannot have, in the order of the Go struct. */
+/** Fields that an ephemeral container cannot have, in the order of the Go struct. */
 const NOT_EPHEMERAL = [
   "ports",
   "resources",
@@ -124,7 +122,7 @@ function isSet(container: Read<EphemeralContainer>, part: (typeof NOT_EPHEMERAL)
   return value !== undefined && (part !== "resources" || Object.keys(value).length > 0);
 }
 
-/** Spaces around an image are a mistake in a pod; in templates they were once used as a mark. */
+/** Whitespace around an image is an error in a pod; templates once used it as a marker. */
 export function checkImageSpaces(errors: FieldError[], at: string, { image }: Read<Container>): void {
   if (image !== undefined && image.trim() !== image)
     errors.push(wrong(`${at}.image`, image, "must not have leading or trailing whitespace"));
@@ -133,7 +131,7 @@ export function checkImageSpaces(errors: FieldError[], at: string, { image }: Re
 const MESSAGE_POLICIES = ["File", "FallbackToLogsOnError"];
 const PULL_POLICIES = ["Always", "IfNotPresent", "Never"];
 
-/** What all kinds of containers have in common. */
+/** Rules for all kinds of containers. */
 function checkContainer(
   { errors, spec, volumes, claims }: ContainerContext,
   at: string,
@@ -189,7 +187,7 @@ function checkPorts(errors: FieldError[], at: string, ports: NonNullable<Read<Co
   }
 }
 
-/** Two containers cannot listen on one port of their node. */
+/** Two containers cannot use the same host port. */
 function checkHostPorts(errors: FieldError[], at: string, containers: readonly Read<Container>[]): void {
   let taken: Set<string> | undefined;
   for (const [index, { ports }] of containers.entries()) {

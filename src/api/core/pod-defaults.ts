@@ -1,6 +1,6 @@
 /**
- * What Kubernetes fills in for pods and pod templates, where the fact tables state no default. Workloads of other
- * projects use the same rules for their templates.
+ * Defaults of pods and pod templates that the fact tables do not define. Workloads of other projects use the same rules
+ * for their templates.
  */
 import type { DeepReadonly } from "../../base/index.ts";
 import { formatQuantity } from "../../machinery/index.ts";
@@ -32,11 +32,11 @@ type PullPolicy = NonNullable<Container["imagePullPolicy"]>;
 const FILE_MODE = 0o644;
 
 interface TemplateOptions {
-  /** For projects that do not look at the tag. */
+  /** For projects that ignore the tag. */
   pullPolicy?: PullPolicy;
   /**
-   * For projects that take over the outer layer of Kubernetes' defaulting alone: the old name of the service account,
-   * probes by gRPC and claims and images among volumes stay as they are. Hashes are made of what comes out.
+   * For projects that run only the outer layer of Kubernetes' defaulting: the old service account field, gRPC probes,
+   * and claims and images in volumes are not defaulted. Hashes are computed from the result.
    */
   outerLayer?: true;
 }
@@ -54,7 +54,7 @@ function defaultPodSpec(spec: Read<PodSpec>, { pullPolicy, outerLayer }: Templat
     schedulerName: "default-scheduler",
   });
   const account = spec.serviceAccountName ?? spec.serviceAccount;
-  // The old name of the field is still written beside the new one, which wins.
+  // The deprecated field is still written beside the new one, which wins.
   if (!outerLayer && account !== undefined && (spec.serviceAccountName !== account || spec.serviceAccount !== account))
     result = { ...result, serviceAccountName: account, serviceAccount: account };
   result = change(result, "containers", (list) =>
@@ -99,7 +99,8 @@ export function defaultContainer<T extends Read<Container>>(container: T, outerL
 }
 
 /**
- * A feature that no server has on by default: the field is known and dropped, with the hooks when it was all they had.
+ * Belongs to a feature gate that is off by default: the field is known and dropped, together with the hooks when it was
+ * their only field.
  */
 function withoutStopSignal({ lifecycle, ...container }: Read<Container>): Read<Container> {
   const { stopSignal: _, ...hooks } = lifecycle ?? {};
@@ -152,7 +153,7 @@ export function defaultVolume(volume: Read<Volume>, outerLayer?: true): Read<Vol
 
 function defaultProjection(projection: Read<VolumeProjection>): Read<VolumeProjection> {
   let result = change(projection, "serviceAccountToken", (token) => fill(token, { expirationSeconds: 3600 }));
-  // Two sources of features that no server has on by default.
+  // Two sources whose feature gates are off by default.
   if (result.clusterTrustBundle || result.podCertificate) {
     const { clusterTrustBundle: _, podCertificate: __, ...rest } = result;
     result = rest;
@@ -164,7 +165,7 @@ type DownwardFile = NonNullable<NonNullable<Volume["downwardAPI"]>["items"]>[num
 const defaultDownward = (items: readonly Read<DownwardFile>[]): readonly Read<DownwardFile>[] =>
   changeItems<DownwardFile>(items, (item) => change(item, "fieldRef", (ref) => fill(ref, { apiVersion: "v1" })));
 
-/** A pod has more than a template: what its containers leave out is settled here. */
+/** Defaults that apply to pods but not to templates, such as container requests. */
 export function completePod(pod: Read<Pod>): Read<Pod> {
   return change(pod, "spec", (given) => {
     let spec: Read<PodSpec> = defaultPodSpec(given);
@@ -176,17 +177,17 @@ export function completePod(pod: Read<Pod>): Read<Pod> {
       spec = change(spec, "initContainers", (list) => changeItems<Container>(list, withHostPorts));
     }
     if (spec.schedulingGroup) {
-      // Part of a feature that no server has on by default.
+      // Belongs to a feature gate that is off by default.
       const { schedulingGroup: _, ...rest } = spec;
       spec = rest;
     }
-    // A negative period means one second; templates keep it as it was written.
+    // A negative period means one second; templates keep it as written.
     if ((spec.terminationGracePeriodSeconds ?? 0) < 0) spec = { ...spec, terminationGracePeriodSeconds: 1 };
     return fill(spec, { enableServiceLinks: true });
   });
 }
 
-/** Limits are also requests where none are stated. */
+/** Requests default to the limits. */
 function withRequests(container: Read<Container>): Read<Container> {
   const limits = container.resources?.limits;
   if (!limits) return container;
@@ -203,7 +204,7 @@ const withHostPorts = (container: Read<Container>): Read<Container> =>
     ),
   );
 
-/** What a pod asks for as a whole follows from its containers, and then from its limits. */
+/** Pod-level requests default from the containers, and then from the pod-level limits. */
 function withPodResources(spec: Read<PodSpec>): Read<PodSpec> {
   const { limits = {}, requests = {} } = spec.resources ?? {};
   if (Object.keys(limits).length + Object.keys(requests).length === 0) return spec;

@@ -6,7 +6,7 @@ test("equal texts have no difference", () => {
   expect(unifiedDiff("a\nb", "a\nb")).toBe("");
 });
 
-test("changes are shown with three lines around them", () => {
+test("changes are printed with three lines of context", () => {
   const before = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
 
   expect(unifiedDiff(before.join("\n"), before.with(4, "x").join("\n"))).toBe(
@@ -14,17 +14,17 @@ test("changes are shown with three lines around them", () => {
   );
 });
 
-test("changes far apart are shown apart", () => {
+test("distant changes are printed as separate hunks", () => {
   const before = Array.from({ length: 20 }, (_, index) => String(index));
 
   expect(unifiedDiff(before.join("\n"), before.with(1, "x").with(18, "y").join("\n")).match(/^@@/gm)).toHaveLength(2);
 });
 
-test("a text that nobody would read is not compared", () => {
+test("very long texts are not compared", () => {
   expect(unifiedDiff("a\n".repeat(5000), "b")).toBe("");
 });
 
-test("every line is there on its side, whatever the texts", () => {
+test("removed and added lines account for the difference in length, for random texts", () => {
   const lines = array(constantFrom("a", "b", "c", "d"), { maxLength: 12 });
   assert(
     property(lines, lines, (left, right) => {

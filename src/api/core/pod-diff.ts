@@ -1,12 +1,12 @@
 /**
- * The difference between two texts, line by line, as Kubernetes appends it to a refused update of a pod: unified, three
- * lines of context. It matches the longest common run first and goes on at both sides of it, and like upstream's
- * library it does not match by lines that are everywhere, so that the same texts give the same difference.
+ * The line-by-line difference of two texts, as Kubernetes appends it to a rejected update of a pod: unified, three
+ * lines of context. It matches the longest common run first and recurses on both sides of it. Like upstream's library
+ * it does not match by very frequent lines, so that the same texts produce the same difference.
  */
 const CONTEXT = 3;
-/** Beyond this a difference is longer than anybody reads, and finding it takes quadratic time. */
+/** Longer differences are not readable, and computing them takes quadratic time. */
 const MAX_LINES = 2000;
-/** From this length on, lines that make up more than a hundredth of the text are too common to match by. */
+/** From this length on, lines that make up more than a hundredth of the text are too frequent to match by. */
 const COMMON_FROM_LINES = 200;
 
 interface Run {
@@ -31,7 +31,7 @@ export function unifiedDiff(before: string, after: string): string {
   return text;
 }
 
-/** Lines with their ends; the last one is given an end, too. */
+/** Lines with their line ends; the last line gets one, too. */
 const splitLines = (text: string): string[] => text.split("\n").map((line) => `${line}\n`);
 
 function hunk(group: readonly Step[], left: readonly string[], right: readonly string[]): string {
@@ -57,7 +57,7 @@ function range(from: number, to: number): string {
   return `${length === 0 ? from : from + 1},${length}`;
 }
 
-/** Steps with at most the context around changes; what is equal for longer separates groups. */
+/** Steps with at most the context around changes; longer equal runs separate groups. */
 function groupsOf(steps: Step[]): Step[][] {
   const groups: Step[][] = [];
   let group: Step[] = [];
@@ -102,7 +102,7 @@ function stepsOf(left: readonly string[], right: readonly string[]): Step[] {
   return steps;
 }
 
-/** Where the texts agree, in order, adjacent runs joined; the last is empty and stands at the end. */
+/** Matching runs in order, with adjacent runs joined; the last one is empty and marks the end. */
 function runsOf(left: readonly string[], right: readonly string[]): Run[] {
   const places = placesOf(right);
   const found: Run[] = [];
@@ -159,7 +159,7 @@ function longestRun(
     }
     lengths = next;
   }
-  // Common lines do not start a run, but they lengthen one.
+  // Frequent lines do not start a run, but they extend one.
   let { left: i, right: j, size } = best;
   while (i > from && j > start && left[i - 1] === right[j - 1]) [i, j, size] = [i - 1, j - 1, size + 1];
   while (i + size < to && j + size < end && left[i + size] === right[j + size]) size += 1;

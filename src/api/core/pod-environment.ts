@@ -1,4 +1,4 @@
-/** Environment variables of containers and where their values come from. */
+/** Validates environment variables of containers and their sources. */
 // oxlint-disable typescript/no-useless-default-assignment -- types say what a valid object has; here anything may still be absent.
 import type { DeepReadonly } from "../../base/index.ts";
 import {
@@ -19,7 +19,7 @@ type Read<T> = DeepReadonly<T>;
 const VARIABLE_RULE =
   "a valid environment variable name must consist only of printable ASCII characters other than '='";
 
-/** Almost anything is a name that some program reads. */
+/** Nearly any text is a valid variable name. */
 function variableProblems(name: string): readonly string[] {
   return /^[ -<>-~]*$/.test(name) ? [] : [VARIABLE_RULE];
 }
@@ -36,7 +36,7 @@ export function checkEnvironment(errors: FieldError[], at: string, { env, envFro
     if (prefix) errors.push(...checkText(`${field}.prefix`, prefix, variableProblems));
     if (configMapRef) checkName(errors, `${field}.configMapRef.name`, configMapRef.name);
     if (secretRef) checkName(errors, `${field}.secretRef.name`, secretRef.name);
-    // Upstream complains about the list here, not about the item.
+    // Upstream reports the list here, not the item.
     if (!configMapRef && !secretRef)
       errors.push(wrong(`${at}.envFrom`, "", "must specify one of: `configMapRef` or `secretRef`"));
     else if (configMapRef && secretRef)
@@ -91,11 +91,11 @@ const VARIABLE_FIELDS =
   "metadata.name metadata.namespace metadata.uid spec.nodeName spec.serviceAccountName status.hostIP status.hostIPs status.podIP status.podIPs".split(
     " ",
   );
-/** Fields that a file of a volume can hold. */
+/** Fields that a downward API file can hold. */
 export const FILE_FIELDS = "metadata.annotations metadata.labels metadata.name metadata.namespace metadata.uid".split(
   " ",
 );
-/** Fields that the API knows at all, where a selector names one. */
+/** Fields that the API accepts in a field selector. */
 const KNOWN_FIELDS = new Set([
   ...VARIABLE_FIELDS,
   ...FILE_FIELDS,
@@ -107,7 +107,7 @@ const KNOWN_FIELDS = new Set([
 /** `metadata.labels['app']` names one label. */
 const SUBSCRIPTED = /^(.+?)\['(.*)'\]$/s;
 
-/** A field of the pod that is passed into it. */
+/** A pod field that is passed to a container. */
 export function checkFieldSelector(
   errors: FieldError[],
   at: string,
@@ -149,7 +149,7 @@ const isHugePagesField = (resource: string): boolean =>
 const SIZES = "1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei";
 const SIZE_DIVISORS = new Set(SIZES.split(", "));
 
-/** A resource of a container that is passed into it, divided by a unit. */
+/** A container resource that is passed to a container, divided by a unit. */
 export function checkResourceSelector(
   errors: FieldError[],
   at: string,

@@ -25,7 +25,7 @@ const problemsOf = (old: PodType, ephemeralContainers: object[]): string[] =>
     { old, subresource: "ephemeralcontainers" },
   ).problems;
 
-test("only ephemeral containers are taken from what is sent", () => {
+test("only the ephemeral containers of the sent pod are used", () => {
   const taken = ephemeralContainersPart.take(
     { nodeName: "other", containers: [], ephemeralContainers: [debug] },
     { nodeName: "n", containers: [{ name: "c" }] },
@@ -34,12 +34,12 @@ test("only ephemeral containers are taken from what is sent", () => {
   expect(taken).toEqual({ nodeName: "n", containers: [{ name: "c" }], ephemeralContainers: [debug] });
 });
 
-test("a container may be added", () => {
+test("an ephemeral container may be added", () => {
   expect(problemsOf(make(), [debug])).toEqual([]);
   expect(problemsOf(make([debug]), [debug, { name: "more", image: "i" }])).toEqual([]);
 });
 
-test("a container that is there may neither go nor change", () => {
+test("an existing ephemeral container may neither be removed nor changed", () => {
   expect(problemsOf(make([debug]), [])).toEqual([
     'spec.ephemeralContainers: Forbidden: existing ephemeral containers "debug" may not be removed\n',
   ]);
@@ -48,7 +48,7 @@ test("a container that is there may neither go nor change", () => {
   ]);
 });
 
-test("a container has a name of its own, and looks at one that exists", () => {
+test("an ephemeral container needs a unique name and an existing target container", () => {
   expect(
     problemsOf(make(), [
       { name: "c", image: "i" },
@@ -60,7 +60,7 @@ test("a container has a name of its own, and looks at one that exists", () => {
   ]);
 });
 
-test("a pod that stands for a file on a node has none", () => {
+test("a mirror pod cannot have ephemeral containers", () => {
   const mirror = make([], { annotations: { "kubernetes.io/config.mirror": "x" } });
 
   expect(problemsOf(mirror, [debug])).toEqual(["[]: Forbidden: static pods do not support ephemeral containers"]);

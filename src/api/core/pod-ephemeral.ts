@@ -1,4 +1,4 @@
-/** `pods/ephemeralcontainers`: containers for looking into a running pod. They are only ever added. */
+/** `pods/ephemeralcontainers`: containers for debugging a running pod. They can only be added. */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import type { Pod } from "../facts/core-v1.ts";
@@ -23,7 +23,7 @@ export const ephemeralContainersPart: SpecPart = {
 };
 
 export function checkEphemeralContainersUpdate(pod: ReadPod, old: ReadPod): FieldError[] {
-  // A pod that stands for a file on a node is what that file says.
+  // The file of a static pod determines its mirror pod.
   if (Object.hasOwn(old.metadata.annotations ?? {}, MIRROR))
     return [forbiddenField("[]", "static pods do not support ephemeral containers")];
   const errors: FieldError[] = [];

@@ -1,5 +1,5 @@
 /**
- * Eviction: the wish to remove a pod, granted when its disruption budget allows it. What is sent to
+ * Eviction: a request to remove a pod, granted when its disruption budget allows it. The body of
  * `pods/<name>/eviction`.
  */
 import { builtInKind } from "../define.ts";

@@ -1,4 +1,4 @@
-/** Files that a volume is made of: their modes, and which key becomes which file. */
+/** Validates the files of a volume: their modes, and the mapping from keys to paths. */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import type { KeyToPath } from "../facts/core-v1.ts";

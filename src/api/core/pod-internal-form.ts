@@ -1,7 +1,7 @@
 /**
- * Values as Kubernetes prints them in error messages. There they are Go values of unversioned types: every field is
- * shown, in the order of the type, under its Go name. Clients and their tests match these texts, so they are
- * reproduced; only errors come here.
+ * Values as Kubernetes prints them in error messages. They are Go values of unversioned types: every field is printed,
+ * in the order of the type, under its Go name. Clients and their tests match these texts, so they are reproduced; only
+ * errors use this code.
  */
 import { isObject, type Json, type JsonObject } from "../../base/index.ts";
 import { DEVICE_INTERNAL_TYPES } from "../resource/internal-types.ts";
@@ -9,7 +9,7 @@ import { STORAGE_INTERNAL_TYPES } from "../storage/internal-types.ts";
 import { INTERNAL_TYPES } from "./pod-internal-types.ts";
 
 interface InternalField {
-  /** Empty for an embedded type, whose fields are shown as if they were here. */
+  /** Empty for an embedded type, whose fields are printed inline. */
   goName: string;
   jsonName: string;
   type: string;
@@ -33,10 +33,7 @@ function readField(word: string): InternalField {
   return { goName, jsonName, type: word.slice(colon + 1) };
 }
 
-/**
- * A value of one of the types in the tables of internal types, or a list of them (`[]Toleration`), in the form in which
- * it is printed.
- */
+/** Converts a value of one of the internal types, or a list of them (`[]Toleration`), to its printed form. */
 export function internalForm(type: string, value: unknown): Json {
   if (type.startsWith("*")) return value === undefined || value === null ? null : internalForm(type.slice(1), value);
   if (type.startsWith("[]"))
@@ -73,7 +70,7 @@ function structForm(type: string, value: JsonObject): JsonObject {
   return shown;
 }
 
-/** The unversioned type keeps what a pod shares with its host in the security context. */
+/** The unversioned type keeps the host namespaces of a pod in the security context. */
 function withHostFields(spec: JsonObject): JsonObject {
   const { hostNetwork, hostPID, hostIPC, shareProcessNamespace, hostUsers } = spec;
   const context = isObject(spec.securityContext) ? spec.securityContext : {};
@@ -97,7 +94,7 @@ const METADATA = [
   "finalizers",
 ];
 
-/** Metadata is the same type in every version, so it prints as JSON does, without what is empty. */
+/** Metadata has the same type in every version, so it prints as JSON does, without empty fields. */
 function metadataForm(metadata: unknown): JsonObject {
   const shown: JsonObject = {};
   if (!isObject(metadata)) return shown;
@@ -108,7 +105,7 @@ function metadataForm(metadata: unknown): JsonObject {
   return shown;
 }
 
-/** A label selector as it prints: its two parts in order, labels sorted by key. */
+/** The printed form of a label selector: its two parts in order, labels sorted by key. */
 export function selectorForm(selector: unknown): Json {
   if (!isObject(selector)) return (selector ?? null) as Json;
   const { matchLabels, matchExpressions } = selector;
@@ -136,5 +133,5 @@ function sortedMap(map: JsonObject, form: (value: Json) => Json = (value) => val
   return sorted;
 }
 
-/** A map that an error shows: null when there is none. */
+/** The printed form of a map: null when it is absent. */
 export const mapForm = (map: unknown): Json => (isObject(map) ? sortedMap(map) : null);

@@ -1,9 +1,8 @@
 /**
- * How Kubernetes' own (unversioned) Go types of pods and workloads are laid out: facts that show up in error messages,
- * which print values of these types. A type is a list of `GoName=jsonName:type`; the JSON name is left out where it is
- * the Go name with a small first letter, and `.Type` is an embedded type. `s`, `n`, `b` and `q` are text, number,
- * boolean and quantity, `j` is what prints as in JSON, `j0` the same with 0 for nothing, `r` is JSON of anybody's own;
- * `*` and `[]` are as in Go.
+ * The layout of Kubernetes' own (unversioned) Go types of pods and workloads: error messages print values of these
+ * types. A type is a list of `GoName=jsonName:type`; the JSON name is omitted where it is the Go name with a lower-case
+ * first letter, and `.Type` is an embedded type. `s`, `n`, `b` and `q` are string, number, boolean and quantity, `j`
+ * prints as in JSON, `j0` the same with 0 for an absent value, `r` is arbitrary JSON; `*` and `[]` are as in Go.
  */
 export const INTERNAL_TYPES: Readonly<Record<string, string>> = {
   AWSElasticBlockStoreVolumeSource: "VolumeID:s FSType=fsType:s Partition:n ReadOnly:b",

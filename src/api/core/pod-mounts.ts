@@ -1,4 +1,4 @@
-/** Where volumes appear inside a container: as directories, or as raw devices. */
+/** Validates volume mounts and volume devices of a container. */
 // oxlint-disable typescript/no-useless-default-assignment -- types say what a valid object has; here anything may still be absent.
 import type { DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
@@ -27,7 +27,7 @@ export function checkMounts(errors: FieldError[], at: string, container: Read<Co
       errors.push(wrong(`${field}.name`, name, "must not already exist in volumeDevices"));
     if (devices.some((device) => device.devicePath === mountPath))
       errors.push(wrong(`${field}.mountPath`, mountPath, "must not already exist as a path in volumeDevices"));
-    // From here on upstream names the list, not the mount.
+    // From here on upstream reports the list, not the mount.
     if (subPath) checkDescendingPath(errors, `${at}.subPath`, subPath);
     if (subPathExpr) {
       if (subPath)

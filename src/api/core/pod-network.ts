@@ -1,4 +1,4 @@
-/** How a pod is called and how it finds others: names, DNS, entries of its hosts file. */
+/** Validates a pod's host name, DNS configuration and host aliases. */
 import type { DeepReadonly } from "../../base/index.ts";
 import { dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts";
 import type { HostAlias, PodDNSConfig, PodSpec } from "../facts/core-v1.ts";
@@ -50,7 +50,7 @@ export function checkDns(
     if (!name) errors.push(missing(`${at}.options[${index}]`, "must not be empty"));
 }
 
-/** Search domains may have underscores, which some services put into their names. */
+/** Search domains may have underscores, which some services use in their names. */
 function searchProblems(search: string): string[] {
   const problems: string[] = [];
   if (search.length > 253) problems.push("must be no more than 253 characters");
@@ -66,9 +66,7 @@ export function checkHostAliases(errors: FieldError[], at: string, aliases: read
   }
 }
 
-/**
- * On the network of its node a container listens on the node's port. In a template an unset port is filled in later.
- */
+/** With hostNetwork a container listens on the node's port. In a template an unset hostPort is defaulted later. */
 export function checkHostNetwork(errors: FieldError[], at: string, spec: Read<PodSpec>, isPod: boolean): void {
   if (!spec.hostNetwork) return;
   for (const [index, { ports }] of (spec.containers ?? []).entries()) {

@@ -1,4 +1,4 @@
-/** Files of one volume that get in each other's way: the same path twice, or a path below another file. */
+/** Finds conflicting files of one volume: the same path twice, or a path below another file. */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { Volume, VolumeProjection } from "../facts/core-v1.ts";
 
@@ -6,7 +6,7 @@ type Read<T> = DeepReadonly<T>;
 
 interface Placed {
   path: string;
-  /** Where the file comes from, when a volume has several sources. */
+  /** The source of the file, when a volume has several sources. */
   source: string;
 }
 
@@ -42,7 +42,7 @@ function filesOf({ configMap, secret, downwardAPI, serviceAccountToken }: Read<V
 const shown = ({ path, source }: Placed): string =>
   source === "" ? JSON.stringify(path) : `${JSON.stringify(path)} (${source})`;
 
-/** Volumes with more files than this are left alone: comparing them all takes quadratic time. */
+/** Volumes with more files than this are skipped: comparing them all takes quadratic time. */
 const MAX_FILES = 1000;
 
 function overlapsIn(files: readonly Placed[]): string[] {

@@ -1,19 +1,19 @@
-/** Paths inside volumes and on hosts: a pod must not climb out of what it is given. */
+/** Validates paths inside volumes and on hosts: a pod must not escape its volume. */
 import { wrong } from "../field-errors.ts";
 import type { FieldError } from "../../machinery/index.ts";
 
-/** No `..` on the way. */
+/** The path contains no `..`. */
 export function checkNoBacksteps(errors: FieldError[], at: string, path: string): void {
   if (path.includes("..") && path.split("/").includes("..")) errors.push(wrong(at, path, "must not contain '..'"));
 }
 
-/** A path that leads down from where it is used. */
+/** A relative path without `..`. */
 export function checkDescendingPath(errors: FieldError[], at: string, path: string): void {
   if (path.startsWith("/")) errors.push(wrong(at, path, "must be a relative path"));
   checkNoBacksteps(errors, at, path);
 }
 
-/** The same, and no name that the kubelet uses for itself. */
+/** The same, and no name reserved by the kubelet. */
 export function checkLocalPath(errors: FieldError[], at: string, path: string): void {
   checkDescendingPath(errors, at, path);
   if (path.startsWith("..") && !path.startsWith("../")) errors.push(wrong(at, path, "must not start with '..'"));

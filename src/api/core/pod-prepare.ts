@@ -1,5 +1,5 @@
 /**
- * What the API server itself sets on a new pod: its first status, and selectors that depend on the pod's own labels.
+ * Fields that the API server sets on a new pod: its first status, and selectors that depend on the pod's own labels.
  */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import { compareQuantities, type FieldError, type Quantity } from "../../machinery/index.ts";
@@ -71,7 +71,7 @@ function withOwnLabels(affinity: Read<PodAffinity>, labels: Readonly<Record<stri
   );
 }
 
-/** The selector with a requirement for each key that the pod has a label of. */
+/** The selector with a requirement for each key that is a label of the pod. */
 function withKeys<T extends { readonly labelSelector?: Read<LabelSelector> }>(
   term: T,
   match: readonly string[] = [],
@@ -91,7 +91,7 @@ function withKeys<T extends { readonly labelSelector?: Read<LabelSelector> }>(
       };
 }
 
-/** Profiles that are stated the old way become fields. */
+/** Converts AppArmor profiles from annotations to fields. */
 function withAppArmorFields(
   spec: Read<PodSpec>,
   annotations: Readonly<Record<string, string>>,
@@ -119,8 +119,8 @@ function withAppArmorFields(
 const QOS_RESOURCES = ["cpu", "memory"];
 
 /**
- * How a node treats a pod when it runs short. Guaranteed when every container has limits for cpu and memory that equal
- * its requests; best effort when none has any. What the pod asks for as a whole counts instead of its containers.
+ * The quality of service class. Guaranteed when every container has limits for cpu and memory that equal its requests;
+ * best effort when none has any. Pod-level resources take precedence over those of the containers.
  */
 export function qosClassOf(spec: Read<PodSpec>): "Guaranteed" | "Burstable" | "BestEffort" {
   const { resources } = spec;

@@ -1,4 +1,4 @@
-/** Probes and lifecycle hooks: what a kubelet does to find out how a container is, and when it starts and stops. */
+/** Validates probes and lifecycle hooks of containers. */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import type { Container, HTTPGetAction, Lifecycle, LifecycleHandler, Probe } from "../facts/core-v1.ts";
@@ -9,7 +9,7 @@ type Read<T> = DeepReadonly<T>;
 export const PORT_RANGE = "must be between 1 and 65535, inclusive";
 export const isPort = (port: number): boolean => port >= 1 && port <= 65535;
 
-/** What is wrong with the name of a port. */
+/** Returns the errors in a port name. */
 export function portNameProblems(name: string): string[] {
   const problems: string[] = [];
   if (name.length > 15) problems.push("must be no more than 15 characters");
@@ -26,10 +26,10 @@ function checkPort(errors: FieldError[], at: string, port: number | string = 0):
   else if (!isPort(port)) errors.push(wrong(at, port, PORT_RANGE));
 }
 
-/** Seconds that a pod may take to stop; unset when that itself is wrong. */
+/** The termination grace period in seconds; unset when it is invalid itself. */
 type Grace = number | undefined;
 
-/** The probes and hooks of a container that keeps running. */
+/** Validates the probes and hooks of a long-running container. */
 export function checkProbes(errors: FieldError[], at: string, container: Read<Container>, grace: Grace): void {
   const { lifecycle, livenessProbe, readinessProbe, startupProbe } = container;
   if (lifecycle) checkLifecycle(errors, `${at}.lifecycle`, lifecycle, grace);

@@ -1,7 +1,4 @@
-/**
- * Files that are put together from several sources: secrets, ConfigMaps, the pod's own fields, its service account's
- * token.
- */
+/** Validates projected volumes: secrets, ConfigMaps, pod fields and service account tokens. */
 // oxlint-disable typescript/no-useless-default-assignment -- types say what a valid object has; here anything may still be absent.
 import type { DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
@@ -16,7 +13,7 @@ type Read<T> = DeepReadonly<T>;
 const MIN_TOKEN_SECONDS = 600;
 const MAX_TOKEN_SECONDS = 2 ** 32;
 
-/** A field of the pod, or of a container's resources, in a file. */
+/** Validates a file with a pod field or a container resource. */
 export function checkDownwardFile(
   errors: FieldError[],
   at: string,

@@ -1,6 +1,6 @@
 /**
- * Volumes of storage systems that Kubernetes once had drivers for. Most of them are gone; their fields are still
- * checked.
+ * Validates volumes of storage systems that Kubernetes once had in-tree drivers for. Most drivers were removed; their
+ * fields are still validated.
  */
 // oxlint-disable typescript/no-useless-default-assignment -- types say what a valid object has; here anything may still be absent.
 import type { DeepReadonly } from "../../base/index.ts";
@@ -11,7 +11,7 @@ import { checkText, missing, notOneOf, wrong } from "../field-errors.ts";
 type Read<T> = DeepReadonly<T>;
 type Source = keyof VolumeSource;
 
-/** Fields that a source cannot do without and that need no other look. */
+/** Required fields of a source that have no other rules. */
 const REQUIRED: Partial<Record<Source, readonly string[]>> = {
   gcePersistentDisk: ["pdName"],
   awsElasticBlockStore: ["volumeID"],
@@ -28,7 +28,7 @@ const REQUIRED: Partial<Record<Source, readonly string[]>> = {
   azureDisk: ["diskName", "diskURI"],
   scaleIO: ["gateway", "system", "volumeName"],
 };
-/** Upstream's name for the source in errors, where it is not that of the field. */
+/** Upstream's name for the source in errors, where it differs from the field name. */
 const SHOWN_AS: Partial<Record<Source, string>> = { gcePersistentDisk: "persistentDisk" };
 
 export function checkRemoteVolume(errors: FieldError[], at: string, source: Source, volume: Read<Volume>): void {
@@ -88,7 +88,7 @@ function checkPartition(errors: FieldError[], at: string, partition = 0): void {
 const LUN_RANGE = "must be between 0 and 255, inclusive";
 const isLun = (lun: number): boolean => lun >= 0 && lun <= 255;
 
-/** Names of targets and initiators begin with what kind of name they are. */
+/** The prefix of a target or initiator name defines its format. */
 const ISCSI_NAMES: Readonly<Record<string, RegExp>> = {
   iqn: /iqn\.\d{4}-\d{2}\.([a-zA-Z0-9.-]+)(:[^,;*&$|\s]+)$/,
   eui: /^eui.[a-zA-Z0-9]{16}$/,

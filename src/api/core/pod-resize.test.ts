@@ -19,13 +19,13 @@ const make = (containers: object[] = [container()], spec: object = {}, rest: obj
   });
   return { ...object, ...rest };
 };
-/** What is wrong with changing the spec to this through the subresource. */
+/** Returns the errors of a spec change through the resize subresource. */
 function resized(old: PodType, spec: object): string[] {
   const taken = resizePart.take({ ...old.spec, ...spec } as never, old.spec as never);
   return review(admissions, { ...old, spec: taken as never }, { old, subresource: "resize" }).problems;
 }
 
-test("what is sent beside resources is not looked at", () => {
+test("fields other than resources are ignored", () => {
   const old = make();
 
   const taken = resizePart.take(
@@ -39,7 +39,7 @@ test("what is sent beside resources is not looked at", () => {
   });
 });
 
-test("cpu and memory may change, also of containers that run first", () => {
+test("cpu and memory may change, also of init containers", () => {
   const old = make([container()], {
     initContainers: [
       container({ cpu: "1" }, { name: "i" }),
@@ -61,15 +61,15 @@ test("cpu and memory may change, also of containers that run first", () => {
 const POLICY = { resizePolicy: [{ resourceName: "cpu", restartPolicy: "RestartContainer" }] };
 const limits = { requests: { cpu: "1", memory: "1Gi" }, limits: { cpu: "1", memory: "1Gi" } };
 const refusals: Record<string, { old?: PodType; spec: object; want: string[] }> = {
-  "other resources may not": {
+  "resources other than cpu and memory may not change": {
     spec: { containers: [container({ cpu: "1", memory: "1Gi", "ephemeral-storage": "1Gi" })] },
     want: ["spec: Forbidden: only cpu and memory resources are mutable"],
   },
-  "the policy for resizing may not": {
+  "the resize policy may not change": {
     spec: { containers: [container(undefined, POLICY)] },
     want: ["spec: Forbidden: only cpu and memory resources are mutable"],
   },
-  "what is asked for may not go away": {
+  "requests may not be removed": {
     spec: { containers: [container({ cpu: "1" })] },
     want: ["spec.containers[0].resources.requests: Forbidden: resource requests cannot be removed"],
   },
@@ -81,12 +81,12 @@ const refusals: Record<string, { old?: PodType; spec: object; want: string[] }> 
     spec: { containers: [container(undefined, { name: "d" })] },
     want: ["spec.containers[0].name: Forbidden: containers may not be renamed or reordered on resize"],
   },
-  "the quality of service may not": {
+  "the quality of service class may not change": {
     old: make([{ name: "c", image: "i", resources: limits }]),
     spec: { containers: [{ name: "c", image: "i", resources: { ...limits, limits: { cpu: "2", memory: "1Gi" } } }] },
     want: ['spec: Invalid value: "Guaranteed": Pod QOS Class may not change as a result of resizing'],
   },
-  "an init container that would restart may not": {
+  "a non-sidecar init container with the RestartContainer policy may not be resized": {
     old: make([container()], { initContainers: [container({ cpu: "1" }, { name: "i", ...POLICY })] }),
     spec: { initContainers: [container({ cpu: "2" }, { name: "i", ...POLICY })] },
     want: [
@@ -94,7 +94,7 @@ const refusals: Record<string, { old?: PodType; spec: object; want: string[] }> 
       "spec.initContainers[0]: Forbidden: non-sidecar init containers with a resize policy of RestartContainer cannot be resized",
     ],
   },
-  "a pod on a node that cannot resize may not": {
+  "a pod on a node without resize support may not be resized": {
     old: make(
       [container()],
       {},
@@ -110,12 +110,12 @@ const refusals: Record<string, { old?: PodType; spec: object; want: string[] }> 
     spec: { containers: [container({ cpu: "2", memory: "1Gi" })] },
     want: ["spec: Forbidden: Pod running on node without support for resize"],
   },
-  "a pod for Windows may not": {
+  "a Windows pod may not be resized": {
     old: make([container()], { os: { name: "windows" } }),
     spec: {},
     want: ["[]: Forbidden: windows pods cannot be resized"],
   },
-  "a pod that is a file on a node may not": {
+  "a mirror pod may not be resized": {
     old: {
       ...make([container()], { nodeName: "n" }),
       metadata: { name: "a", annotations: { "kubernetes.io/config.mirror": "x" } },
@@ -123,7 +123,7 @@ const refusals: Record<string, { old?: PodType; spec: object; want: string[] }> 
     spec: {},
     want: ["[]: Forbidden: static pods cannot be resized"],
   },
-  "what a pod has as a whole may not go away": {
+  "pod-level resources may not be removed": {
     old: make([container()], { resources: { requests: { cpu: "2", memory: "2Gi" } } }),
     spec: { resources: undefined },
     want: ["spec.resources: Forbidden: pod-level resources cannot be removed"],
@@ -135,7 +135,7 @@ for (const [behaviour, { old = make(), spec, want }] of Object.entries(refusals)
   });
 }
 
-test("a pod may have more as a whole", () => {
+test("pod-level resources may increase", () => {
   const old = make([container()], { resources: { requests: { cpu: "2", memory: "2Gi" } } });
 
   expect(resized(old, { resources: { requests: { cpu: "3", memory: "2Gi" } } })).toEqual([]);

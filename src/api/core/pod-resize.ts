@@ -1,7 +1,4 @@
-/**
- * `pods/resize`: how much cpu and memory the containers of a running pod, and the pod as a whole, may use. Nothing else
- * changes.
- */
+/** `pods/resize`: changes the cpu and memory of a running pod and its containers. All other fields are kept. */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import type { Container, Pod, PodSpec, ResourceRequirements } from "../facts/core-v1.ts";
@@ -24,7 +21,7 @@ export const resizePart: SpecPart = {
   take(sent, stored) {
     const now = sent as unknown as Partial<ReadSpec>;
     const before = stored as unknown as ReadSpec;
-    // Other containers than there are: the rules say so.
+    // The containers were added or removed: validation reports it.
     if (LISTS.some((list) => (now[list]?.length ?? 0) !== (before[list]?.length ?? 0))) return sent;
     const { resources: _, ...rest } = before;
     const spec: ReadSpec = {
@@ -38,8 +35,8 @@ export const resizePart: SpecPart = {
 };
 
 /**
- * The stored containers with what those that were sent may use. Renamed ones are left as they were sent, for the rules
- * to refuse.
+ * The stored containers with the resources that were sent. Renamed containers are kept as sent, so validation rejects
+ * them.
  */
 function withResources(
   sent: readonly ReadContainer[] = [],
@@ -71,7 +68,7 @@ export function checkResize(pod: ReadPod, old: ReadPod): FieldError[] {
   return errors;
 }
 
-/** A node that can resize says what its containers were given. Without any that runs, nobody knows. */
+/** A node that supports resize reports the resources of its containers. Without a running container this is unknown. */
 function mayBeResized({ status }: ReadPod): boolean {
   const running = status?.containerStatuses?.find(({ state }) => state?.running);
   return !running || running.resources !== undefined;
@@ -146,10 +143,7 @@ function checkOnlyAmounts(errors: FieldError[], spec: ReadSpec, old: ReadSpec): 
   }
 }
 
-/**
- * At most in cpu and memory. What a container claims cannot be given up or kept, so one with claims is not resized at
- * all.
- */
+/** Whether at most cpu and memory differ. Resource claims cannot be resized, so a container with claims is rejected. */
 function differsInAmounts(container: ReadContainer, before: ReadContainer | undefined): boolean {
   if (before?.resources?.claims?.length) return false;
   return equalJson(masked(container), before && masked(before));

@@ -1,4 +1,4 @@
-/** What a container, or a pod as a whole, may ask for: names and amounts of resources, and claims of devices. */
+/** Validates the resources of a container or of a pod as a whole: names, amounts, and device claims. */
 import type { DeepReadonly } from "../../base/index.ts";
 import {
   addQuantities,
@@ -25,14 +25,14 @@ type Read<T> = DeepReadonly<T>;
 type Amounts = Readonly<Record<string, string | number>>;
 
 const HUGE_PAGES = "hugepages-";
-/** What nearly every container asks for. Their names are right, and amounts that are not negative are too. */
+/** The most common resources. Their names are valid, so only the sign of the amount is checked. */
 const COMPUTE = new Set(["cpu", "memory", "ephemeral-storage"]);
 
 const isHugePages = (name: string): boolean => name.startsWith(HUGE_PAGES);
-/** What a pod can ask for as a whole. */
+/** Resources that can be requested at the pod level. */
 export const isPodLevelResource = (name: string): boolean => name === "cpu" || name === "memory" || isHugePages(name);
 
-/** An amount that was checked for its form. */
+/** An amount whose form was already checked. */
 export const amountOf = (amount: string | number): Quantity => tryParseQuantity(amount) ?? parseQuantity("0");
 
 function checkPodResourceName(field: string, name: string): FieldError[] {
@@ -52,7 +52,7 @@ function checkHugePages(errors: FieldError[], at: string, name: string, amount: 
 
 const isCpuOrMemory = (name: string): boolean => name === "cpu" || name === "memory";
 
-/** Requests and limits of a container; `claimNames` are the claims that the pod declares. */
+/** Requests and limits of a container; `claimNames` are the resource claims that the pod declares. */
 export function checkContainerResources(
   errors: FieldError[],
   at: string,
@@ -149,7 +149,7 @@ function checkClaims(
   }
 }
 
-/** What a pod asks for as a whole must cover what its containers ask for. */
+/** Pod-level requests must cover the requests of the containers. */
 export function checkPodResources(
   errors: FieldError[],
   at: string,
@@ -209,8 +209,8 @@ export function checkPodResources(
 }
 
 /**
- * What all containers of a pod need together: the sum of those that run side by side, or what an init container needs
- * while it runs beside the sidecars that were started before it, where that is more.
+ * The total of all containers of a pod: the sum of those that run in parallel, or the need of an init container
+ * together with the sidecars started before it, whichever is greater.
  */
 export function containerTotals(spec: Read<PodSpec>, part: "requests" | "limits"): Record<string, Quantity> {
   const totals: Record<string, Quantity> = {};
@@ -233,7 +233,7 @@ export function containerTotals(spec: Read<PodSpec>, part: "requests" | "limits"
   return totals;
 }
 
-/** An init container that restarts always keeps running beside the others. */
+/** An init container with restartPolicy Always keeps running beside the others. */
 export const isSidecar = ({ restartPolicy }: Read<Container>): boolean => restartPolicy === "Always";
 
 function add(totals: Record<string, Quantity>, amounts: Amounts = {}): void {

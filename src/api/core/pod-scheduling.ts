@@ -1,4 +1,4 @@
-/** Where pods may run: affinities, tolerations, and how they are spread. */
+/** Validates where pods may run: affinities, tolerations and topology spread constraints. */
 // oxlint-disable typescript/no-useless-default-assignment -- types say what a valid object has; here anything may still be absent.
 import type { DeepReadonly } from "../../base/index.ts";
 import { dnsLabelProblems, labelKeyProblems, labelValueProblems, type FieldError } from "../../machinery/index.ts";
@@ -78,7 +78,7 @@ function checkPodAffinityTerm(
   errors.push(...checkText(`${at}.topologyKey`, topologyKey, labelKeyProblems));
 }
 
-/** Labels whose values are taken from the pod itself when it is created. */
+/** Label keys whose values are taken from the pod itself when it is created. */
 function checkLabelKeys(
   errors: FieldError[],
   at: string,
@@ -172,7 +172,7 @@ export function checkGates(errors: FieldError[], at: string, gates: readonly Rea
 
 const TAINT_EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
-/** A toleration as it may come: what its types exclude is what is looked for. */
+/** A toleration before validation: it may hold values that its type excludes. */
 interface AnyToleration {
   readonly key?: string;
   readonly operator?: string;
@@ -208,7 +208,7 @@ export function checkToleration(
       break;
     case "Lt":
     case "Gt":
-      // Comparisons of numbers are known to the API and off in every server that has not asked for them.
+      // The API defines numeric comparisons, but their feature gate is off by default.
       errors.push(notOneOf(`${at}.operator`, operator, ["Equal", "Exists", "Lt", "Gt"]));
       break;
     default:

@@ -1,4 +1,4 @@
-/** Who a pod runs as, and what it may do to its node. */
+/** Validates security contexts: the user a pod runs as, and its privileges on the node. */
 import type { DeepReadonly } from "../../base/index.ts";
 import { dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts";
 import type {
@@ -27,7 +27,7 @@ function checkOneOf(errors: FieldError[], at: string, value: string | undefined,
   if (value !== undefined && !supported.includes(value)) errors.push(notOneOf(at, value, supported));
 }
 
-/** `hostUsers` is whether the pod shares its node's users. */
+/** `hostUsers`: the pod shares its node's user namespace. */
 export function checkSecurityContext(
   errors: FieldError[],
   at: string,
@@ -98,7 +98,7 @@ const MAX_SYSCTL_LENGTH = 253;
 const isSysctl = (name: string): boolean =>
   name.length <= MAX_SYSCTL_LENGTH && name.split(/[./]/).every((part) => SYSCTL_PART.test(part));
 
-/** Kernel settings that belong to a namespace which a pod can have for itself. */
+/** Kernel settings of namespaces that a pod can have for itself. */
 const NET_SYSCTL = /^net\./;
 const IPC_SYSCTL = /^(?:kernel\.(?:shm.*|msg.*|sem)|fs\.mqueue\..*)$/;
 
@@ -144,7 +144,7 @@ function checkSeccomp(errors: FieldError[], at: string, profile: Read<SeccompPro
     );
 }
 
-/** PATH_MAX without the byte that ends it. */
+/** PATH_MAX without the terminating byte. */
 const MAX_PROFILE_BYTES = 4095;
 
 export function checkAppArmor(
@@ -221,7 +221,7 @@ export function* containersOf(at: string, spec: Read<PodSpec>): Generator<[field
   }
 }
 
-/** Whether there is such a container; cheaper than going through them with their paths. */
+/** Whether a container matches; cheaper than iterating over them with their paths. */
 export function someContainer(spec: Read<PodSpec>, test: (container: Read<Container>) => boolean): boolean {
   return (
     (spec.containers?.some(test) || spec.initContainers?.some(test) || spec.ephemeralContainers?.some(test)) ?? false
@@ -230,7 +230,7 @@ export function someContainer(spec: Read<PodSpec>, test: (container: Read<Contai
 
 const isForWindows = ({ securityContext }: Read<Container>): boolean => securityContext?.windowsOptions !== undefined;
 
-/** Containers of Windows that run on the host itself: all of a pod's or none. */
+/** Windows HostProcess containers: either all containers of a pod or none. */
 export function checkHostProcess(errors: FieldError[], at: string, spec: Read<PodSpec>): void {
   const ofPod = spec.securityContext?.windowsOptions?.hostProcess;
   if (ofPod === undefined && !someContainer(spec, isForWindows)) return;
@@ -261,7 +261,7 @@ export function checkHostProcess(errors: FieldError[], at: string, spec: Read<Po
     );
 }
 
-/** A pod with users of its own shares no other namespace with its node. */
+/** A pod with its own user namespace shares no other namespace with its node. */
 export function checkHostUsers(errors: FieldError[], at: string, spec: Read<PodSpec>): void {
   if (spec.hostUsers !== false) return;
   if (spec.hostNetwork) errors.push(forbiddenField(`${at}.hostNetwork`, "when `hostUsers` is false"));
@@ -293,7 +293,7 @@ const CONTAINER_LINUX_FIELDS = [
   "runAsGroup",
 ] as const;
 
-/** Settings that the operating system which a pod names does not have. */
+/** Fields that do not exist on the pod's operating system. */
 export function checkOperatingSystem(errors: FieldError[], at: string, spec: Read<PodSpec>): void {
   if (!spec.os) return;
   const { name = "" } = spec.os as { name?: string };

@@ -1,4 +1,4 @@
-/** What a kubelet may say about a pod, and what it may not take back. */
+/** Defaults and validates a pod's status updates by the kubelet. */
 import type { DeepReadonly } from "../../base/index.ts";
 import { dnsSubdomainProblems, labelKeyProblems, type FieldError } from "../../machinery/index.ts";
 import type { Container, ContainerStatus, Pod, PodSpec, PodStatus } from "../facts/core-v1.ts";
@@ -11,8 +11,8 @@ import { checkPodMarks } from "./pod-update.ts";
 type Read<T> = DeepReadonly<T>;
 
 /**
- * Fills in what older kubelets leave out: the quality of service, the list of addresses, and which generation they
- * looked at.
+ * Defaults fields that older kubelets omit: the quality of service class, the list of addresses, and the observed
+ * generation.
  */
 export function completePodStatus(pod: Read<Pod>, old: Read<Pod> | undefined): Read<Pod> {
   return change(pod, "status", (status) => {
@@ -26,7 +26,7 @@ export function completePodStatus(pod: Read<Pod>, old: Read<Pod> | undefined): R
   });
 }
 
-/** The single address is the first of the list; where they differ, the single one is what was meant. */
+/** The single address is the first of the list; where they differ, the single one wins. */
 function withAddresses(status: Read<PodStatus>): Read<PodStatus> {
   const { podIP, podIPs = [] } = status;
   const first = podIPs[0]?.ip;
@@ -110,7 +110,7 @@ function checkNominatedNode(errors: FieldError[], name: string, old: string, isB
     errors.push(forbiddenField("status.nominatedNodeName", "may not be set on pods that are already bound to a node"));
 }
 
-/** A container that ended for good does not run again. */
+/** A container that terminated permanently does not run again. */
 function checkStates(
   errors: FieldError[],
   at: string,

@@ -1,4 +1,4 @@
-/** PodTemplate: a template of pods on its own, for others to use. */
+/** PodTemplate: a standalone pod template for other objects to use. */
 import type { AnyAdmission } from "../admission.ts";
 import { column, labelsCell, nameColumn } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";

@@ -18,7 +18,7 @@ test("an image may change on a running pod", () => {
   expect(updated(make(), { containers: [{ name: "c", image: "i:2" }] })).toEqual([]);
 });
 
-test("anything else is refused with the difference", () => {
+test("any other change is rejected with the difference", () => {
   const [problem = ""] = updated(make(), {
     containers: [{ name: "c", image: "i:1", env: [{ name: "A", value: "b" }] }],
   });
@@ -32,27 +32,27 @@ test("anything else is refused with the difference", () => {
 const exactly = (text: string): RegExp => new RegExp(`^${RegExp.escape(text)}$`);
 
 const refusals: Record<string, [old: object, spec: object, want: RegExp]> = {
-  "containers stay": [
+  "containers may not be added or removed": [
     {},
     { containers: [] },
     exactly("spec.containers: Forbidden: pod updates may not add or remove containers"),
   ],
-  "a deadline comes closer and never goes away": [
+  "activeDeadlineSeconds may only decrease, and not be removed": [
     { activeDeadlineSeconds: 5 },
     { activeDeadlineSeconds: 9 },
     exactly("spec.activeDeadlineSeconds: Invalid value: 9: must be less than or equal to previous value"),
   ],
-  "tolerations are only added": [
+  "tolerations may only be added": [
     { tolerations: [{ key: "a", operator: "Exists" }] },
     { tolerations: [] },
     exactly("spec.tolerations: Forbidden: existing toleration can not be modified except its tolerationSeconds"),
   ],
-  "gates are only removed": [
+  "scheduling gates may only be removed": [
     { schedulingGates: [{ name: "a.b/c" }] },
     { schedulingGates: [{ name: "a.b/d" }] },
     exactly("spec.schedulingGates[0].name: Forbidden: only deletion is allowed, but found new scheduling gate 'a.b/d'"),
   ],
-  "a node is named by a Binding": [{}, { nodeName: "n" }, RULE],
+  "nodeName is set through a Binding": [{}, { nodeName: "n" }, RULE],
 };
 for (const [behaviour, [old, spec, want]] of Object.entries(refusals)) {
   test(behaviour, () => {
@@ -60,7 +60,7 @@ for (const [behaviour, [old, spec, want]] of Object.entries(refusals)) {
   });
 }
 
-test("a pod that is held back may be narrowed to fewer nodes", () => {
+test("a gated pod may be narrowed to fewer nodes", () => {
   const gated = make({ schedulingGates: [{ name: "a.b/c" }], nodeSelector: { a: "b" } });
 
   expect(updated(gated, { nodeSelector: { a: "b", c: "d" } })).toEqual([]);
@@ -69,7 +69,7 @@ test("a pod that is held back may be narrowed to fewer nodes", () => {
   );
 });
 
-test("the placement of simulated members names the node, once", () => {
+test("the scheduler of simulated members sets nodeName directly, once", () => {
   const old = make();
   const bound: PodType = { ...old, spec: { ...old.spec, nodeName: "n1" } };
 
@@ -77,7 +77,7 @@ test("the placement of simulated members names the node, once", () => {
   expect(updated(bound, { nodeName: "n2" }, { byController: true })[0]).toMatch(RULE);
 });
 
-test("of a pod that is known to be right and only gets its node, the node alone is looked at", () => {
+test("only nodeName is validated when a settled pod just gets its node", () => {
   const settled = make();
   const placed = (spec: object, metadata: object = {}): unknown => {
     const object: PodType = {
@@ -105,7 +105,7 @@ const reported = (status: object, before: object = {}): string[] => {
     .problems;
 };
 
-test("a status has a good name for every condition and one address of each family", () => {
+test("status conditions need a valid type, and podIPs at most one address per family", () => {
   expect(
     reported({
       conditions: [
@@ -119,7 +119,7 @@ test("a status has a good name for every condition and one address of each famil
   ]);
 });
 
-test("a container that ended for good does not run again", () => {
+test("a container that terminated permanently does not run again", () => {
   const ended = { containerStatuses: [{ name: "c", state: { terminated: { exitCode: 0 } } }] };
 
   expect(reported({ containerStatuses: [{ name: "c", state: { running: {} } }] }, ended)).toEqual([
@@ -127,7 +127,7 @@ test("a container that ended for good does not run again", () => {
   ]);
 });
 
-test("the quality of service is settled, also when a kubelet leaves it out", () => {
+test("the quality of service class is immutable, and kept when a kubelet omits it", () => {
   const old = make();
 
   const { object, problems } = review(

@@ -1,6 +1,6 @@
 /**
- * What may change about a pod that exists: images, a deadline that comes closer, more tolerations, fewer gates; and,
- * while it waits for its gates, where it may run. Everything else was settled when it was created.
+ * Validates updates of a pod: images, an earlier deadline, added tolerations, removed scheduling gates; and, while the
+ * pod is gated, its node selection. All other fields are immutable.
  */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
@@ -19,9 +19,9 @@ const RULE =
   "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
 export interface PodUpdateOptions {
-  /** The placement of simulated members names the node itself, once, where others send a Binding. */
+  /** The scheduler of simulated members sets `nodeName` itself, once; other schedulers send a Binding. */
   mayPlace?: boolean;
-  /** The old pod again, when it is known to obey all rules. */
+  /** The old pod, when it is known to be valid. */
   settled?: Read<Pod> | undefined;
 }
 
@@ -48,8 +48,8 @@ export function checkPodUpdate(
 }
 
 /**
- * Whether a pod that had no node has one now, and all else is the very same. Every pod of a simulated member is written
- * once like this: looking at one name instead of the whole pod saves a third of that write.
+ * Whether a pod without a node got one and is otherwise identical. Every pod of a simulated member is written once like
+ * this: validating one name instead of the whole pod saves a third of that write.
  */
 function isOnlyPlaced(pod: Read<Pod>, settled: Read<Pod>): boolean {
   const { spec } = pod;
@@ -61,13 +61,13 @@ function isOnlyPlaced(pod: Read<Pod>, settled: Read<Pod>): boolean {
   return true;
 }
 
-/** Annotations that are part of what a pod is. */
+/** Annotations that are immutable. */
 export function checkPodMarks(errors: FieldError[], { metadata, spec }: Read<Pod>, old: Read<Pod>): void {
   checkAnnotationsKept(errors, "metadata.annotations", metadata.annotations, old.metadata.annotations);
   checkPodAnnotations(errors, "metadata.annotations", metadata.annotations, spec);
 }
 
-/** True when there is no sense in comparing any further. */
+/** Returns true when further comparison is pointless. */
 function checkContainersKept(
   errors: FieldError[],
   at: string,
@@ -137,7 +137,7 @@ function setOrDelete(target: Fields, key: string, value: unknown): void {
   else target[key] = value;
 }
 
-/** Puts back what may change and compares the rest. */
+/** Restores the mutable fields and compares the rest. */
 function checkSettled(errors: FieldError[], spec: Read<PodSpec>, old: Read<PodSpec>, mayPlace: boolean): void {
   const settled: Fields = { ...spec };
   if (mayPlace && !old.nodeName) delete settled["nodeName"];
@@ -157,13 +157,13 @@ function checkSettled(errors: FieldError[], spec: Read<PodSpec>, old: Read<PodSp
   if (!equalJson(settled, old)) errors.push(forbiddenField("spec", `${RULE}\n${difference(old, settled)}`));
 }
 
-/** What changed, in the form in which Kubernetes shows it. */
+/** The difference, in the form in which Kubernetes prints it. */
 function difference(before: unknown, after: unknown): string {
   const shown = (spec: unknown): string => JSON.stringify(internalForm("PodSpec", spec), undefined, 1);
   return unifiedDiff(shown(before), shown(after));
 }
 
-/** Who holds a pod back may narrow where it will run. */
+/** While a pod is gated, its node selection may be narrowed. */
 function checkGated(errors: FieldError[], settled: Fields, spec: Read<PodSpec>, old: Read<PodSpec>): void {
   if (!equalJson(spec.nodeSelector, old.nodeSelector)) {
     const kept = Object.entries(old.nodeSelector ?? {}).every(([key, value]) => spec.nodeSelector?.[key] === value);

@@ -1,6 +1,6 @@
 /**
- * What makes a pod, or the template of pods, impossible to run. Every kind that holds a template uses these rules, in
- * the order in which Kubernetes reports them. Anything may be absent; what is there has the type that its field has.
+ * Validates pods and pod templates. Every kind with a template uses these rules, in the order in which Kubernetes
+ * reports errors. Any field may be absent; present fields have the correct type.
  */
 // oxlint-disable typescript/no-useless-default-assignment -- types say what a valid object has; here anything may still be absent.
 import type { DeepReadonly } from "../../base/index.ts";
@@ -33,7 +33,7 @@ export { checkToleration } from "./pod-scheduling.ts";
 
 type Read<T> = DeepReadonly<T>;
 
-/** The template of a workload whose pods are replaced for ever; the workload's name is shown. */
+/** The template of a workload that replaces its pods; `workload` is the name in messages. */
 export function checkPodTemplate(at: string, template: Read<PodTemplateSpec>, workload = "ReplicaSet"): FieldError[] {
   const errors: FieldError[] = [];
   checkTemplate(errors, at, template);
@@ -41,7 +41,7 @@ export function checkPodTemplate(at: string, template: Read<PodTemplateSpec>, wo
   return errors;
 }
 
-/** Pods that are replaced cannot end by themselves. */
+/** Pods that a workload replaces must not terminate on their own. */
 export function checkRunsForEver(
   errors: FieldError[],
   at: string,
@@ -56,7 +56,7 @@ export function checkRunsForEver(
     );
 }
 
-/** Any template of pods. */
+/** Any pod template. */
 export function checkTemplate(errors: FieldError[], at: string, { metadata, spec }: Read<PodTemplateSpec>): void {
   const pod: Read<PodSpec> = spec ?? { containers: [] };
   errors.push(...checkLabels(`${at}.labels`, metadata?.labels));
@@ -82,7 +82,7 @@ export function checkNewPod(pod: Read<Pod>): FieldError[] {
   return errors;
 }
 
-/** What holds for a pod whenever it is written, beyond its metadata. */
+/** Rules for every write of a pod, besides its metadata. */
 export function checkPod(errors: FieldError[], { metadata, spec: given }: Read<Pod>): void {
   const spec: Read<PodSpec> = given ?? { containers: [] };
   checkPodAnnotations(errors, "metadata.annotations", metadata.annotations, spec);
@@ -115,7 +115,7 @@ function checkChoice(errors: FieldError[], at: string, value: string | undefined
   else if (!supported.includes(value)) errors.push(notOneOf(at, value, supported));
 }
 
-/** `metadata` is that of a pod; a template's pods have their names later. */
+/** `metadata` is the pod's; the pods of a template get their names later. */
 function checkSpec(
   errors: FieldError[],
   at: string,
@@ -158,7 +158,7 @@ function checkSpec(
   checkFileVolumes(errors, at, spec);
 }
 
-/** Names of other things, numbers and lists that stand for themselves. */
+/** References, numbers and lists that do not depend on other fields. */
 function checkNames(errors: FieldError[], at: string, spec: Read<PodSpec>): void {
   const {
     serviceAccountName,
@@ -195,7 +195,7 @@ export function checkNodeName(errors: FieldError[], at: string, nodeName: string
   if (nodeName) errors.push(...checkText(`${at}.nodeName`, nodeName, dnsSubdomainProblems));
 }
 
-/** Claims of devices: each names a claim, or a template to make one from. */
+/** Device claims: each names a claim, or a template to create one from. */
 function checkResourceClaims(
   errors: FieldError[],
   at: string,
@@ -232,7 +232,7 @@ function checkResourceClaims(
 
 const readsFiles = ({ env }: Read<Container>): boolean => env?.some(({ valueFrom }) => valueFrom?.fileKeyRef) ?? false;
 
-/** Variables are read from files of empty directories only. */
+/** Variables can only be read from files in emptyDir volumes. */
 function checkFileVolumes(errors: FieldError[], at: string, spec: Read<PodSpec>): void {
   if (!someContainer(spec, readsFiles)) return;
   for (const [field, { env }] of containersOf(at, spec)) {

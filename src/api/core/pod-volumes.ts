@@ -1,4 +1,4 @@
-/** Volumes of a pod: each has a name and exactly one source, and the source says what it needs. */
+/** Validates the volumes of a pod: each has a name and exactly one source with its required fields. */
 // oxlint-disable typescript/no-useless-default-assignment -- types say what a valid object has; here anything may still be absent.
 import type { DeepReadonly } from "../../base/index.ts";
 import { dnsLabelProblems, dnsSubdomainProblems, tryParseQuantity, type FieldError } from "../../machinery/index.ts";
@@ -12,14 +12,14 @@ import { checkRemoteVolume } from "./pod-remote-volumes.ts";
 
 type Read<T> = DeepReadonly<T>;
 type Source = keyof VolumeSource;
-/** `podName` is set for a pod, whose name is part of the names of its claims. */
+/** `podName` is set for a pod; its name is part of the names of its claims. */
 export interface VolumeContext {
   errors: FieldError[];
   isPod: boolean;
   podName?: string;
 }
 
-/** Every source, in the order in which Kubernetes looks for them. */
+/** All sources, in the order in which Kubernetes checks them. */
 const SOURCES: readonly Source[] = [
   "emptyDir",
   "hostPath",
@@ -55,10 +55,10 @@ const SOURCES: readonly Source[] = [
 
 const SOURCE_NAMES: ReadonlySet<string> = new Set(SOURCES);
 
-/** Whether a volume says where it comes from. Fields that nobody knows do not count. */
+/** Whether a volume has a source. Unknown fields do not count. */
 export const hasSource = (volume: Read<Volume>): boolean => Object.keys(volume).some((key) => SOURCE_NAMES.has(key));
 
-/** The volumes that containers may mount: those without errors, by name. */
+/** Returns the volumes that containers may mount: those without errors, by name. */
 export function checkVolumes(
   context: VolumeContext,
   at: string,
@@ -91,7 +91,7 @@ export function checkVolumes(
   return good;
 }
 
-/** Names that the error of a second source has for it, where upstream spells them otherwise. */
+/** Source names in the error for a second source, where upstream spells them differently. */
 const SECOND_SOURCE: Partial<Record<Source, string>> = { cephfs: "cephFS", downwardAPI: "downwarAPI" };
 
 function checkSources(context: VolumeContext, at: string, volume: Read<Volume>): void {
@@ -161,7 +161,7 @@ function checkSource(context: VolumeContext, at: string, source: Source, volume:
       return;
     case "downwardAPI":
       checkMode(errors, `${field}.defaultMode`, volume.downwardAPI?.defaultMode);
-      // Upstream complains about the source, not about the file.
+      // Upstream reports the source, not the file.
       for (const file of volume.downwardAPI?.items ?? []) checkDownwardFile(errors, field, file);
       return;
     case "projected":

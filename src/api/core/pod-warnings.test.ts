@@ -4,7 +4,7 @@ import { podWarnings, templateWarnings } from "./pod-warnings.ts";
 const container = (rest: object): { name: string } => ({ name: "c", ...rest });
 
 const cases: Record<string, [spec: object, want: string[]]> = {
-  "nothing about a plain pod": [
+  "has no warnings for a plain pod": [
     {
       containers: [
         container({
@@ -17,7 +17,7 @@ const cases: Record<string, [spec: object, want: string[]]> = {
     },
     [],
   ],
-  "a variable that hides another": [
+  "a duplicate environment variable": [
     {
       containers: [
         container({
@@ -30,15 +30,15 @@ const cases: Record<string, [spec: object, want: string[]]> = {
     },
     ['spec.containers[0].env[1]: hides previous definition of "A", which may be dropped when using apply'],
   ],
-  "half a byte": [
+  "a fractional byte value": [
     { containers: [container({ resources: { limits: { memory: "100m" } } })] },
     ['spec.containers[0].resources.limits[memory]: fractional byte value "100m" is invalid, must be an integer'],
   ],
-  "a label of nodes that has a newer name": [
+  "a deprecated node label": [
     { containers: [], nodeSelector: { "beta.kubernetes.io/os": "linux" } },
     ['spec.nodeSelector[beta.kubernetes.io/os]: deprecated since v1.14; use "kubernetes.io/os" instead'],
   ],
-  "one port twice": [
+  "a duplicate port": [
     {
       containers: [
         container({
@@ -51,7 +51,7 @@ const cases: Record<string, [spec: object, want: string[]]> = {
     },
     ["spec.containers[0].ports[1]: duplicate port definition with spec.containers[0].ports[0]"],
   ],
-  "files in each other's way": [
+  "overlapping file paths": [
     {
       containers: [],
       volumes: [
@@ -76,7 +76,7 @@ for (const [behaviour, [spec, want]] of Object.entries(cases)) {
   });
 }
 
-test("a template is warned of where it stands", () => {
+test("warnings of a template name its field path", () => {
   const template = {
     metadata: { annotations: { "scheduler.alpha.kubernetes.io/critical-pod": "" } },
     spec: { containers: [], terminationGracePeriodSeconds: -1 },

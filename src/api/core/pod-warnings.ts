@@ -1,4 +1,7 @@
-/** What is legal in a pod and probably a mistake. Kubernetes says so in `Warning:` headers; kubectl shows them. */
+/**
+ * Warnings for pods that are valid but probably wrong. Kubernetes returns them in `Warning:` headers; kubectl prints
+ * them.
+ */
 // oxlint-disable typescript/no-useless-default-assignment -- types say what a valid object has; here anything may still be absent.
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import { dnsLabelProblems, labelValueProblems, quantityMilliValue } from "../../machinery/index.ts";
@@ -21,7 +24,7 @@ import { containersOf } from "./pod-security.ts";
 
 type Read<T> = DeepReadonly<T>;
 
-/** Names of things whose pods are called after them. */
+/** Names of objects that determine the names of their pods. */
 export function hostnameWarning(name: string, use = "Pod names and hostnames"): string[] {
   const problems = dnsLabelProblems(name);
   return problems.length === 0
@@ -31,7 +34,7 @@ export function hostnameWarning(name: string, use = "Pod names and hostnames"): 
       ];
 }
 
-/** The template of a workload; `at` is where it stands. */
+/** The template of a workload; `at` is its path. */
 export function templateWarnings(at: string, { metadata, spec }: Read<PodTemplateSpec>): string[] {
   return podWarnings(`${at}.`, spec ?? { containers: [] }, metadata?.annotations, true);
 }
@@ -157,7 +160,7 @@ function warnAffinity(
   }
 }
 
-/** Volumes whose drivers are gone; upstream shows some under other names. */
+/** Volume types whose drivers were removed; upstream prints some under other names. */
 const OLD_VOLUMES = [
   ["photonPersistentDisk", "photonPersistentDisk", "deprecated in v1.11, non-functional in v1.16+"],
   ["gitRepo", "gitRepo", "deprecated in v1.11, and disabled by default in v1.33+"],
@@ -180,7 +183,7 @@ function warnVolumes(warnings: string[], at: string, volumes: NonNullable<Read<P
   warnings.push(...overlapWarnings(volumes));
 }
 
-/** Storage is counted in whole bytes. */
+/** Storage is measured in whole bytes. */
 export function claimWarnings(at: string, { resources }: Read<PersistentVolumeClaimSpec>): string[] {
   const warnings: string[] = [];
   for (const part of ["requests", "limits"] as const) {
@@ -235,7 +238,7 @@ function warnProfiles(
       `${at}metadata.annotations[${seccomp}]: non-functional in v1.27+; use the "seccompProfile" field instead`,
     );
   const appArmor = `${APP_ARMOR}${name}`;
-  // Pods are told when the annotation becomes a field.
+  // For pods the warning is emitted when the annotation is converted to the field.
   if (!isTemplate || !Object.hasOwn(annotations, appArmor) || securityContext?.appArmorProfile) return;
   const ofPod = spec.securityContext?.appArmorProfile;
   if (!ofPod || !equalJson(ofPod, appArmorProfileOf(annotations[appArmor] ?? "")))
@@ -259,7 +262,7 @@ function warnContainer(warnings: string[], at: string, { resources, env }: Read<
   if (!env || env.length < 2) return;
   const seen = new Set<string>();
   for (const [index, { name = "", value = "", valueFrom }] of env.entries()) {
-    // A value that builds on the one before it is fine: PATH=$(PATH):/more.
+    // A value that refers to the previous one is valid: PATH=$(PATH):/more.
     const reference = `$(${name})`;
     if (seen.has(name) && (valueFrom || value === reference || !value.includes(reference)))
       warnings.push(
@@ -269,7 +272,7 @@ function warnContainer(warnings: string[], at: string, { resources, env }: Read<
   }
 }
 
-/** Ports of all containers together: they share one address. */
+/** Checks the ports of all containers together: they share one address. */
 function warnPorts(warnings: string[], at: string, spec: Read<PodSpec>): void {
   const taken = new Map<string, { field: string; port: Read<ContainerPort> }[]>();
   const names = new Map<string, string>();

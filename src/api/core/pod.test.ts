@@ -9,7 +9,7 @@ const container = (rest: object = {}): object => ({ name: "c", image: "i", ...re
 const created = (spec: object, metadata?: object): PodType => review(admissions, pod(spec, metadata)).object;
 const problems = (spec: object, metadata?: object): string[] => review(admissions, pod(spec, metadata)).problems;
 
-test("a new pod gets what Kubernetes gives to every pod, and is pending", () => {
+test("a new pod gets the Kubernetes defaults and is Pending", () => {
   const { spec, status } = created({ containers: [container()] });
 
   expect(spec).toEqual({
@@ -33,7 +33,7 @@ test("a new pod gets what Kubernetes gives to every pod, and is pending", () => 
   expect(status).toEqual({ phase: "Pending", qosClass: "BestEffort" });
 });
 
-test("probes, ports, variables and volumes are filled in", () => {
+test("probes, ports, variables and volumes are defaulted", () => {
   const { spec } = created({
     containers: [
       container({
@@ -65,33 +65,33 @@ test("probes, ports, variables and volumes are filled in", () => {
 });
 
 const specs: Record<string, [spec: object, want: object]> = {
-  "limits are requests where none are stated": [
+  "requests default to limits": [
     { containers: [container({ resources: { limits: { cpu: "0.1", memory: "1Gi" }, requests: { cpu: "50m" } } })] },
     {
       containers: [{ resources: { limits: { cpu: "100m", memory: "1Gi" }, requests: { cpu: "50m", memory: "1Gi" } } }],
     },
   ],
-  "amounts finer than a thousandth are rounded up": [
+  "quantities finer than a thousandth are rounded up": [
     { containers: [container({ resources: { requests: { cpu: "100u" } } })] },
     { containers: [{ resources: { requests: { cpu: "1m" } } }] },
   ],
-  "the old name of the service account stands for the new one": [
+  "the deprecated serviceAccount field sets serviceAccountName": [
     { containers: [container()], serviceAccount: "x" },
     { serviceAccountName: "x", serviceAccount: "x" },
   ],
-  "a volume with a field that nobody knows is an empty directory": [
+  "a volume with only unknown fields becomes an emptyDir": [
     { containers: [container()], volumes: [{ name: "v", bogus: {} }] },
     { volumes: [{ name: "v", emptyDir: {} }] },
   ],
-  "on the network of the node every port is the node's": [
+  "with hostNetwork the hostPort defaults to the containerPort": [
     { containers: [container({ ports: [{ containerPort: 80 }] })], hostNetwork: true },
     { containers: [{ ports: [{ containerPort: 80, hostPort: 80 }] }] },
   ],
-  "a negative period to stop in is one second": [
+  "a negative termination grace period becomes one second": [
     { containers: [container()], terminationGracePeriodSeconds: -3 },
     { terminationGracePeriodSeconds: 1 },
   ],
-  "what a pod asks for as a whole follows from its limits": [
+  "pod-level requests default from pod-level limits": [
     {
       containers: [container({ resources: { requests: { cpu: "1" } } })],
       resources: { limits: { cpu: "3", memory: "1Gi" } },
@@ -105,7 +105,7 @@ for (const [behaviour, [spec, want]] of Object.entries(specs)) {
   });
 }
 
-test("a pod that is held back says so from the beginning", () => {
+test("a gated pod has a SchedulingGated condition from the start", () => {
   const { status } = created({ containers: [container()], schedulingGates: [{ name: "example.com/g" }] });
 
   expect(status?.conditions).toEqual([
@@ -119,7 +119,7 @@ test("a pod that is held back says so from the beginning", () => {
   ]);
 });
 
-test("label keys of a spread become requirements on the pod's own labels", () => {
+test("matchLabelKeys of a topology spread constraint become requirements on the pod's own labels", () => {
   const constraint = {
     maxSkew: 1,
     topologyKey: "zone",
@@ -139,10 +139,10 @@ test("label keys of a spread become requirements on the pod's own labels", () =>
 });
 
 const qualities: Record<string, [resources: object[], want: string]> = {
-  "a pod without amounts is best effort": [[{}], "BestEffort"],
-  "a pod with some amounts is burstable": [[{ requests: { cpu: "1" } }, {}], "Burstable"],
-  "a pod whose limits are its requests is guaranteed": [[{ limits: { cpu: "1", memory: "1Gi" } }], "Guaranteed"],
-  "a pod with one container without limits is not guaranteed": [
+  "a pod without resources is BestEffort": [[{}], "BestEffort"],
+  "a pod with some resources is Burstable": [[{ requests: { cpu: "1" } }, {}], "Burstable"],
+  "a pod with limits equal to its requests is Guaranteed": [[{ limits: { cpu: "1", memory: "1Gi" } }], "Guaranteed"],
+  "a pod with one container without limits is not Guaranteed": [
     [{ limits: { cpu: "1", memory: "1Gi" } }, { limits: { cpu: "1" } }],
     "Burstable",
   ],
@@ -161,7 +161,7 @@ const refusals: Record<string, [spec: object, want: string[]]> = {
     { containers: [{}] },
     ["spec.containers[0].name: Required value", "spec.containers[0].image: Required value"],
   ],
-  "an image has no spaces around it": [
+  "an image must not have surrounding whitespace": [
     { containers: [container({ image: " i" })] },
     ['spec.containers[0].image: Invalid value: " i": must not have leading or trailing whitespace'],
   ],
@@ -169,7 +169,7 @@ const refusals: Record<string, [spec: object, want: string[]]> = {
     { containers: [container(), container()] },
     ['spec.containers[1].name: Duplicate value: "c"'],
   ],
-  "an init container cannot have the name of another": [
+  "an init container must have a unique name": [
     { containers: [container()], initContainers: [container()] },
     ['spec.initContainers[0].name: Duplicate value: "c"'],
   ],
@@ -177,7 +177,7 @@ const refusals: Record<string, [spec: object, want: string[]]> = {
     { containers: [container({ ports: [{ containerPort: 99999 }] })] },
     ["spec.containers[0].ports[0].containerPort: Invalid value: 99999: must be between 1 and 65535, inclusive"],
   ],
-  "two containers cannot take one port of the node": [
+  "two containers cannot use the same host port": [
     {
       containers: [
         container({ ports: [{ containerPort: 1, hostPort: 80 }] }),
@@ -186,11 +186,11 @@ const refusals: Record<string, [spec: object, want: string[]]> = {
     },
     ['spec.containers[1].ports[0].hostPort: Duplicate value: "TCP//80"'],
   ],
-  "a probe has a handler": [
+  "a probe needs a handler": [
     { containers: [container({ livenessProbe: {} })] },
     ["spec.containers[0].livenessProbe: Required value: must specify a handler type"],
   ],
-  "a container that runs before the others has no probes": [
+  "an init container has no probes": [
     {
       containers: [container()],
       initContainers: [container({ name: "i", livenessProbe: { exec: { command: ["x"] } } })],
@@ -203,18 +203,18 @@ const refusals: Record<string, [spec: object, want: string[]]> = {
     { containers: [container({ volumeMounts: [{ name: "x", mountPath: "/x" }] })] },
     ['spec.containers[0].volumeMounts[0].name: Not found: "x"'],
   ],
-  "a volume that is wrong cannot be mounted": [
+  "an invalid volume cannot be mounted": [
     {
       containers: [container({ volumeMounts: [{ name: "x", mountPath: "/x" }] })],
       volumes: [{ name: "x", secret: {} }],
     },
     ["spec.volumes[0].secret.secretName: Required value", 'spec.containers[0].volumeMounts[0].name: Not found: "x"'],
   ],
-  "a volume has one source": [
+  "a volume has exactly one source": [
     { containers: [container()], volumes: [{ name: "x", emptyDir: {}, secret: { secretName: "s" } }] },
     ["spec.volumes[0].secret: Forbidden: may not specify more than 1 volume type"],
   ],
-  "a variable has one source": [
+  "a variable has exactly one source": [
     {
       containers: [
         container({ env: [{ name: "A", value: "b", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } }] }),
@@ -222,11 +222,11 @@ const refusals: Record<string, [spec: object, want: string[]]> = {
     },
     ['spec.containers[0].env[0].valueFrom: Invalid value: "": may not be specified when `value` is not empty'],
   ],
-  "a request is at most its limit": [
+  "a request must not exceed its limit": [
     { containers: [container({ resources: { limits: { cpu: "1" }, requests: { cpu: "2" } } })] },
     ['spec.containers[0].resources.requests: Invalid value: "2": must be less than or equal to cpu limit of 1'],
   ],
-  "devices are counted": [
+  "extended resources must be integers": [
     {
       containers: [
         container({ resources: { limits: { "example.com/gpu": "500m" }, requests: { "example.com/gpu": "500m" } } }),
@@ -237,19 +237,19 @@ const refusals: Record<string, [spec: object, want: string[]]> = {
       'spec.containers[0].resources.requests[example.com/gpu]: Invalid value: "500m": must be an integer',
     ],
   ],
-  "a toleration for everything says Exists": [
+  "a toleration without a key needs operator Exists": [
     { containers: [container()], tolerations: [{ operator: "Equal" }] },
     [
       'spec.tolerations[0].operator: Invalid value: "Equal": operator must be Exists when `key` is empty, which means "match all values and all keys"',
     ],
   ],
-  "a security context that contradicts itself is shown as upstream shows it": [
+  "a contradictory security context is printed as upstream prints it": [
     { containers: [container({ securityContext: { privileged: true, allowPrivilegeEscalation: false } })] },
     [
       'spec.containers[0].securityContext: Invalid value: {"Capabilities":null,"Privileged":true,"SELinuxOptions":null,"WindowsOptions":null,"RunAsUser":null,"RunAsGroup":null,"RunAsNonRoot":null,"ReadOnlyRootFilesystem":null,"AllowPrivilegeEscalation":false,"ProcMount":null,"SeccompProfile":null,"AppArmorProfile":null}: cannot set `allowPrivilegeEscalation` to false and `privileged` to true',
     ],
   ],
-  "a pod that is held back has no node": [
+  "a gated pod cannot have a nodeName": [
     { containers: [container()], nodeName: "n", schedulingGates: [{ name: "a.b/c" }] },
     ["spec.nodeName: Forbidden: cannot be set until all schedulingGates have been cleared"],
   ],
@@ -260,7 +260,7 @@ for (const [behaviour, [spec, want]] of Object.entries(refusals)) {
   });
 }
 
-test("a key like __proto__ is just a bad key", () => {
+test("the key __proto__ is rejected as an invalid key", () => {
   const annotations = JSON.parse('{"__proto__": "x"}') as object;
 
   expect(

@@ -54,7 +54,7 @@ export const Pod: Kind<Pod> = builtInKind<Pod>({
     deletionAnswersObject: true,
     selectableFields: {
       "spec.nodeName": ({ spec }) => textIn(spec, "nodeName"),
-      // What it was called before Kubernetes 1.0.
+      // The name of the field before Kubernetes 1.0.
       "spec.host": ({ spec }) => textIn(spec, "nodeName"),
       "spec.restartPolicy": ({ spec }) => textIn(spec, "restartPolicy"),
       "spec.schedulerName": ({ spec }) => textIn(spec, "schedulerName"),
@@ -62,7 +62,7 @@ export const Pod: Kind<Pod> = builtInKind<Pod>({
       "spec.hostNetwork": ({ spec }) => textIn(spec, "hostNetwork") || "false",
       "status.phase": ({ status }) => textIn(status, "phase"),
       "status.podIP": ({ status }) => textIn(status, "podIP"),
-      // Known, and never matching: a list has no text.
+      // A known field that never matches: a list has no text.
       "status.podIPs": () => "",
       "status.nominatedNodeName": ({ status }) => textIn(status, "nominatedNodeName"),
     },
@@ -70,8 +70,8 @@ export const Pod: Kind<Pod> = builtInKind<Pod>({
 });
 
 /**
- * Whether the rules for a new pod say of this one what they said of the other. Only the names of claims that are made
- * for a pod depend on its own.
+ * Whether validating this new pod would produce the same result as its sibling. Only the names of ephemeral volume
+ * claims depend on the pod's own name.
  */
 function isLike({ metadata, spec }: DeepReadonly<Pod>, sibling: DeepReadonly<Pod>): boolean {
   return (

@@ -1,4 +1,4 @@
-/** ReplicationController: what ReplicaSets were before selectors had operators. */
+/** ReplicationController: the predecessor of ReplicaSet, without selector operators. */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
@@ -52,7 +52,7 @@ export const ReplicationController: Kind<ReplicationController> = builtInKind<Re
 
 type Read = DeepReadonly<ReplicationController>;
 
-/** The template's labels also stand for the controller's own labels and its selector. */
+/** The template's labels default the controller's labels and selector. */
 function complete(controller: Read): Read {
   const result = change(controller, "spec", (spec) =>
     change(fill(spec, { replicas: 1 }), "template", (template) => defaultPodTemplate(template)),

@@ -15,14 +15,14 @@ test.each(["cpu", "requests.memory", "hugepages-2Mi", "count/jobs.batch", "examp
   },
 );
 
-test("a quota names nothing that nobody knows", () => {
+test("a quota rejects unknown resources", () => {
   expect(texts(checkQuotaResourceName("f", "foo"))).toEqual([
     'Invalid value: "foo": must be a standard resource type or fully qualified',
     'Invalid value: "foo": must be a standard resource for quota',
   ]);
 });
 
-test("a container asks for what a node has", () => {
+test("a container may request only compute and extended resources", () => {
   expect(checkContainerResourceName("f", "example.com/gpu")).toEqual([]);
   expect(texts(checkContainerResourceName("f", "pods"))).toEqual([
     'Invalid value: "pods": must be a standard resource for containers',
@@ -32,7 +32,7 @@ test("a container asks for what a node has", () => {
   ]);
 });
 
-test("what is counted is whole and not negative", () => {
+test("counted resources must be integers and not negative", () => {
   expect(texts(checkResourceAmount("f", "pods", "1500m"))).toEqual(['Invalid value: "1500m": must be an integer']);
   expect(texts(checkResourceAmount("f", "cpu", "-1"))).toEqual([
     'Invalid value: "-1": must be greater than or equal to 0',
@@ -40,7 +40,7 @@ test("what is counted is whole and not negative", () => {
   expect(checkResourceAmount("f", "cpu", "1500m")).toEqual([]);
 });
 
-test("amounts below a thousandth are rounded up, and nothing else is touched", () => {
+test("quantities below a thousandth are rounded up, and all others are unchanged", () => {
   const amounts = { cpu: "1500m", memory: "1Gi" };
 
   expect(roundAmounts(amounts)).toBe(amounts);

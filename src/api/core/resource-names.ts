@@ -1,4 +1,7 @@
-/** Names of what pods ask for and quotas count: `cpu`, `requests.memory`, `count/jobs.batch`, `example.com/gpu`. */
+/**
+ * Names of resources that pods request and quotas count: `cpu`, `requests.memory`, `count/jobs.batch`,
+ * `example.com/gpu`.
+ */
 import {
   compareQuantities,
   formatQuantity,
@@ -38,10 +41,10 @@ const isQuotaHugePages = (name: string): boolean => isHugePages(name) || name.st
 
 export const isStandardQuotaResource = (name: string): boolean => QUOTA.has(name) || isQuotaHugePages(name);
 
-/** Of Kubernetes itself, or without a domain. */
+/** A Kubernetes resource, or one without a domain. */
 export const isNativeResource = (name: string): boolean => !name.includes("/") || name.includes("kubernetes.io/");
 
-/** `example.com/gpu`: known to whoever made it, counted in whole numbers. */
+/** `example.com/gpu`: defined by a vendor, counted in integers. */
 export function isExtendedResource(name: string): boolean {
   return !isNativeResource(name) && !name.startsWith("requests.") && labelKeyProblems(`requests.${name}`).length === 0;
 }
@@ -81,7 +84,7 @@ export function checkQuantityNotNegative(field: string, value: string | number):
     : [];
 }
 
-/** An amount of a resource: not negative, and whole where the resource is counted. */
+/** An amount of a resource: not negative, and an integer where the resource is counted. */
 export function checkResourceAmount(field: string, name: string, value: string | number): FieldError[] {
   const errors = checkQuantityNotNegative(field, value);
   if (!INTEGER.has(name) && !isExtendedResource(name)) return errors;
@@ -91,7 +94,7 @@ export function checkResourceAmount(field: string, name: string, value: string |
 }
 
 /**
- * Amounts finer than a thousandth are rounded up to it; the same object when there is none. Amounts are in canonical
+ * Rounds amounts finer than a thousandth up; returns the same object when there are none. Amounts are in canonical
  * form.
  */
 export function roundAmounts<T extends Readonly<Record<string, string | number>>>(amounts: T): T {

@@ -13,31 +13,35 @@ const makeQuota = (spec: Spec, status?: ResourceQuota["status"]): ResourceQuota 
 });
 
 const cases: Record<string, [spec: object, old: object | undefined, want: string[]]> = {
-  "nothing is bounded below zero": [
+  "a hard limit must not be negative": [
     { hard: { pods: "-1" } },
     undefined,
     ['spec.hard[pods]: Invalid value: "-1": must be greater than or equal to 0'],
   ],
-  "a scope is known": [{ scopes: ["X"] }, undefined, ['spec.scopes: Invalid value: ["X"]: unsupported scope']],
-  "a scope concerns what is bounded": [
+  "a scope must be known": [{ scopes: ["X"] }, undefined, ['spec.scopes: Invalid value: ["X"]: unsupported scope']],
+  "a scope must apply to the limited resources": [
     { hard: { services: "1" }, scopes: ["BestEffort"] },
     undefined,
     ['spec.scopes: Invalid value: ["BestEffort"]: unsupported scope applied to resource'],
   ],
-  "a pod is in one of two scopes": [
+  "Terminating and NotTerminating scopes exclude each other": [
     { scopes: ["Terminating", "NotTerminating"] },
     undefined,
     ['spec.scopes: Invalid value: ["Terminating","NotTerminating"]: conflicting scopes'],
   ],
-  "a selector has values where its operator needs them": [
+  "a scope selector needs values where its operator requires them": [
     { scopeSelector: { matchExpressions: [{ scopeName: "PriorityClass", operator: "In" }] } },
     undefined,
     [
       "spec.scopeSelector.matchExpressions.values: Required value: must be at least one value when `operator` is 'In' or 'NotIn' for scope selector",
     ],
   ],
-  "scopes stay": [{ scopes: ["BestEffort"] }, {}, ['spec.scopes: Invalid value: ["BestEffort"]: field is immutable']],
-  "their order does not matter": [
+  "scopes are immutable": [
+    { scopes: ["BestEffort"] },
+    {},
+    ['spec.scopes: Invalid value: ["BestEffort"]: field is immutable'],
+  ],
+  "the order of scopes does not matter": [
     { scopes: ["Terminating", "BestEffort"] },
     { scopes: ["BestEffort", "Terminating"] },
     [],
@@ -49,13 +53,13 @@ for (const [behaviour, [spec, old, want]] of Object.entries(cases)) {
   });
 }
 
-test("bounds that nobody can reach are warned of", () => {
+test("warns of requests above the limits", () => {
   expect(warningsOf(admissions, makeQuota({ hard: { cpu: "2", "limits.cpu": "1" } }))).toEqual([
     "ResourceQuota cpu (2) should be less than limits.cpu (1)",
   ]);
 });
 
-test("a table shows the use of requests and of limits", () => {
+test("the table shows the usage of requests and limits", () => {
   const quota = makeQuota(
     {},
     { hard: { pods: "2", "limits.cpu": "4", cpu: "1" }, used: { pods: "1", "limits.cpu": "500m" } },

@@ -1,4 +1,4 @@
-/** ResourceQuota: how much a namespace may hold. The server counts before it stores; `status.used` is the count. */
+/** ResourceQuota: limits the total of a namespace. The server counts before it stores; `status.used` is the count. */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import { compareQuantities, parseQuantity, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
@@ -18,10 +18,10 @@ import {
 
 export type ResourceQuota = ResourceQuotaFacts;
 type Quota = DeepReadonly<ResourceQuota>;
-/** Nothing has been checked yet, so anything may be missing. */
+/** Not validated yet: any field may be missing. */
 type Spec = Sent<NonNullable<ResourceQuota["spec"]>>;
 
-/** `used/hard` of every resource, of limits or of everything else. */
+/** `used/hard` of every resource, either for limits or for all others. */
 function usage({ status }: Quota, ofLimits: boolean): string {
   const { hard = {}, used = {} } = status ?? {};
   return Object.keys(hard)
@@ -60,7 +60,7 @@ const POD_RESOURCES = new Set([
 ]);
 const CLAIM_RESOURCES = new Set(["persistentvolumeclaims", "requests.storage"]);
 
-/** The resources of Kubernetes that each scope can tell apart. */
+/** The native resources that each scope applies to. */
 const SCOPES: Readonly<Record<string, ReadonlySet<string>>> = {
   Terminating: POD_RESOURCES,
   NotTerminating: POD_RESOURCES,
@@ -71,7 +71,7 @@ const SCOPES: Readonly<Record<string, ReadonlySet<string>>> = {
   VolumeAttributesClass: CLAIM_RESOURCES,
 };
 
-/** Scopes that an object has or has not; the others have values. */
+/** Scopes without values; the others have values. */
 const PLAIN_SCOPES = new Set([
   "BestEffort",
   "NotBestEffort",
@@ -91,7 +91,7 @@ function checkAmounts(field: string, amounts: Readonly<Record<string, string | n
   ]);
 }
 
-/** The counted resources that a scope says nothing about. */
+/** The counted resources that a scope does not apply to. */
 function strangers({ hard = {} }: Spec, scope: string): string[] {
   const known = SCOPES[scope];
   return known ? Object.keys(hard).filter((name) => isStandardQuotaResource(name) && !known.has(name)) : [];
@@ -113,7 +113,7 @@ function checkScopes(spec: Spec): FieldError[] {
   ];
 }
 
-/** The selector as the real server shows it in messages. */
+/** The selector as the real server prints it in messages. */
 function shown(selector: NonNullable<Spec["scopeSelector"]>): unknown {
   return {
     MatchExpressions: (selector.matchExpressions ?? []).map(({ scopeName, operator, values }) => ({
@@ -164,7 +164,7 @@ function checkScopeSelector(spec: Spec): FieldError[] {
   ];
 }
 
-/** Requests that no limit would let through. */
+/** Requests that exceed the limits. */
 function warningsOf(hard: Readonly<Record<string, string | number>> = {}): string[] {
   return ["cpu", "memory", "storage", "ephemeral-storage"].flatMap((name) => {
     const plain = name === "cpu" || name === "memory" ? name : undefined;

@@ -10,7 +10,7 @@ const makeSecret = (rest: Partial<Secret> = {}): Secret => ({
 });
 const encode = (text: string): string => Buffer.from(text).toString("base64");
 
-test("what is written as text ends up encoded, and wins over what is there", () => {
+test("stringData is stored encoded, and wins over data", () => {
   const { data, stringData, type } = completedBy(
     admissions,
     makeSecret({ data: { a: encode("1"), b: encode("2") }, stringData: { a: "3" } }),
@@ -24,34 +24,38 @@ test("what is written as text ends up encoded, and wins over what is there", () 
 });
 
 const cases: Record<string, [object: Partial<Secret>, old: Partial<Secret> | undefined, want: string[]]> = {
-  "a certificate comes with its key": [
+  "a TLS secret needs a certificate and a key": [
     { type: "kubernetes.io/tls" },
     undefined,
     ["data[tls.crt]: Required value", "data[tls.key]: Required value"],
   ],
-  "basic authentication has a name or a password": [
+  "a basic-auth secret needs a username or a password": [
     { type: "kubernetes.io/basic-auth" },
     undefined,
     ["data[username]: Required value", "data[password]: Required value"],
   ],
-  "one of the two is enough": [{ type: "kubernetes.io/basic-auth", data: { password: "" } }, undefined, []],
-  "a key for SSH is not empty": [
+  "a password alone is enough for a basic-auth secret": [
+    { type: "kubernetes.io/basic-auth", data: { password: "" } },
+    undefined,
+    [],
+  ],
+  "an SSH key must not be empty": [
     { type: "kubernetes.io/ssh-auth", data: { "ssh-privatekey": "" } },
     undefined,
     ["data[ssh-privatekey]: Required value"],
   ],
-  "a token names its account": [
+  "a token secret must name its service account": [
     { type: "kubernetes.io/service-account-token" },
     undefined,
     ["metadata.annotations[kubernetes.io/service-account.name]: Required value"],
   ],
-  "a docker configuration is an object, and is not shown when it is none": [
+  "a docker configuration must be a JSON object, and an invalid one is not printed": [
     { type: "kubernetes.io/dockercfg", stringData: { ".dockercfg": "hunter2" } },
     undefined,
     ['data[.dockercfg]: Invalid value: "<secret contents redacted>": must be a JSON object'],
   ],
-  "the type stays": [{ type: "b" }, { type: "a" }, ['type: Invalid value: "b": field is immutable']],
-  "what is sealed stays, and stays sealed": [
+  "the type is immutable": [{ type: "b" }, { type: "a" }, ['type: Invalid value: "b": field is immutable']],
+  "the data of an immutable secret cannot change, nor can immutable be unset": [
     { type: "Opaque", data: { a: encode("2") } },
     { type: "Opaque", immutable: true, data: { a: encode("1") } },
     [
@@ -59,12 +63,12 @@ const cases: Record<string, [object: Partial<Secret>, old: Partial<Secret> | und
       "data: Forbidden: field is immutable when `immutable` is set",
     ],
   ],
-  "there is an end to its size": [
+  "limits the size of the data": [
     { stringData: { a: "x".repeat(1024 * 1024 + 1) } },
     undefined,
     ["data: Too long: may not be more than 1048576 bytes"],
   ],
-  "a key like __proto__ is a key like any other": [
+  "the key __proto__ is an ordinary key": [
     { data: JSON.parse('{"__proto__":"MQ=="}') as Record<string, string> },
     undefined,
     [],
@@ -76,7 +80,7 @@ for (const [behaviour, [object, old, want]] of Object.entries(cases)) {
   });
 }
 
-test("a pair that is none is warned of", () => {
+test("warns of an invalid TLS key pair", () => {
   const data = { "tls.crt": encode("x"), "tls.key": encode("y") };
 
   expect(warningsOf(admissions, makeSecret({ type: "kubernetes.io/tls", data }))).toEqual([

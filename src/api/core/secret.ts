@@ -1,4 +1,4 @@
-/** Secret: a ConfigMap for what must not be shown. */
+/** Secret: a ConfigMap for confidential data. */
 import { isObject, type DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
@@ -39,19 +39,19 @@ function complete(secret: DeepReadonly<Secret>): DeepReadonly<Secret> {
   const typed: DeepReadonly<Secret> = fill(secret, { type: "Opaque" });
   const { stringData, ...rest } = typed;
   if (!stringData) return typed;
-  // It is for writing only: it ends up in `data`, encoded, and wins over what is there.
+  // `stringData` is write-only: it is stored encoded in `data`, and wins over existing values.
   const encoded = Object.fromEntries(
     Object.entries(stringData).map(([key, text]) => [key, Buffer.from(text).toString("base64")]),
   );
   return { ...rest, data: { ...rest.data, ...encoded } };
 }
 
-/** The text of a value; undefined when the key is not there. */
+/** The decoded value; undefined when the key is absent. */
 function valueOf({ data = {} }: DeepReadonly<Secret>, key: string): string | undefined {
   return Object.hasOwn(data, key) ? Buffer.from(data[key] ?? "", "base64").toString() : undefined;
 }
 
-/** What a Secret of a well-known type must hold. */
+/** The required keys of a well-known Secret type. */
 function checkTypedKeys(secret: DeepReadonly<Secret>): FieldError[] {
   const has = (key: string): boolean => Object.hasOwn(secret.data ?? {}, key);
   const lacks = (...keys: string[]): FieldError[] =>
@@ -85,7 +85,7 @@ function checkJson(secret: DeepReadonly<Secret>, key: string): FieldError[] {
   try {
     parsed = JSON.parse(text);
   } catch {
-    // What the parser complains about would repeat a part of the secret.
+    // The parser's message would repeat a part of the secret.
     return [wrong(`data[${key}]`, REDACTED, "must be a JSON object")];
   }
   if (parsed === null || isObject(parsed)) return [];

@@ -9,7 +9,7 @@ const makeAccount = (rest: object): ServiceAccount => ({
   ...rest,
 });
 
-test("of a listed secret only the name is kept", () => {
+test("only the name of a listed secret is kept", () => {
   const kept = admissions[0]?.prepare?.(
     makeReview(makeAccount({ secrets: [{ name: "x", kind: "Secret", namespace: "other" }, { name: "y" }] })),
   ) as ServiceAccount;
@@ -17,7 +17,7 @@ test("of a listed secret only the name is kept", () => {
   expect(kept.secrets).toEqual([{ name: "x" }, { name: "y" }]);
 });
 
-test("an annotation that means little today is warned of once", () => {
+test("warns once of the deprecated enforce-mountable-secrets annotation", () => {
   const account = makeAccount({
     metadata: { name: "a", annotations: { "kubernetes.io/enforce-mountable-secrets": "true" } },
   });

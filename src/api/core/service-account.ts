@@ -1,4 +1,4 @@
-/** ServiceAccount: who a pod is to the API server. */
+/** ServiceAccount: the identity of a pod at the API server. */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, nameColumn } from "../columns.ts";
@@ -24,7 +24,7 @@ export const ServiceAccount: Kind<ServiceAccount> = builtInKind<ServiceAccount>(
 
 const ENFORCE = "kubernetes.io/enforce-mountable-secrets";
 
-/** Only the name of a listed Secret means anything. */
+/** Only the name of a listed Secret is significant. */
 function keepNames(account: DeepReadonly<ServiceAccount>): DeepReadonly<ServiceAccount> {
   return change(account, "secrets", (secrets) =>
     changeItems(secrets, (secret) =>

@@ -1,7 +1,7 @@
 /**
- * What the network of a cluster has from the start: the range of its Services' addresses, and the Service under which a
- * cluster's own API server is found from inside, default/kubernetes, and what is behind it. Every cluster has it;
- * clients and test suites look for it.
+ * The initial network objects of a cluster: the address range of its Services, and the Service default/kubernetes with
+ * its endpoints, through which pods reach the cluster's API server. Every cluster has it; clients and test suites
+ * expect it.
  */
 import type { KubernetesObject } from "../meta.ts";
 import type { EndpointSlice } from "../discovery/endpoint-slice.ts";
@@ -9,7 +9,7 @@ import type { Endpoints, Service } from "../facts/core-v1.ts";
 import { addressOfService } from "../networking/ip-address.ts";
 import { defaultServiceCidr } from "../networking/service-cidr.ts";
 
-/** Of every cluster. */
+/** The same for every cluster. */
 export const SERVICE_RANGE = "10.96.0.0/16";
 /** Reserved in that range. */
 const API_SERVER_ADDRESS = "10.96.0.1";
@@ -17,9 +17,7 @@ const API_SERVER_ADDRESS = "10.96.0.1";
 const NAME = { name: "kubernetes", namespace: "default" };
 const PORT = { name: "https", protocol: "TCP" } as const;
 
-/**
- * `endpoint` is where the server listens, as the cluster's pods would see it; `since` is when the range became ready.
- */
+/** `endpoint` is the address of the server as pods see it; `since` is when the range became ready. */
 export function apiServerService(endpoint: { address: string; port: number }, since: string): KubernetesObject[] {
   const { address, port } = endpoint;
   const service: Service = {

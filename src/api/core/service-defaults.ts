@@ -1,6 +1,6 @@
 /**
- * What a Service is when its author leaves it open. Addresses and node ports are not part of it: they are taken from
- * the cluster's pools when the Service is stored (`service-families.ts`, and the API server's allocation).
+ * Defaults of a Service. Addresses and node ports are not included: they are allocated from the cluster's pools when
+ * the Service is stored (`service-families.ts`, and the API server's allocation).
  */
 import type { DeepReadonly } from "../../base/index.ts";
 import { change, changeItems, fill } from "../fill.ts";
@@ -38,7 +38,7 @@ function completePort(port: Read<ServicePort>): Read<ServicePort> {
   return typed.targetPort ? typed : { ...typed, targetPort: typed.port ?? 0 };
 }
 
-/** An address of a load balancer is its own, unless it says that it is a proxy's. */
+/** A load balancer address has ipMode VIP unless it is set to Proxy. */
 export function completeServiceStatus(service: Read<Service>): Read<Service> {
   if (service.spec?.type !== "LoadBalancer" || !service.status?.loadBalancer?.ingress) return service;
   const complete = (ingress: Read<LoadBalancerIngress>): Read<LoadBalancerIngress> =>

@@ -1,6 +1,6 @@
 /**
- * IP families of a Service: what may be asked for, and what follows when it is left open. Clusters here have one
- * family, IPv4; a headless Service without selector may name both, because somebody else provides its endpoints.
+ * Validates and defaults the IP families of a Service. Clusters here have one family, IPv4; a headless Service without
+ * selector may name both, because its endpoints are provided externally.
  */
 import { equalJson } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
@@ -10,7 +10,7 @@ import { NO_ADDRESS, isHeadless, withFields, type Spec } from "./service-fields.
 
 const FAMILIES = ["IPv4", "IPv6"];
 const POLICIES = ["PreferDualStack", "RequireDualStack", "SingleStack"];
-/** What a cluster has addresses of. */
+/** The IP family of cluster addresses. */
 const CLUSTER_FAMILY = "IPv4";
 
 const ADDRESSES = "spec.clusterIPs";
@@ -38,7 +38,7 @@ export function checkFamilies(spec: Spec, old: Spec | undefined): FieldError[] {
   const addressErrors = checkAddresses(clusterIPs, old?.clusterIPs ?? []);
   errors.push(...addressErrors);
   if (clusterIPs.length > 2) errors.push(wrong(ADDRESSES, clusterIPs, "may only hold up to 2 values"));
-  // What is no address has no family either.
+  // An invalid address has no family.
   if (addressErrors.length > 0) return errors;
   if (clusterIPs.length > 1 && new Set(clusterIPs.map(familyOf)).size < 2)
     errors.push(wrong(ADDRESSES, clusterIPs, "may specify no more than one IP for each IP family"));
@@ -65,7 +65,7 @@ function checkAddresses(addresses: readonly string[], known: readonly string[]):
   });
 }
 
-/** The spec with families and policy filled in, or what is wrong with those that it names. */
+/** Returns the spec with families and policy defaulted, or the errors in the given ones. */
 export function completeFamilies(spec: Spec, old: Spec | undefined): { spec: Spec; errors: FieldError[] } {
   if (spec.type === "ExternalName" || (old && keepsPreferredStacks(spec, old))) return { spec, errors: [] };
   const isOpen = spec.clusterIP === NO_ADDRESS && Object.keys(spec.selector ?? {}).length === 0;
@@ -114,7 +114,7 @@ export function completeFamilies(spec: Spec, old: Spec | undefined): { spec: Spe
   return { spec: withFields(result, { ipFamilies: inferred.length > 0 ? inferred : [CLUSTER_FAMILY] }), errors };
 }
 
-/** A Service that takes what the cluster has is left as it is until it asks for something else. */
+/** A Service that prefers dual stack keeps its families until an update requests a change. */
 function keepsPreferredStacks(spec: Spec, old: Spec): boolean {
   const policy = (value: Spec): string => value.ipFamilyPolicy ?? "";
   if (old.type !== spec.type || policy(old) !== "PreferDualStack" || policy(spec) !== "PreferDualStack") return false;
@@ -125,9 +125,7 @@ function keepsPreferredStacks(spec: Spec, old: Spec): boolean {
   );
 }
 
-/**
- * Asking for a single stack gives the second address and family back; leaving them out without asking for it does not.
- */
+/** SingleStack releases the secondary address and family; omitting them without requesting SingleStack does not. */
 function releaseSecond(spec: Spec, old: Spec): { spec: Spec; errors: FieldError[] } {
   const { clusterIPs = [], ipFamilies = [], ipFamilyPolicy } = spec;
   const { clusterIPs: oldAddresses = [], ipFamilies: oldFamilies = [] } = old;
@@ -153,7 +151,7 @@ function openFamilies(families: readonly string[], { ipFamilyPolicy }: Spec): st
   return [first, first === "IPv4" ? "IPv6" : "IPv4"];
 }
 
-/** An address, once taken, stays: others may know it. */
+/** An allocated address is immutable: clients may depend on it. */
 export function checkAddressesKept(spec: Spec, old: Spec): FieldError[] {
   if (spec.type === "ExternalName" || old.type === "ExternalName" || (isHeadless(spec) && isHeadless(old))) return [];
   const { clusterIPs: addresses = [], ipFamilyPolicy } = spec;

@@ -1,4 +1,4 @@
-/** Questions about a Service's spec that several of its rules ask. */
+/** Predicates on a Service's spec that several rules share. */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import type { ServiceSpec } from "../facts/core-v1.ts";
 
@@ -15,7 +15,7 @@ export const isExternallyAccessible = ({ type, externalIPs = [] }: Spec): boolea
 export const isHeadless = ({ clusterIPs = [] }: Spec): boolean =>
   clusterIPs.length === 1 && clusterIPs[0] === NO_ADDRESS;
 
-/** A new NodePort Service always gets ports; a load balancer may do without. */
+/** A new NodePort Service always gets node ports; for a load balancer they are optional. */
 export const wantsNodePorts = ({ type, allocateLoadBalancerNodePorts }: Spec): boolean =>
   type === "NodePort" || (type === "LoadBalancer" && allocateLoadBalancerNodePorts !== false);
 
@@ -26,7 +26,7 @@ export function sameAddresses(a: Spec, b: Spec): boolean {
 export const nodePortsOf = ({ ports = [] }: Spec): number[] =>
   ports.flatMap(({ nodePort }) => (nodePort ? [nodePort] : []));
 
-/** The spec with fields set, or taken out where the value is undefined; the very same when nothing changes. */
+/** Returns the spec with fields set, or removed where the value is undefined; the same object when nothing changes. */
 export function withFields(spec: Spec, fields: { [K in keyof ServiceSpec]?: Spec[K] | undefined }): Spec {
   let result: Record<string, unknown> | undefined;
   for (const key of Object.keys(fields) as (keyof ServiceSpec)[]) {

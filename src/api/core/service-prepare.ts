@@ -1,7 +1,7 @@
 /**
- * The server's part of a Service: linked fields, IP families, and the addresses and ports that come from the cluster's
- * pools. The pools are somebody else's; this decides what is taken from them, in which order, and what is said when it
- * is not there.
+ * Sets the server's fields of a Service: linked fields, IP families, and the addresses and ports from the cluster's
+ * pools. The API server implements the pools; this decides what is allocated from them, in which order, and which error
+ * is returned when allocation fails.
  */
 import type { DeepReadonly } from "../../base/index.ts";
 import { internalError, invalid, type FieldError } from "../../machinery/index.ts";
@@ -21,17 +21,17 @@ import { dropUnused, keepAllocated, linkAddresses } from "./service-transitions.
 
 type Read<T> = DeepReadonly<T>;
 
-/** A number or address from a pool, or why there is none. */
+/** A number or address from a pool, or the error. */
 export type Drawn<T> = { readonly value: T } | { readonly problem: string };
 
-/** What a cluster has to give to one Service. What was drawn once is not drawn again. */
+/** The pools of a cluster, for one Service. An allocated value is not allocated again. */
 export interface ServicePools {
-  /** Unset asks for any. */
+  /** Unset requests any address. */
   address(requested?: string): Drawn<string>;
   port(requested?: number): Drawn<number>;
 }
 
-/** The Service as it is to be stored. Throws 422 for what cannot be had. */
+/** Returns the Service to be stored. Throws 422 when allocation fails. */
 export function prepareService(
   service: Read<Service>,
   old: Read<Service> | undefined,
@@ -49,13 +49,13 @@ export function prepareService(
   if (families.errors.length > 0) refuse(families.errors);
   spec = families.spec;
 
-  // An address that is there stays what it is, and validation says so; only a Service that had none gets one.
+  // Existing addresses are kept, and validation rejects changes; only a Service without an address gets one.
   if (!before || (before.type === "ExternalName" && spec.type !== "ExternalName"))
     spec = drawAddress(spec, name, pools, refuse);
   if (needsNodePorts(spec)) spec = before ? redrawPorts(spec, before, pools, refuse) : drawPorts(spec, pools, refuse);
   if (needsHealthPort(spec) && !(before && needsHealthPort(before))) spec = drawHealthPort(spec, pools);
   if (before) spec = dropUnused(spec, before);
-  // Nothing inside of the cluster is behind a name outside of it.
+  // An external name has no endpoints inside the cluster.
   if (spec.type === "ExternalName") spec = withFields(spec, { internalTrafficPolicy: undefined });
   return withStatus(spec === service.spec ? service : { ...service, spec }, old);
 }
@@ -85,7 +85,7 @@ function thisPort(requested: number, index: number, pools: ServicePools, refuse:
   return "value" in drawn ? drawn.value : refuse([wrong(portAt(index), requested, drawn.problem)]);
 }
 
-/** One port in two protocols shares its node port, unless two are asked for. */
+/** A port number used with two protocols shares its node port, unless two are requested. */
 function drawPorts(spec: Spec, pools: ServicePools, refuse: Refuse): Spec {
   const drawn = new Map<number, number>();
   const wants = wantsNodePorts(spec);
@@ -105,7 +105,7 @@ function drawPorts(spec: Spec, pools: ServicePools, refuse: Refuse): Spec {
   return withFields(spec, { ports });
 }
 
-/** Ports that the Service had are its own; the others are drawn. */
+/** Node ports that the Service already has are kept; the others are allocated. */
 function redrawPorts(spec: Spec, before: Spec, pools: ServicePools, refuse: Refuse): Spec {
   const own = new Set(nodePortsOf(before));
   const wants = wantsNodePorts(spec);
@@ -132,13 +132,13 @@ function drawHealthPort(spec: Spec, pools: ServicePools): Spec {
   );
 }
 
-/** A load balancer that is not wanted any more has no addresses to show. */
+/** A Service that is no longer a load balancer has no load balancer addresses. */
 function withStatus(service: Read<Service>, old: Read<Service> | undefined): Read<Service> {
   if (!old || service.spec?.type === "LoadBalancer" || !service.status?.loadBalancer?.ingress) return service;
   return { ...service, status: { ...service.status, loadBalancer: {} } };
 }
 
-/** What a stored Service holds of its cluster's pools. */
+/** The addresses and ports that a stored Service holds from its cluster's pools. */
 export function heldByService(service: Read<Service>): { addresses: readonly string[]; ports: readonly number[] } {
   const spec = service.spec ?? {};
   const { clusterIPs = [], healthCheckNodePort } = spec;

@@ -1,7 +1,6 @@
 /**
- * What an update of a Service means for the fields that the server fills in. A client that leaves them out wants to
- * keep them; one that changes the type no longer needs some of them; linked fields (`clusterIP` and `clusterIPs`)
- * follow each other.
+ * Handles server-set fields in Service updates. Omitted fields keep their values; a change of type releases fields it
+ * no longer needs; linked fields (`clusterIP` and `clusterIPs`) follow each other.
  */
 import { equalJson } from "../../base/index.ts";
 import {
@@ -18,7 +17,7 @@ import {
 
 type Port = NonNullable<Spec["ports"]>[number];
 
-/** Values that were allocated before and that the client did not send again. */
+/** Keeps allocated values that the client omitted. */
 export function keepAllocated(spec: Spec, old: Spec): Spec {
   let result = spec;
   if (needsClusterAddress(old) && needsClusterAddress(spec)) {
@@ -32,7 +31,7 @@ export function keepAllocated(spec: Spec, old: Spec): Spec {
   return result;
 }
 
-/** Ports are told apart by name; a number that the client gave to another port is not handed out a second time. */
+/** Ports are matched by name; a node port that the client assigned to another port is not reused. */
 function keepNodePorts(spec: Spec, old: Spec): Spec {
   if (!spec.ports?.some(({ nodePort }) => !nodePort)) return spec;
   const sent = new Set(nodePortsOf(spec));
@@ -44,7 +43,7 @@ function keepNodePorts(spec: Spec, old: Spec): Spec {
   return withFields(spec, { ports });
 }
 
-/** Older clients know the single address only. */
+/** Older clients only know the single address. */
 export function linkAddresses(spec: Spec, old: Spec | undefined): Spec {
   const { clusterIP = "", clusterIPs = [] } = spec;
   if (!old) return clusterIP && clusterIPs.length === 0 ? withFields(spec, { clusterIPs: [clusterIP] }) : spec;
@@ -55,10 +54,7 @@ export function linkAddresses(spec: Spec, old: Spec | undefined): Spec {
   return withFields(spec, { clusterIPs: clusterIP === "" ? undefined : [clusterIP] });
 }
 
-/**
- * Fields that the new type has no use for go, unless the client changed them too: that is a mistake for validation to
- * name.
- */
+/** Removes fields that the new type does not use, unless the client changed them too: validation reports those. */
 export function dropUnused(spec: Spec, old: Spec): Spec {
   let result = spec;
   if (needsClusterAddress(old) && !needsClusterAddress(spec)) {

@@ -1,4 +1,4 @@
-/** The rules of a Service, in the order in which clients read about them. */
+/** Validates a Service, in the order in which Kubernetes reports errors. */
 import type { DeepReadonly } from "../../base/index.ts";
 import { dnsLabelProblems, dnsSubdomainProblems, labelKeyProblems, type FieldError } from "../../machinery/index.ts";
 import { checkLabels, checkText, forbiddenField, missing, notOneOf, twice, wrong } from "../field-errors.ts";
@@ -75,7 +75,7 @@ function checkServiceUpdate(spec: Spec, old: Spec): FieldError[] {
   return errors;
 }
 
-/** What the type says about addresses and names. */
+/** Rules of each type for addresses and names. */
 function checkTypedAddresses(spec: Spec): FieldError[] {
   const { type, clusterIPs = [], ipFamilies = [], ipFamilyPolicy, externalName = "" } = spec;
   if ((type === "LoadBalancer" || type === "NodePort") && isHeadless(spec))
@@ -89,7 +89,7 @@ function checkTypedAddresses(spec: Spec): FieldError[] {
   };
   for (const [field, isSet] of Object.entries(set))
     if (isSet) errors.push(forbiddenField(`spec.${field}`, "may not be set for ExternalName services"));
-  // A dot at the end says that the name is complete.
+  // A trailing dot marks a fully qualified name.
   const name = externalName.replace(/\.$/, "");
   return [
     ...errors,
@@ -182,7 +182,7 @@ function checkDuplicatePorts(ports: readonly Sent<ServicePort>[]): FieldError[] 
   });
 }
 
-/** The ranges may stand in an annotation, as they did before there was a field for them. */
+/** The ranges may be in an annotation, which predates the field. */
 function checkSourceRanges({ metadata, spec = {} }: Read<Service>, old: Read<Service> | undefined): FieldError[] {
   const { loadBalancerSourceRanges: ranges = [], type } = spec;
   if (ranges.length > 0) {
@@ -261,7 +261,7 @@ export function checkServiceStatus({ spec = {}, status }: Read<Service>, old: Re
   });
 }
 
-/** The name under which a load balancer is reached; also of Ingresses. */
+/** The host name of a load balancer; also used for Ingresses. */
 export function checkBalancerName(field: string, name: string): FieldError[] {
   if (name === "") return [];
   return [

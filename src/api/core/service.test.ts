@@ -10,7 +10,7 @@ const [admission] = admissions;
 const review = (object: DeepReadonly<Service>, old?: DeepReadonly<Service>): Review<Service> =>
   makeReview<Service>(object, old);
 
-/** Pools that give what is asked for, and otherwise always the same. */
+/** Pools that return the requested value, or otherwise a constant. */
 const pools: ServicePools = {
   address: (requested = "10.96.9.9") => ({ value: requested }),
   port: (requested = 31999) => ({ value: requested }),
@@ -37,7 +37,7 @@ function problems(object: Service, old?: DeepReadonly<Service>): string[] {
 
 const ports = [{ port: 80 }];
 
-test("everything that is left open is filled in", () => {
+test("sets all defaults", () => {
   expect(completed(service({ ports })).spec).toEqual({
     ports: [{ port: 80, protocol: "TCP", targetPort: 80 }],
     sessionAffinity: "None",
@@ -50,7 +50,7 @@ test("everything that is left open is filled in", () => {
   });
 });
 
-test("one port in two protocols shares its node port", () => {
+test("two protocols of one port share a node port", () => {
   const drawn: (number | undefined)[] = [];
   const counting: ServicePools = {
     ...pools,
@@ -79,37 +79,37 @@ const refused: Record<string, [spec: object, want: string[]]> = {
     { ports: [{ port: 80 }, { port: 81 }] },
     ["spec.ports[0].name: Required value", "spec.ports[1].name: Required value"],
   ],
-  "a port is not zero": [
+  "a port must not be zero": [
     { ports: [{ port: 0 }] },
     [
       "spec.ports[0].port: Invalid value: 0: must be between 1 and 65535, inclusive",
       "spec.ports[0].targetPort: Invalid value: 0: must be between 1 and 65535, inclusive",
     ],
   ],
-  "an address is an address": [
+  "a cluster IP must be a valid address": [
     { ports, clusterIP: "300.1.1.1" },
     ['spec.clusterIPs[0]: Invalid value: "300.1.1.1": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'],
   ],
-  "there is no IPv6 here": [
+  "IPv6 is not configured on the cluster": [
     { ports, ipFamilies: ["IPv6"] },
     ['spec.ipFamilies[0]: Invalid value: "IPv6": not configured on this cluster'],
   ],
-  "an address of another family is not to be had": [
+  "an IPv6 cluster IP is not available": [
     { ports, clusterIP: "2001:db8::1" },
     ['spec.clusterIPs[0]: Invalid value: ["2001:db8::1"]: IPv6 is not configured on this cluster'],
   ],
-  "a single stack has one family": [
+  "SingleStack allows only one IP family": [
     { ports, ipFamilyPolicy: "SingleStack", ipFamilies: ["IPv4", "IPv6"] },
     [
       `spec.ipFamilyPolicy: Invalid value: "SingleStack": must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified`,
     ],
   ],
-  "a balancer is not headless": [
+  "a LoadBalancer Service cannot be headless": [
     { ports, type: "LoadBalancer", clusterIP: "None", selector: { a: "b" } },
     ["spec.clusterIPs[0]: Invalid value: \"None\": may not be set to 'None' for LoadBalancer services"],
   ],
-  "a name outside needs a name": [{ type: "ExternalName" }, ["spec.externalName: Required value"]],
-  "affinity ends within a day": [
+  "an ExternalName Service needs an externalName": [{ type: "ExternalName" }, ["spec.externalName: Required value"]],
+  "a session affinity timeout is at most a day": [
     { ports, sessionAffinity: "ClientIP", sessionAffinityConfig: { clientIP: { timeoutSeconds: 90_000 } } },
     [
       "spec.sessionAffinityConfig.clientIP.timeoutSeconds: Invalid value: 90000: must be greater than 0 and less than 86400",
@@ -117,7 +117,7 @@ const refused: Record<string, [spec: object, want: string[]]> = {
   ],
 };
 for (const [rule, [spec, want]] of Object.entries(refused)) {
-  test(`refused: ${rule}`, () => {
+  test(`rejects a Service: ${rule}`, () => {
     expect(problems(service(spec))).toEqual(want);
   });
 }
@@ -126,40 +126,40 @@ const LB = { ports, type: "LoadBalancer" };
 const named = (port: object): object => ({ ports: [{ name: "a", port: 80, ...port }] });
 
 const refusedUpdates: Record<string, [before: object, after: object, want: string]> = {
-  "an address may not change": [
+  "the cluster IP is immutable": [
     { ports },
     { ports, clusterIP: "10.96.1.1" },
     'spec.clusterIPs[0]: Invalid value: ["10.96.1.1"]: may not change once set',
   ],
-  "a Service does not become headless": [
+  "a Service cannot become headless": [
     { ports },
     { ports, clusterIP: "None" },
     'spec.clusterIPs[0]: Invalid value: ["None"]: may not change once set',
   ],
-  "the class of a balancer stays": [
+  "the load balancer class is immutable": [
     { ...LB, loadBalancerClass: "a.b/c" },
     { ...LB, loadBalancerClass: "x.y/z" },
     'spec.loadBalancerClass: Invalid value: "x.y/z": may not change once set',
   ],
 };
 for (const [rule, [before, after, want]] of Object.entries(refusedUpdates)) {
-  test(`refused on update: ${rule}`, () => {
+  test(`rejects an update: ${rule}`, () => {
     expect(problems(service(after), completed(service(before)))).toEqual([want]);
   });
 }
 
 const updates: Record<string, [before: object, after: object, want: object]> = {
-  "node ports stay with their ports": [
+  "node ports are kept for their ports": [
     { type: "NodePort", ...named({ nodePort: 30500 }) },
     { type: "NodePort", ...named({ port: 81 }) },
     named({ port: 81, protocol: "TCP", targetPort: 81, nodePort: 30500 }),
   ],
-  "a type without node ports loses them": [
+  "a type without node ports releases them": [
     { type: "NodePort", ...named({ nodePort: 30500 }) },
     { type: "ClusterIP", ...named({}) },
     named({ protocol: "TCP", targetPort: 80 }),
   ],
-  "a balancer's fields go with it": [
+  "load balancer fields are removed with the type": [
     { ...LB, externalTrafficPolicy: "Local", loadBalancerClass: "a.b/c" },
     {
       ports,
@@ -180,13 +180,13 @@ for (const [rule, [before, after, want]] of Object.entries(updates)) {
   });
 }
 
-test("a Service that is left as it is stays the very same object", () => {
+test("an unchanged Service stays the same object", () => {
   const old = completed(service({ ports }));
 
   expect(prepareService(old, old, pools)).toBe(old);
 });
 
-test("what is deprecated is warned of", () => {
+test("warns of deprecated fields", () => {
   const object = completed(service({ ports, externalIPs: ["203.0.113.5"], trafficDistribution: "PreferClose" }));
 
   expect(admission?.warnings?.(review(object))).toEqual([
@@ -195,7 +195,7 @@ test("what is deprecated is warned of", () => {
   ]);
 });
 
-test("rules survive a Service that has nothing", () => {
+test("validation does not crash on an empty Service", () => {
   const bare = { apiVersion: "v1", kind: "Service", metadata: { name: "a" } } as unknown as Service & JsonObject;
 
   expect(admission?.validate?.(review(bare)).map(textOf)).toContain("spec.ports: Required value");

@@ -1,4 +1,4 @@
-/** Service: a stable address for pods that come and go. */
+/** Service: a stable address for a changing set of pods. */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column, nameColumn, wide } from "../columns.ts";

@@ -8,19 +8,19 @@ const key = generateKeyPairSync("ec", { namedCurve: "P-256" })
 const broken = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";
 
 const cases: Record<string, [certificate: string, key: string, want: string]> = {
-  "nothing is no certificate": ["", "", "tls: failed to find any PEM data in certificate input"],
-  "the two may have been switched": [
+  "an empty text has no certificate": ["", "", "tls: failed to find any PEM data in certificate input"],
+  "detects a switched certificate and key": [
     key,
     broken,
     "tls: failed to find certificate PEM data in certificate input, but did find a private key; PEM inputs may have been switched",
   ],
-  "the key must be there": [broken, "", "tls: failed to find any PEM data in key input"],
-  "a certificate is no key": [
+  "the key is required": [broken, "", "tls: failed to find any PEM data in key input"],
+  "a certificate is not a key": [
     broken,
     broken,
     "tls: found a certificate rather than a key in the PEM for the private key",
   ],
-  "a damaged certificate is named so": [broken, key, "x509: malformed certificate"],
+  "reports a damaged certificate": [broken, key, "x509: malformed certificate"],
 };
 for (const [behaviour, [certificate, privateKey, want]] of Object.entries(cases)) {
   test(behaviour, () => {

@@ -1,9 +1,9 @@
-/** Whether a certificate and a private key in PEM belong together. What is wrong is told in the words of Kubernetes. */
+/** Checks whether a PEM certificate and a private key belong together. Error messages are those of Kubernetes. */
 import { X509Certificate, createPrivateKey } from "node:crypto";
 
 const BLOCK = /-----BEGIN ([^-\n]+)-----[\s\S]*?-----END \1-----/g;
 
-/** The blocks of a PEM file; only the first ones matter, so a hostile text of many is cut. */
+/** Only the first blocks of a PEM file matter, so a hostile file with many blocks is cut off. */
 const MAX_BLOCKS = 64;
 
 interface Block {
@@ -23,7 +23,7 @@ function blocksOf(text: string): Block[] {
 const isKeyType = (type: string): boolean => type === "PRIVATE KEY" || type.endsWith(" PRIVATE KEY");
 const typesOf = (blocks: readonly Block[]): string => `[${blocks.map(({ type }) => type).join(" ")}]`;
 
-/** Whether a PEM file holds at least one certificate that can be read. */
+/** Whether a PEM file holds at least one valid certificate. */
 export const hasCertificate = (text: string): boolean =>
   blocksOf(text).some(({ type, pem }) => type === "CERTIFICATE" && read(() => new X509Certificate(pem)) !== undefined);
 
@@ -53,7 +53,7 @@ export function tlsPairProblem(certificateText: string, keyText: string): string
   return parsed.checkPrivateKey(privateKey) ? undefined : "tls: private key does not match public key";
 }
 
-/** Undefined for what cannot be parsed: the caller says so in its own words. */
+/** Undefined when parsing fails: the caller reports the error. */
 function read<T>(parse: () => T): T | undefined {
   try {
     return parse();

@@ -1,4 +1,4 @@
-/** EndpointSlice: some of the addresses behind a Service. */
+/** EndpointSlice: a subset of the addresses behind a Service. */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import {
   dnsLabelProblems,
@@ -66,7 +66,9 @@ export const EndpointSlice: Kind<EndpointSlice> = builtInKind<EndpointSlice>({
   traits: { metadataChecks: { create: true }, labelsCountAsSpec: true },
 });
 
-/** The topology of an endpoint is only read from what older servers stored; a change of the endpoints loses it. */
+/**
+ * The topology of an endpoint is only kept from objects that older servers stored; a change of the endpoints drops it.
+ */
 function completeSlice(slice: Read<EndpointSlice>, old: Read<EndpointSlice> | undefined): Read<EndpointSlice> {
   const typed = change(slice, "ports", (ports) =>
     changeItems<EndpointPort>(ports, (port) => fill(port, { name: "", protocol: "TCP" })),
@@ -100,7 +102,7 @@ function checkSlice(
   else if (!ADDRESS_TYPES.includes(addressType)) errors.push(notOneOf("addressType", addressType, ADDRESS_TYPES));
   errors.push(...checkPorts(ports ?? []));
   const endpointErrors = checkEndpoints(endpoints ?? [], addressType);
-  // Rules became stricter over time; what is stored may stay.
+  // Rules became stricter over time; unchanged stored endpoints are accepted.
   if (!old || !equalJson(endpoints, old.endpoints)) errors.push(...endpointErrors);
   return [...errors, ...(old ? checkUnchanged("addressType", addressType, old.addressType) : [])];
 }
@@ -150,7 +152,7 @@ function checkTypedAddress(field: string, index: number, address: string, type: 
   ];
 }
 
-/** A name with at least one dot; one at the end is fine. */
+/** A name with at least one dot; a trailing dot is allowed. */
 function checkDomain(at: string, name: string): FieldError[] {
   if (name === "") return [missing(at)];
   const plain = name.replace(/\.$/, "");
@@ -188,7 +190,7 @@ function checkHints(at: string, { forZones = [], forNodes = [] }: Sent<EndpointH
   ];
 }
 
-/** Controllers that check addresses themselves. */
+/** Controllers that validate addresses themselves. */
 const CAREFUL_WRITERS = ["endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io"];
 
 function sliceWarnings({ metadata, addressType, endpoints }: Read<EndpointSlice>, isNew: boolean): string[] {

@@ -27,7 +27,7 @@ const makeCoreEvent = (rest: object = {}): Event => ({
   ...rest,
 });
 
-test("an Event of either group is the other in its own words", () => {
+test("Events convert between the core and events.k8s.io groups without loss", () => {
   const event = completedBy(admissions, makeEvent({ note: "n", deprecatedCount: 2 })) as unknown as JsonObject;
 
   const stored = toStorage?.(event);
@@ -42,21 +42,25 @@ test("an Event of either group is the other in its own words", () => {
   expect({ ...fromStorage?.(stored ?? {}), apiVersion: "events.k8s.io/v1" }).toEqual(event);
 });
 
-test("a reporter that is empty is left out in the newer form", () => {
+test("events.k8s.io omits an empty reporter", () => {
   expect(fromStorage?.(completedBy(coreAdmissions, makeCoreEvent()) as unknown as JsonObject)).not.toHaveProperty(
     "reportingInstance",
   );
 });
 
 const cases: Record<string, [rest: object, old: object | undefined, want: string[]]> = {
-  "the newer form needs a time": [{ eventTime: undefined }, undefined, ["eventTime: Required value"]],
-  "a series has happened more than once": [
+  "events.k8s.io requires an eventTime": [{ eventTime: undefined }, undefined, ["eventTime: Required value"]],
+  "a series has a count of at least two": [
     { series: { count: 1, lastObservedTime: time } },
     undefined,
     ['series.count: Invalid value: "": should be at least 2'],
   ],
-  "what is deprecated is unset": [{ deprecatedCount: 5 }, undefined, ['count: Invalid value: "": needs to be unset']],
-  "the reporter is a qualified name": [
+  "deprecated fields must be unset": [
+    { deprecatedCount: 5 },
+    undefined,
+    ['count: Invalid value: "": needs to be unset'],
+  ],
+  "the reporter must be a qualified name": [
     { reportingController: "" },
     undefined,
     [
@@ -65,8 +69,8 @@ const cases: Record<string, [rest: object, old: object | undefined, want: string
       expect.stringMatching(/^reportingController: Invalid value: "": name part must consist/) as string,
     ],
   ],
-  "what happened does not change": [{ note: "z" }, {}, ['message: Invalid value: "z": field is immutable']],
-  "it may have happened again": [{ series: { count: 2, lastObservedTime: time } }, {}, []],
+  "the note is immutable": [{ note: "z" }, {}, ['message: Invalid value: "z": field is immutable']],
+  "a series may be added": [{ series: { count: 2, lastObservedTime: time } }, {}, []],
 };
 for (const [behaviour, [rest, old, want]] of Object.entries(cases)) {
   test(behaviour, () => {
@@ -74,7 +78,7 @@ for (const [behaviour, [rest, old, want]] of Object.entries(cases)) {
   });
 }
 
-test("an old Event is where its object is, and those of cluster-scoped objects in the default namespace", () => {
+test("a core Event must be in the namespace of its object, or in default for cluster-scoped objects", () => {
   expect(problemsOf(coreAdmissions, makeCoreEvent({ involvedObject: { namespace: "other" } }))).toEqual([
     'involvedObject.namespace: Invalid value: "other": does not match event.namespace',
   ]);

@@ -1,6 +1,6 @@
 /**
  * Event of `events.k8s.io`: the same objects as the Events of the core group, in the form that newer recorders write.
- * They are stored once, in the core form; both ways lose nothing.
+ * They are stored once, in the core form; both conversions are lossless.
  */
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import type { AnyAdmission } from "../admission.ts";
@@ -13,7 +13,7 @@ import type { Kind } from "../kind.ts";
 
 export type EventsEvent = EventFacts;
 
-/** The name here and the name in the core group, where they differ. */
+/** The field name here and in the core group, where they differ. */
 const RENAMED = [
   ["reportingController", "reportingComponent"],
   ["regarding", "involvedObject"],
@@ -30,7 +30,7 @@ function rename(object: DeepReadonly<JsonObject>, names: ReadonlyMap<string, str
   return Object.fromEntries(Object.entries(object as JsonObject).map(([key, value]) => [names.get(key) ?? key, value]));
 }
 
-/** The core group writes an empty reporter, where this one leaves it out. */
+/** The core group writes an empty reporter, which this group omits. */
 const EMPTY_REPORTER = { reportingComponent: "", reportingInstance: "" };
 
 function toCore(event: DeepReadonly<EventsEvent>): DeepReadonly<CoreEvent> {

@@ -1,7 +1,6 @@
 /**
- * LogicalCluster: a whole Kubernetes API inside Flotilla, served at `/clusters/<name>`. Creating the object makes the
- * cluster, deleting it removes the cluster with everything in it. It never changes in between, so updates are not
- * offered.
+ * LogicalCluster: a complete Kubernetes API inside Flotilla, served at `/clusters/<name>`. Creating the object creates
+ * the cluster; deleting it removes the cluster with everything in it. It is immutable, so updates are not offered.
  */
 import type { FieldError, Schema } from "../../machinery/index.ts";
 import type { Admission } from "../admission.ts";
@@ -12,17 +11,17 @@ import type { KubernetesObject } from "../meta.ts";
 
 export interface LogicalCluster extends KubernetesObject {
   spec: {
-    /** What it starts with; the server lists them when it refuses one. */
+    /** The initial content; the server lists the valid profiles when it rejects one. */
     profile: string;
   };
 }
 
-/** Held until everything in the cluster is gone. */
+/** Blocks deletion until everything in the cluster is removed. */
 export const LOGICAL_CLUSTER_FINALIZER = "flotilla.dev/contents";
 
 const schema: Schema = {
   type: "object",
-  description: "LogicalCluster is a whole Kubernetes API inside Flotilla, served at /clusters/<name>.",
+  description: "LogicalCluster is a complete Kubernetes API inside Flotilla, served at /clusters/<name>.",
   required: ["spec"],
   properties: {
     apiVersion: { type: "string" },
@@ -32,13 +31,16 @@ const schema: Schema = {
       type: "object",
       required: ["profile"],
       properties: {
-        profile: { type: "string", description: "What the cluster starts with: hub, member, member-bare or empty." },
+        profile: {
+          type: "string",
+          description: "The initial content of the cluster: hub, member, member-bare or empty.",
+        },
       },
     },
   },
 };
 
-/** `kubeconfig` serves the subresource of that name: a kubeconfig for an administrator of this cluster alone. */
+/** `kubeconfig` serves the subresource of that name: a kubeconfig for an administrator of this cluster only. */
 export function logicalClusterKind(kubeconfig?: ConnectHandler): Kind<LogicalCluster> {
   return {
     group: "flotilla.dev",
@@ -62,7 +64,7 @@ export function logicalClusterKind(kubeconfig?: ConnectHandler): Kind<LogicalClu
 }
 export const LogicalCluster: Kind<LogicalCluster> = logicalClusterKind();
 
-/** One label of a path and of a key. */
+/** A single label, used in paths and storage keys. */
 const NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 export function logicalClusterAdmission(profiles: readonly string[]): Admission<LogicalCluster> {
@@ -80,7 +82,11 @@ export function logicalClusterAdmission(profiles: readonly string[]): Admission<
       const errors: FieldError[] = [];
       if (!NAME.test(metadata.name))
         errors.push(
-          wrong("metadata.name", metadata.name, "a name is lower-case letters, digits and '-', at most 63 characters"),
+          wrong(
+            "metadata.name",
+            metadata.name,
+            "must consist of lower-case letters, digits and '-', and be at most 63 characters",
+          ),
         );
       const profile = (spec as LogicalCluster["spec"] | undefined)?.profile;
       if (profile === undefined || profile === "") errors.push(missing("spec.profile"));

@@ -1,4 +1,4 @@
-/** What ResourceBinding and ClusterResourceBinding have in common: stored as v1alpha2, readable as v1alpha1. */
+/** The shared parts of ResourceBinding and ClusterResourceBinding: stored as v1alpha2, readable as v1alpha1. */
 import { isObject, type DeepReadonly, type Json } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import type { Review } from "../admission.ts";
@@ -38,7 +38,7 @@ export function bindingKind<T extends KubernetesObject>(
   };
 }
 
-/** What a binding's object depends on, as JSON; the stage that distributes dependencies reads it. */
+/** The dependencies of a binding's object, as JSON; read by the stage that distributes dependencies. */
 const DEPENDENCIES = "resourcebinding.karmada.io/dependencies";
 
 export function checkDependencies<T extends KubernetesObject>({ object, byController }: Review<T>): FieldError[] {
@@ -58,7 +58,7 @@ function isDependencies(text: string): boolean {
   return value === null || (Array.isArray(value) && value.every(isReference));
 }
 
-/** Go takes null for a value that is not given. */
+/** Go decodes null as an absent value. */
 function isReference(value: Json): boolean {
   if (value === null) return true;
   if (!isObject(value)) return false;

@@ -1,12 +1,12 @@
 /**
- * Bindings in v1alpha1, which states the replicas and what one of them needs beside the name of the object, and knows
- * neither placement nor health. Reading one in v1alpha1 leaves out what that version has no place for; `webhook.ts`
- * keeps such an object from being written.
+ * Converts bindings to v1alpha1, which stores the replicas and their requirements in the object reference, and has
+ * neither placement nor health. Reading v1alpha1 drops fields that it lacks; `webhook.ts` rejects writes in that
+ * version.
  */
 import { isObject, type Json, type JsonObject } from "../../base/index.ts";
 
 const GROUP = "work.karmada.io";
-/** What v1alpha1 keeps of the reference to the object. */
+/** The fields of the object reference that v1alpha1 keeps. */
 const REFERENCE = ["apiVersion", "kind", "namespace", "name", "resourceVersion"];
 const STATUS_ITEM = ["clusterName", "status", "applied", "appliedMessage"];
 const TARGET = ["name", "replicas"];

@@ -22,19 +22,19 @@ const binding = (metadata: object = {}, spec: object = {}): ResourceBinding => (
 });
 
 describe("a binding", () => {
-  test("gets an id when it is created without one", () => {
+  test("gets a permanent id when it is created without one", () => {
     expect(completedBy(admissions, binding()).metadata.labels).toEqual({ [ID]: UID });
     expect(completedBy(admissions, binding({ labels: { [ID]: "mine" } })).metadata.labels).toEqual({ [ID]: "mine" });
   });
 
-  test("keeps its id, whatever an update says", () => {
+  test("keeps its permanent id when an update changes it", () => {
     expect(
       completedBy(admissions, binding({ labels: { [ID]: "yours" } }), binding({ labels: { [ID]: "mine" } })).metadata
         .labels,
     ).toEqual({ [ID]: "mine" });
   });
 
-  test("of an object without a namespace has an id of its own kind", () => {
+  test("of a cluster-scoped object uses the ClusterResourceBinding id label", () => {
     const object: ClusterResourceBinding = { ...binding(), kind: "ClusterResourceBinding" };
 
     expect(completedBy(clusterAdmissions, object).metadata.labels).toEqual({
@@ -42,7 +42,7 @@ describe("a binding", () => {
     });
   });
 
-  test("has amounts in their one form when somebody else creates it", () => {
+  test("has normalized quantities when a client creates it", () => {
     const given = binding(
       {},
       { replicaRequirements: { resourceRequest: { cpu: "1000m", memory: 1024 } }, replicas: 0 },
@@ -54,13 +54,13 @@ describe("a binding", () => {
     });
   });
 
-  test("of this process is taken as it is", () => {
+  test("written by a controller of this process is stored unchanged", () => {
     const spec = { replicaRequirements: { resourceRequest: { cpu: "1000m" } } };
 
     expect(review(admissions, binding({}, spec), { byController: true }).object.spec).toEqual({ resource, ...spec });
   });
 
-  test("says in JSON what its object depends on", () => {
+  test("accepts only a JSON list of references in the dependencies annotation", () => {
     const depends = (text: string): string[] =>
       problemsOf(admissions, binding({ annotations: { "resourcebinding.karmada.io/dependencies": text } }));
 
@@ -111,11 +111,11 @@ describe("v1alpha1 of a binding", () => {
     status: { aggregatedStatus: [{ clusterName: "m1", applied: true }] },
   };
 
-  test("shows what it has a place for", () => {
+  test("shows the fields that it supports", () => {
     expect(fromStorage(stored)).toEqual(older);
   });
 
-  test("is understood", () => {
+  test("is converted to v1alpha2", () => {
     expect(toStorage(older)).toEqual({
       apiVersion: "work.karmada.io/v1alpha2",
       kind: "ResourceBinding",
@@ -130,7 +130,7 @@ describe("v1alpha1 of a binding", () => {
     });
   });
 
-  test("cannot be written, which would lose the rest", () => {
+  test("cannot be written", () => {
     for (const subresource of [undefined, "status"]) {
       expect(() => completedBy(admissions, older as unknown as ResourceBinding, binding(), subresource)).toThrow(
         "unable to decode work.karmada.io/v1alpha1, Kind=ResourceBinding into *v1alpha2.ResourceBinding",

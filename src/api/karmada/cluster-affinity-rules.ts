@@ -1,4 +1,4 @@
-/** How policies choose members: rules that the schema of a cluster affinity cannot state. */
+/** Validates cluster affinities beyond their schema. */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import { checkSelector, wrong } from "../field-errors.ts";
@@ -24,7 +24,7 @@ export function checkClusterAffinity(at: string, affinity: DeepReadonly<ClusterA
   return [];
 }
 
-/** Karmada takes a label selector that cannot be, and then no member matches. */
+/** Karmada accepts an invalid label selector, which then matches no member. */
 export function affinityWarnings(at: string, affinity: DeepReadonly<ClusterAffinity> | undefined): string[] {
   return checkSelector(`${at}.labelSelector`, affinity?.labelSelector).map(
     ({ field, message }) => `${field}: ${message}; no cluster matches`,

@@ -1,6 +1,6 @@
 /**
- * ClusterOverridePolicy: an OverridePolicy for every namespace; it comes before the namespace's own. No webhook of
- * Karmada completes it.
+ * ClusterOverridePolicy: an OverridePolicy for all namespaces; it is applied before those of the namespace. No Karmada
+ * webhook defaults it.
  */
 import type { AnyAdmission } from "../admission.ts";
 import { customKind } from "../define.ts";

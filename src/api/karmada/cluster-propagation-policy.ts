@@ -1,4 +1,4 @@
-/** ClusterPropagationPolicy: a PropagationPolicy for every namespace and for cluster-scoped objects. */
+/** ClusterPropagationPolicy: a PropagationPolicy for all namespaces and for cluster-scoped objects. */
 import type { AnyAdmission } from "../admission.ts";
 import type { ClusterPropagationPolicy as ClusterPropagationPolicyFacts } from "../facts/policy-karmada-v1alpha1.ts";
 import type { Kind } from "../kind.ts";

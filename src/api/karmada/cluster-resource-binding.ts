@@ -1,4 +1,4 @@
-/** ClusterResourceBinding: the ResourceBinding of an object that is in no namespace. */
+/** ClusterResourceBinding: the ResourceBinding of a cluster-scoped object. */
 import type { AnyAdmission } from "../admission.ts";
 import type { ClusterResourceBinding as ClusterResourceBindingFacts } from "../facts/work-karmada-v1alpha2.ts";
 import type { Kind } from "../kind.ts";
@@ -15,7 +15,7 @@ export const ClusterResourceBinding: Kind<ClusterResourceBinding> = bindingKind<
   scope: "Cluster",
 });
 
-/** The label by which Works and manifests find their binding. */
+/** The label that links Works and manifests to their binding. */
 const CLUSTER_BINDING_ID = "clusterresourcebinding.karmada.io/permanent-id";
 
 export const admissions: AnyAdmission[] = [

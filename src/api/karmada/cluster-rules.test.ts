@@ -12,7 +12,7 @@ const range = (min: string, max: string, name = "cpu"): object => ({ name, min, 
 const LABEL_VALUE =
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 
-test("a new cluster has models of nodes from nothing to everything", () => {
+test("a new cluster gets the default resource models, from 0 to unlimited", () => {
   const { resourceModels = [] } = completedBy(admissions, cluster({})).spec;
 
   expect(resourceModels).toHaveLength(9);
@@ -32,13 +32,13 @@ test("a new cluster has models of nodes from nothing to everything", () => {
   });
 });
 
-test("a cluster that gives its models up keeps none", () => {
+test("an update that removes the resource models is not defaulted", () => {
   expect(completedBy(admissions, cluster({}), cluster({ resourceModels: [{ grade: 0, ranges: [] }] })).spec).toEqual({
     syncMode: "Push",
   });
 });
 
-test("models are put in order and made to begin at nothing and to end nowhere", () => {
+test("resource models are sorted, start at 0 and end at MaxInt64", () => {
   const given = cluster({
     resourceModels: [
       { grade: 1, ranges: [range("2", "4")] },
@@ -54,13 +54,13 @@ test("models are put in order and made to begin at nothing and to end nowhere", 
   ]);
 });
 
-test("a model without ranges has an empty list of them", () => {
+test("a resource model without ranges gets an empty list", () => {
   expect(completedBy(admissions, cluster({ resourceModels: [{ grade: 0 }] })).spec.resourceModels).toEqual([
     { grade: 0, ranges: [] },
   ]);
 });
 
-test("the old zone of a cluster is the first of its zones", () => {
+test("the deprecated zone of a cluster becomes the first of its zones", () => {
   expect(completedBy(admissions, cluster({ zone: "z1", resourceModels: [{ grade: 0, ranges: [] }] })).spec).toEqual({
     syncMode: "Push",
     zones: ["z1"],
@@ -68,7 +68,7 @@ test("the old zone of a cluster is the first of its zones", () => {
   });
 });
 
-describe("a cluster is refused", () => {
+describe("rejects a cluster", () => {
   const models = (...list: [grade: number, ...ranges: object[]][]): object => ({
     resourceModels: list.map(([grade, ...ranges]) => ({ grade, ranges })),
   });
@@ -77,25 +77,25 @@ describe("a cluster is refused", () => {
   const MAX = "9223372036854775807";
   const form = "; desired format: hostname, hostname:port, IP or IP:port";
   const cases: Record<string, { cluster: Cluster; want: string[] }> = {
-    "with a name that leaves no room for what is derived from it": {
+    "with a name that is too long for derived names": {
       cluster: cluster({}, "m".repeat(49)),
       want: [`metadata.name: Invalid value: "${"m".repeat(49)}": must be no more than 48 characters`],
     },
-    "without a mode": {
+    "without a sync mode": {
       cluster: cluster({ syncMode: "" }),
       want: ["spec.syncMode: Required value", 'spec.syncMode: Unsupported value: "": supported values: "Pull", "Push"'],
     },
-    "whose endpoint has no host": {
+    "with an endpoint without a host": {
       cluster: cluster({ apiEndpoint: "here" }),
       want: [`spec.apiEndpoint: Invalid value: "": host must be provided${form}`],
     },
-    "whose endpoint is no URL": {
+    "with an endpoint that is not a URL": {
       cluster: cluster({ apiEndpoint: ":here" }),
       want: [
         `spec.apiEndpoint: Invalid value: ":here": apiEndpoint must be a valid URL: parse ":here": missing protocol scheme${form}`,
       ],
     },
-    "whose endpoint says more than where": {
+    "with an endpoint that has a user, query or fragment": {
       cluster: cluster({ apiEndpoint: "https://me:secret@a.b/?c=d#e" }),
       want: [
         'spec.apiEndpoint: Invalid value: "me:secret": user information is not permitted in the URL',
@@ -103,11 +103,11 @@ describe("a cluster is refused", () => {
         'spec.apiEndpoint: Invalid value: "c=d": query parameters are not permitted in the URL',
       ],
     },
-    "behind a proxy of another kind": {
+    "with an unsupported proxy scheme": {
       cluster: cluster({ proxyURL: "ftp://a" }),
       want: ['spec.proxyURL: Invalid value: "ftp://a": unsupported scheme "ftp", must be http, https, or socks5'],
     },
-    "whose secrets have no name": {
+    "with secret references without a name": {
       cluster: cluster({ secretRef: { namespace: "karmada-cluster" }, impersonatorSecretRef: {} }),
       want: [
         "spec.secretRef.name: Required value",
@@ -115,15 +115,15 @@ describe("a cluster is refused", () => {
         "spec.impersonatorSecretRef.name: Required value",
       ],
     },
-    "in a place that no label can name": {
+    "with a region or zone that is not a valid label value": {
       cluster: cluster({ region: "a b", zone: "c d" }),
       want: [`spec.region: Invalid value: "a b": ${LABEL_VALUE}`, `spec.Zone: Invalid value: "c d": ${LABEL_VALUE}`],
     },
-    "with its zone in both forms": {
+    "with both zone and zones": {
       cluster: cluster({ zone: "a", zones: ["a"] }),
       want: ['spec.spec: Invalid value: {"zone":"a","zones":["a"]}: Zone and Zones cannot co-exist'],
     },
-    "with a taint twice": {
+    "with a duplicate taint": {
       cluster: cluster({
         taints: [
           { key: "a", effect: "NoSchedule" },
@@ -134,43 +134,43 @@ describe("a cluster is refused", () => {
         'spec.taints[1]: Duplicate value: {"key":"a","value":"b","effect":"NoSchedule"}: taints must be unique by key and effect pair',
       ],
     },
-    "with a taint that only nodes have": {
+    "with a taint effect that only nodes support": {
       cluster: cluster({ taints: [{ key: "a", effect: "PreferNoSchedule" }] }),
       want: [
         'spec.taints[0].effect: Unsupported value: "PreferNoSchedule": supported values: "NoSchedule", "NoExecute"',
       ],
     },
-    "with two models of one grade": {
+    "with two resource models of one grade": {
       cluster: cluster(models([1, range("0", "2")], [1, range("2", "4")])),
       want: [
         `spec.resourceModels: Invalid value: ${shown([1, "0", "2"], [1, "2", MAX])}: The grade of each models should not be the same`,
       ],
     },
-    "with models of different resources": {
+    "with resource models of different resources": {
       cluster: cluster(models([0, range("0", "2")], [1, range("2", "4", "memory")])),
       want: [
         `spec.resourceModels: Invalid value: ${shown([0, "0", "2"], [1, "2", MAX, "memory"])}: The resource types of each models should be the same`,
       ],
     },
-    "with a gap between models": {
+    "with a gap between resource models": {
       cluster: cluster(models([0, range("0", "2")], [1, range("3", "4")])),
       want: [
         `spec.resourceModels: Invalid value: ${shown([0, "0", "2"], [1, "3", MAX])}: Model intervals for resources must be contiguous and non-overlapping`,
       ],
     },
-    "with a model that holds nothing": {
+    "with a resource model whose max is below its min": {
       cluster: cluster(models([0, range("0", "2")], [1, range("2", "1")], [2, range("2", "3")])),
       want: [
         `spec.resourceModels: Invalid value: ${shown([0, "0", "2"], [1, "2", "1"], [2, "2", MAX])}: The max value of each resource must be greater than the min value`,
       ],
     },
-    "with models of different sizes": {
+    "with resource models of different numbers of ranges": {
       cluster: cluster(models([0, range("0", "2")], [1])),
       want: [
         'spec.resourceModels: Invalid value: [{"Grade":0,"Ranges":[{"Name":"cpu","Min":"0","Max":"2"}]},{"Grade":1,"Ranges":[]}]: The number of resource types should be the same',
       ],
     },
-    "with a grade below nothing": {
+    "with a negative grade": {
       cluster: cluster(models([-1, range("0", "2")])),
       want: ["spec.resourceModels[0].grade: Invalid value: -1: must be greater than or equal to 0"],
     },
@@ -182,7 +182,7 @@ describe("a cluster is refused", () => {
   }
 });
 
-test("models that meet in one amount meet, however it is written", () => {
+test("equal quantities in different notations leave no gap between resource models", () => {
   expect(
     problemsOf(
       admissions,

@@ -1,4 +1,4 @@
-/** Defaults and rules of Cluster, as Karmada's aggregated API server has them. */
+/** Defaults and validation of Cluster, as in Karmada's aggregated API server. */
 import type { DeepReadonly } from "../../base/index.ts";
 import { labelKeyProblems, labelValueProblems, type FieldError } from "../../machinery/index.ts";
 import type { Review } from "../admission.ts";
@@ -13,21 +13,18 @@ import { checkModels, DEFAULT_MODELS, standardModels } from "./resource-models.t
 type Spec = Sent<Cluster["spec"]>;
 type SecretReference = NonNullable<Spec["secretRef"]>;
 
-/** Names of members become parts of namespaces and of other names. */
+/** Member names become parts of namespaces and other names. */
 const MAX_NAME = 48;
 const SYNC_MODES = ["Pull", "Push"];
 const PROXY_SCHEMES = ["http", "https", "socks5"];
 
-/**
- * Models in their order, with the defaults for a new Cluster; `zone`, the old name of the first of `zones`, under the
- * new one.
- */
+/** Sorts models and sets the defaults of a new Cluster; moves the deprecated `zone` to `zones`. */
 export function prepareCluster(cluster: DeepReadonly<Cluster>, { operation }: Review<Cluster>): DeepReadonly<Cluster> {
   const { spec } = cluster;
   const { resourceModels = [], zone, zones = [] } = spec;
   const models =
     resourceModels.length > 0 ? standardModels(resourceModels) : operation === "CREATE" ? DEFAULT_MODELS : undefined;
-  // What is wrong stays where it was written, for the rules to name it.
+  // Invalid values stay in their field, so validation names it.
   const moves = zone && zones.length === 0 && labelValueProblems(zone).length === 0;
   if ((models === undefined || models === spec.resourceModels) && !moves) return cluster;
   const { zone: _old, ...rest } = spec;
@@ -90,14 +87,14 @@ function checkEndpoint(field: string, text: string): FieldError[] {
 
 function checkProxy(field: string, text: string): FieldError[] {
   const url = parseGoUrl(text);
-  // Karmada speaks of the endpoint here, too.
+  // Karmada's message names the endpoint here, too.
   if ("problem" in url) return [wrong(field, text, `apiEndpoint must be a valid URL: ${url.problem}`)];
   return PROXY_SCHEMES.includes(url.scheme)
     ? []
     : [wrong(field, text, `unsupported scheme ${JSON.stringify(url.scheme)}, must be http, https, or socks5`)];
 }
 
-/** What affinities select by has the form of labels. The names of the fields are Karmada's, capitals included. */
+/** Values that affinities select by must be valid label values. The field names are Karmada's, including capitals. */
 function checkPlaces(spec: Spec): FieldError[] {
   const { provider = "", region = "", zone = "", zones = [] } = spec;
   const errors = [...checkPlace("spec.provider", provider), ...checkPlace("spec.region", region)];

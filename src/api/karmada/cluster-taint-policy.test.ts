@@ -11,11 +11,11 @@ const policy = (spec: object): ClusterTaintPolicy => ({
 const taint = { key: "a", effect: "NoSchedule" };
 
 describe("a taint policy", () => {
-  test("may taint with what keeps new workloads away", () => {
+  test("may add NoSchedule taints", () => {
     expect(problemsOf(admissions, policy({ taints: [taint, { key: "b", effect: "NoSchedule" }] }))).toEqual([]);
   });
 
-  test("evicts only when administrators allow it", () => {
+  test("may add NoExecute taints only when administrators allow it", () => {
     const evicting = policy({ taints: [{ key: "a", effect: "NoExecute" }] });
 
     expect(problemsOf(admissions, evicting)).toEqual([
@@ -24,7 +24,7 @@ describe("a taint policy", () => {
     expect(problemsOf(createClusterTaintPolicyAdmissions({ allowNoExecute: true }), evicting)).toEqual([]);
   });
 
-  test("has no taint twice, and all but the last of them are told", () => {
+  test("rejects duplicate taints, and reports all but the last", () => {
     const told = (index: number): string =>
       `spec.taints[${index}]: Duplicate value: "Duplicate taint with the same key(a) and effect(NoSchedule) is not allowed"`;
 
@@ -34,7 +34,7 @@ describe("a taint policy", () => {
     ]);
   });
 
-  test("is warned of words that no condition and no cluster knows", () => {
+  test("warns of unknown operators and effects", () => {
     const given = policy({
       targetClusters: { fieldSelector: { matchExpressions: [{ key: "planet", operator: "In" }] } },
       addOnConditions: [{ conditionType: "Ready", operator: "Is", statusValues: ["Maybe"] }],
@@ -43,9 +43,9 @@ describe("a taint policy", () => {
 
     expect(warningsOf(admissions, given)).toEqual([
       'spec.targetClusters.fieldSelector: Invalid value: {"matchExpressions":[{"key":"planet","operator":"In"}]}: unsupported key "planet", must be provider, region, or zone; no cluster matches',
-      "spec.addOnConditions[0].operator: Is is none of In, NotIn; the condition is never met",
+      "spec.addOnConditions[0].operator: Is is not one of In, NotIn; the condition is never met",
       "spec.addOnConditions[0].statusValues: Maybe is none of True, False, Unknown",
-      "spec.taints[0].effect: PreferNoSchedule is none of NoSchedule, NoExecute; a Cluster refuses it",
+      "spec.taints[0].effect: PreferNoSchedule is not one of NoSchedule, NoExecute; a Cluster rejects it",
     ]);
   });
 });

@@ -1,4 +1,4 @@
-/** ClusterTaintPolicy: taints that members get and lose with their conditions. */
+/** ClusterTaintPolicy: adds and removes taints of members according to their conditions. */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
@@ -21,7 +21,9 @@ export const ClusterTaintPolicy: Kind<ClusterTaintPolicy> = customKind<ClusterTa
   columns: [],
 });
 
-/** A taint that evicts is a matter for administrators: Karmada's webhook has a flag for it, which is off. */
+/**
+ * Taints that evict workloads need permission from administrators: Karmada's webhook has a flag for it, off by default.
+ */
 export interface ClusterTaintPolicyOptions {
   allowNoExecute?: boolean;
 }
@@ -40,7 +42,7 @@ export function createClusterTaintPolicyAdmissions({
 
 export const admissions: AnyAdmission[] = createClusterTaintPolicyAdmissions();
 
-/** The earlier of two that are alike is the one that is told. */
+/** Of two equal taints, the earlier one is reported. */
 function checkTaints(at: string, taints: readonly DeepReadonly<Taint>[], allowNoExecute: boolean): FieldError[] {
   const left = new Map<string, number>();
   for (const taint of taints) left.set(idOf(taint), (left.get(idOf(taint)) ?? 0) + 1);
@@ -70,7 +72,7 @@ const OPERATORS = ["In", "NotIn"];
 const STATUSES = ["True", "False", "Unknown"];
 const EFFECTS = ["NoSchedule", "NoExecute"];
 
-/** Karmada takes words that it does not know and then never acts on them. */
+/** Karmada accepts unknown values and never acts on them. */
 function taintPolicyWarnings({ spec }: DeepReadonly<ClusterTaintPolicy>): string[] {
   const { targetClusters, taints } = spec;
   const conditions = (["addOnConditions", "removeOnConditions"] as const).flatMap((list) =>
@@ -79,7 +81,7 @@ function taintPolicyWarnings({ spec }: DeepReadonly<ClusterTaintPolicy>): string
       return [
         ...(OPERATORS.includes(operator)
           ? []
-          : [`${at}.operator: ${operator} is none of ${OPERATORS.join(", ")}; the condition is never met`]),
+          : [`${at}.operator: ${operator} is not one of ${OPERATORS.join(", ")}; the condition is never met`]),
         ...statusValues
           .filter((value) => !STATUSES.includes(value))
           .map((value) => `${at}.statusValues: ${value} is none of ${STATUSES.join(", ")}`),
@@ -95,7 +97,7 @@ function taintPolicyWarnings({ spec }: DeepReadonly<ClusterTaintPolicy>): string
     ...taints.flatMap(({ effect }, index) =>
       EFFECTS.includes(effect)
         ? []
-        : [`spec.taints[${index}].effect: ${effect} is none of ${EFFECTS.join(", ")}; a Cluster refuses it`],
+        : [`spec.taints[${index}].effect: ${effect} is not one of ${EFFECTS.join(", ")}; a Cluster rejects it`],
     ),
   ];
 }

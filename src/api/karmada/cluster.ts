@@ -1,8 +1,7 @@
 /**
- * Cluster: a member, how to reach it and what it reports.
+ * Cluster: a member cluster, its connection settings and its reported status.
  *
- * Karmada serves it from an aggregated API server and has no CustomResourceDefinition for it, so it counts as built in
- * here.
+ * Karmada serves it from an aggregated API server and has no CRD for it, so it is built in here.
  */
 import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column, nameColumn, wide } from "../columns.ts";

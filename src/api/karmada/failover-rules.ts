@@ -1,4 +1,7 @@
-/** Defaults and rules of failover: when an application or a cluster counts as failed, and how what it ran is moved. */
+/**
+ * Defaults and validation of failover: when an application or a cluster counts as failed, and how its workloads are
+ * moved.
+ */
 import type { DeepReadonly } from "../../base/index.ts";
 import { labelKeyProblems, type FieldError } from "../../machinery/index.ts";
 import { checkText, wrong } from "../field-errors.ts";
@@ -11,21 +14,21 @@ import type {
 
 type Read<T> = DeepReadonly<T>;
 
-/** How long the old copy stays while the new one is not healthy, unless the policy says otherwise. */
+/** How long the old copy stays while the new one is not healthy, unless the policy sets another value. */
 const GRACE_PERIOD_SECONDS = 600;
 
 export function completeFailover(failover: Read<FailoverBehavior>): Read<FailoverBehavior> {
   return change(failover, "application", completeApplication);
 }
 
-/** The schema makes an absent mode a graceful one. */
+/** The schema defaults an absent mode to a graceful one. */
 function completeApplication(behavior: Read<ApplicationFailoverBehavior>): Read<ApplicationFailoverBehavior> {
   return isGraceful(behavior) && behavior.gracePeriodSeconds === undefined
     ? { ...behavior, gracePeriodSeconds: GRACE_PERIOD_SECONDS }
     : behavior;
 }
 
-/** `Graciously` is what Karmada called it before 1.15. */
+/** `Graciously` is Karmada's name for it before 1.15. */
 function isGraceful({ purgeMode = "Gracefully" }: Read<ApplicationFailoverBehavior>): boolean {
   return purgeMode === "Gracefully" || purgeMode === "Graciously";
 }
@@ -60,7 +63,7 @@ function checkStatePreservation(at: string, preservation: Read<StatePreservation
   );
 }
 
-/** Names of purge modes that Karmada 1.19 no longer knows. */
+/** Purge mode names that Karmada 1.19 no longer accepts. */
 const CANONICAL_MODES: ReadonlyMap<string, string> = new Map([
   ["Immediately", "Directly"],
   ["Graciously", "Gracefully"],

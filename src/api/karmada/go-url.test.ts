@@ -5,14 +5,14 @@ const fine: Record<string, object> = {
   "https://a.b:6443/x?q=1#f": { scheme: "https", host: "a.b:6443", query: "q=1", fragment: "f" },
   "https://me@[::1]:6443": { scheme: "https", user: "me", host: "[::1]:6443", query: "", fragment: "" },
   "HTTPS://a": { scheme: "https", host: "a", query: "", fragment: "" },
-  // A name and a port are a scheme and what belongs to it.
+  // Go parses a name with a port as a scheme with an opaque part.
   "localhost:6443": { scheme: "localhost", host: "", query: "", fragment: "" },
   "//a/b": { scheme: "", host: "a", query: "", fragment: "" },
   "a.b/c": { scheme: "", host: "", query: "", fragment: "" },
   "///a": { scheme: "", host: "", query: "", fragment: "" },
 };
 for (const [text, want] of Object.entries(fine)) {
-  test(`${text} is read as Go reads it`, () => {
+  test(`parses ${text} as Go does`, () => {
     expect(parseGoUrl(text)).toEqual(want);
   });
 }
@@ -28,7 +28,7 @@ const wrong: Record<string, string> = {
   "https://a\tb": "net/url: invalid control character in URL",
 };
 for (const [text, want] of Object.entries(wrong)) {
-  test(`${JSON.stringify(text)} is refused in Go's words`, () => {
+  test(`rejects ${JSON.stringify(text)} with Go's message`, () => {
     expect(parseGoUrl(text)).toEqual({ problem: `parse ${JSON.stringify(text)}: ${want}` });
   });
 }

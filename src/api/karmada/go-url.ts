@@ -1,19 +1,19 @@
 /**
- * URLs by Go's rules, which take relative ones and hosts without a scheme for paths, and say in their own words what is
- * wrong.
+ * Parses URLs by Go's rules, which accept relative ones, treat hosts without a scheme as paths, and have their own
+ * error messages.
  */
 
 export interface GoUrl {
   scheme: string;
-  /** `name:secret`; unset when there is none. */
+  /** `name:secret`; unset when absent. */
   user?: string;
-  /** With the port. Empty for anything that does not begin with `//` after the scheme. */
+  /** With the port. Empty unless `//` follows the scheme. */
   host: string;
   query: string;
   fragment: string;
 }
 
-/** The URL, or what is wrong with it. */
+/** The URL, or an error message. */
 export function parseGoUrl(text: string): GoUrl | { problem: string } {
   const [main, fragment] = cut(text, "#");
   const refused = (problem: string): { problem: string } => ({ problem: `parse ${JSON.stringify(text)}: ${problem}` });
@@ -54,7 +54,7 @@ function hostProblem(host: string): string | undefined {
   const colon = bracket < 0 ? host.lastIndexOf(":") : bracket + 1;
   const port = colon < 0 ? "" : host.slice(colon);
   if (port !== "" && !/^:\d*$/.test(port)) return `invalid port ${JSON.stringify(port)} after host`;
-  // What a host can say in ASCII is not written in escapes.
+  // ASCII characters in a host must not be percent-encoded.
   const escaped = /%(?!25)[0-7][0-9a-fA-F]|%(?![0-9a-fA-F]{2}).{0,2}/.exec(host)?.[0];
   if (escaped !== undefined) return `invalid URL escape ${JSON.stringify(escaped)}`;
   const stray = /[^A-Za-z0-9\-._~!$&'()*+,;=:[\]<>"%\u0080-\uffff]/.exec(host)?.[0];

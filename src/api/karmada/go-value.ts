@@ -1,6 +1,6 @@
 /**
- * Values as refusals show them: a Go struct has its fields in the order of their declaration, whatever the order in
- * which they were sent.
+ * Values as error messages print them: a Go struct prints its fields in the order of declaration, regardless of the
+ * order in which they were sent.
  */
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
 import { structOf, type FactStruct, type FactType } from "../facts.ts";
@@ -17,7 +17,7 @@ function inOrder(struct: FactStruct, value: Json): Json {
   for (const [name, { type }] of struct.flat) {
     const part = value[name];
     if (part !== undefined) result[name] = ordered(type, part);
-    // A value of any type is a struct to Go, which `omitempty` does not leave out.
+    // In Go a value of any type is a struct, which `omitempty` does not omit.
     else if (type.shape === "leaf" && type.leaf === "Json" && !type.pointer) result[name] = null;
   }
   return result;

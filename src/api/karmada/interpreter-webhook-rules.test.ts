@@ -38,16 +38,18 @@ describe("a configuration of interpreter webhooks", () => {
   const BROKEN_CERTIFICATE = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";
   const fine: Record<string, object> = {
     "may name a URL": {},
-    "may name a Service with a path, and then leaves the port out": {
+    "may name a Service with a path, and omit the port": {
       clientConfig: { service: { ...service, path: "/interpret/v1" } },
     },
-    "may bring the certificates that the server is known by": {
+    "may have a CA bundle": {
       clientConfig: { url: "https://10.0.0.1:9443", caBundle: base64(`${BROKEN_CERTIFICATE}${rootCertificates[0]}`) },
     },
-    "may ask for everything": { rules: [{ operations: ["*"], apiGroups: ["*"], apiVersions: ["*"], kinds: ["*"] }] },
-    "may be about a kind without a group": { rules: [{ ...rule, apiGroups: [""] }] },
-    "may have no rules yet": { rules: undefined },
-    "may offer further versions of the context": { interpreterContextVersions: ["v1beta1", "v1alpha1"] },
+    "may match all operations, groups, versions and kinds": {
+      rules: [{ operations: ["*"], apiGroups: ["*"], apiVersions: ["*"], kinds: ["*"] }],
+    },
+    "may match a kind of the core group": { rules: [{ ...rule, apiGroups: [""] }] },
+    "may have no rules": { rules: undefined },
+    "may list further interpreter context versions": { interpreterContextVersions: ["v1beta1", "v1alpha1"] },
   };
   for (const [behaviour, fields] of Object.entries(fine)) {
     test(behaviour, () => {
@@ -61,27 +63,27 @@ describe("a configuration of interpreter webhooks", () => {
   const at = "webhooks[0]";
   const cases: Record<string, { fields: object; want: string[] }> = {
     "needs a name": { fields: { name: "" }, want: [`${at}.name: Required value`] },
-    "needs a name with a domain": {
+    "needs a fully qualified name": {
       fields: { name: "workloads" },
       want: [`${at}.name: Invalid value: "workloads": should be a domain with at least two segments separated by dots`],
     },
-    "needs a way to the server": {
+    "needs a URL or a Service": {
       fields: { clientConfig: {} },
       want: [`${at}.clientConfig: Required value: exactly one of url or service is required`],
     },
-    "has one way to the server only": {
+    "cannot have both a URL and a Service": {
       fields: { clientConfig: { url: "https://a.example.com", service } },
       want: [`${at}.clientConfig: Required value: exactly one of url or service is required`],
     },
-    "speaks HTTPS": {
+    "must use HTTPS": {
       fields: { clientConfig: { url: "http://a.example.com" } },
       want: [`${at}.clientConfig.url: Invalid value: "http": 'https' is the only allowed URL scheme${URL_FORM}`],
     },
-    "needs a host": {
+    "needs a host in the URL": {
       fields: { clientConfig: { url: "https:interpret" } },
       want: [`${at}.clientConfig.url: Invalid value: "": host must be specified${URL_FORM}`],
     },
-    "says nothing else in the URL": {
+    "allows no user, query or fragment in the URL": {
       fields: { clientConfig: { url: "https://me:secret@a.example.com/x?y=1#z" } },
       want: [
         `${at}.clientConfig.url: Invalid value: "me:secret": user information is not permitted in the URL`,
@@ -89,7 +91,7 @@ describe("a configuration of interpreter webhooks", () => {
         `${at}.clientConfig.url: Invalid value: "y=1": query parameters are not permitted in the URL`,
       ],
     },
-    "names a Service that can be": {
+    "needs a valid Service reference": {
       fields: { clientConfig: { service: { namespace: "", name: "", port: 0, path: "interpret" } } },
       want: [
         `${at}.clientConfig.service.name: Required value`,
@@ -98,49 +100,49 @@ describe("a configuration of interpreter webhooks", () => {
         `${at}.clientConfig.service.path: Invalid value: "interpret": must start with a '/'`,
       ],
     },
-    "brings certificates, if anything": {
+    "needs certificates in its CA bundle": {
       fields: { clientConfig: { url: "https://a.example.com", caBundle: base64(BROKEN_CERTIFICATE) } },
       want: [
         `${at}.clientConfig.caBundle: Invalid value: unable to load root certificates: unable to parse bytes as PEM block`,
       ],
     },
-    "waits a second at least": {
+    "has a timeout of at least one second": {
       fields: { timeoutSeconds: 0 },
       want: [`${at}.timeoutSeconds: Invalid value: 0: the timeout value must be between 1 and 30 seconds`],
     },
-    "waits half a minute at most": {
+    "has a timeout of at most 30 seconds": {
       fields: { timeoutSeconds: 31 },
       want: [`${at}.timeoutSeconds: Invalid value: 31: the timeout value must be between 1 and 30 seconds`],
     },
-    "names an operation that there is": {
+    "rejects an unknown operation": {
       fields: { rules: [{ ...rule, operations: ["Prune"] }] },
       want: [`${at}.rules[0].operations[0]: Unsupported value: "Prune": supported values: ${SUPPORTED}`],
     },
-    "has no other operation beside all of them": {
+    "rejects other operations beside *": {
       fields: { rules: [{ ...rule, operations: ["*", "Retain"] }] },
       want: [
         `${at}.rules[0].operations: Invalid value: ["*","Retain"]: if '*' is present, must not specify other operations`,
       ],
     },
-    "is about something": {
+    "needs operations, groups, versions and kinds in a rule": {
       fields: { rules: [{ operations: [], apiGroups: [], apiVersions: [], kinds: [] }] },
       want: ["operations", "apiGroups", "apiVersions", "kinds"].map(
         (field) => `${at}.rules[0].${field}: Required value`,
       ),
     },
-    "leaves no version or kind empty": {
+    "rejects an empty version or kind": {
       fields: { rules: [{ ...rule, apiVersions: [""], kinds: ["Workload", ""] }] },
       want: [`${at}.rules[0].apiVersions[0]: Required value`, `${at}.rules[0].kinds[1]: Required value`],
     },
-    "offers a version of the context": {
+    "needs an interpreter context version": {
       fields: { interpreterContextVersions: [] },
       want: [`${at}.interpreterContextVersions: Required value: must specify one of v1alpha1`],
     },
-    "offers a version that is known": {
+    "needs a known interpreter context version": {
       fields: { interpreterContextVersions: ["v2"] },
       want: [`${at}.interpreterContextVersions: Invalid value: ["v2"]: must include at least one of v1alpha1`],
     },
-    "offers a version once": {
+    "rejects duplicate interpreter context versions": {
       fields: { interpreterContextVersions: ["v1alpha1", "v1alpha1"] },
       want: [`${at}.interpreterContextVersions[1]: Invalid value: "v1alpha1": duplicate version`],
     },
@@ -151,7 +153,7 @@ describe("a configuration of interpreter webhooks", () => {
     });
   }
 
-  test("has one webhook of a name", () => {
+  test("rejects duplicate webhook names", () => {
     const found = problems(webhook, webhook);
 
     expect(found).toEqual(['webhooks[1].name: Duplicate value: "workloads.example.com"']);

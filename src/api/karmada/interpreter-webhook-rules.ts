@@ -1,4 +1,4 @@
-/** What a ResourceInterpreterWebhookConfiguration must obey, in upstream's words. */
+/** Validates a ResourceInterpreterWebhookConfiguration, with upstream's messages. */
 import type { DeepReadonly } from "../../base/index.ts";
 import {
   dns1035LabelProblems,
@@ -53,7 +53,7 @@ function checkWebhook(
   ];
 }
 
-/** A name with a domain, as in `workloads.example.com`; a dot at the end is fine. */
+/** A fully qualified name such as `workloads.example.com`; a trailing dot is allowed. */
 function checkDomainName(field: string, given: string): FieldError[] {
   if (given === "") return [missing(field)];
   const name = given.replace(/\.$/, "");
@@ -71,7 +71,7 @@ function checkRule(at: string, { operations, apiGroups, apiVersions, kinds }: Re
     ...operations.flatMap((operation, index) =>
       OPERATIONS.includes(operation) ? [] : [notOneOf(`${at}.operations[${index}]`, operation, OPERATIONS)],
     ),
-    // The group of Kubernetes' oldest kinds is empty, so an empty text is fine here and nowhere else.
+    // The core group has an empty name, so an empty text is valid only here.
     ...checkList(`${at}.apiGroups`, apiGroups, "API groups"),
     ...checkList(`${at}.apiVersions`, apiVersions, "API versions"),
     ...checkFilled(`${at}.apiVersions`, apiVersions),
@@ -90,7 +90,7 @@ function checkList(field: string, list: readonly string[], what: string): FieldE
 const checkFilled = (field: string, list: readonly string[]): FieldError[] =>
   list.flatMap((text, index) => (text === "" ? [missing(`${field}[${index}]`)] : []));
 
-/** Upstream notices a bundle without a certificate only when the webhook is called. */
+/** Upstream detects a bundle without a certificate only when the webhook is called. */
 function checkBundle(field: string, bundle: string | undefined): FieldError[] {
   if (!bundle || hasCertificate(Buffer.from(bundle, "base64").toString("latin1"))) return [];
   return [

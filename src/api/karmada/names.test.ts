@@ -22,7 +22,7 @@ describe("the name of a Work", () => {
     ["CloneSet", "sample", "test-cloneset", "sample-d4c8478bd"],
     ["Namespace", "demo", "", "demo-6654f4c4f6"],
   ];
-  test.each(cases)("tells the %s %s in namespace %s apart by a hash", (kind, name, namespace, want) => {
+  test.each(cases)("distinguishes the %s %s in namespace %s by a hash", (kind, name, namespace, want) => {
     expect(workName(kind, name, namespace)).toBe(want);
   });
 });
@@ -37,31 +37,31 @@ test("a promoted policy is named by a hash of namespace and kind", () => {
   expect(policyName("default", "nginx", "apps/v1, Kind=Deployment")).toBe("nginx-6d7f8d5f5b");
 });
 
-test("a dependency is labelled with a hash of the binding that needs it", () => {
+test("a dependency is labelled with a hash of the dependent binding", () => {
   expect(bindingReferenceKey("default", "nginx-deployment")).toBe("5bdc5c4dcf");
 });
 
-test("the execution namespace and its cluster lead to each other", () => {
+test("the execution namespace and its cluster can be derived from each other", () => {
   expect(executionNamespace("oslo")).toBe("karmada-es-oslo");
   expect(clusterNameOf("karmada-es-oslo")).toBe("oslo");
   expect(clusterNameOf("karmada-esoslo")).toBeUndefined();
   expect(clusterNameOf("default")).toBeUndefined();
 });
 
-test("names of a cluster's other objects carry the cluster's name", () => {
+test("names of a cluster's other objects contain the cluster's name", () => {
   expect(serviceAccountName("oslo")).toBe("karmada-oslo");
   expect(impersonationSecretName("oslo")).toBe("oslo-impersonator");
   expect(endpointSliceName("web-x1", "oslo")).toBe("imported-oslo-web-x1");
   expect(derivedServiceName("web")).toBe("derived-web");
 });
 
-test("the hub's own namespaces are reserved, Kubernetes' are not", () => {
+test("the hub's own namespaces are reserved, those of Kubernetes are not", () => {
   const namespaces = ["karmada-system", "karmada-cluster", "karmada-es-x", "karmada", "kube-system", "default"];
 
   expect(namespaces.filter(isReservedNamespace)).toEqual(["karmada-system", "karmada-cluster", "karmada-es-x"]);
 });
 
-test("a key has a namespace only where the object has one", () => {
+test("a key has a namespace only for namespaced objects", () => {
   expect(namespacedKey("shop", "web")).toBe("shop/web");
   expect(namespacedKey("", "web")).toBe("web");
 });

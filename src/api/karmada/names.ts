@@ -1,18 +1,16 @@
 /**
- * The names that Karmada derives from other names. Stock tools compute them on their own, so they are copied to the
- * letter.
+ * The names that Karmada derives from other names. Stock tools compute them independently, so they must match exactly.
  *
  * A binding's name does not contain the API group: `apps/StatefulSet` and `apps.kruise.io/StatefulSet` of one name
- * share a binding name. Whoever creates a binding finds the other owner there and reports the collision; see
- * `planBinding`.
+ * share a binding name. The creator of a binding detects the other owner and reports the collision; see `planBinding`.
  */
 import { fnv1a32, safeEncode } from "../../machinery/index.ts";
 
-/** Where the Works of a member cluster live. */
+/** The namespace prefix for the Works of a member cluster. */
 export const EXECUTION_NAMESPACE_PREFIX = "karmada-es-";
-/** Where the hub's own objects live; nothing in it is ever a template. */
+/** The namespace of the hub's own objects; it contains no templates. */
 export const SYSTEM_NAMESPACE = "karmada-system";
-/** Where the members' credentials live. */
+/** The namespace of the members' credentials. */
 export const CLUSTER_NAMESPACE = "karmada-cluster";
 
 /** Names of RBAC objects contain colons, which a custom resource's name may not. */
@@ -23,7 +21,7 @@ export function bindingName(kind: string, name: string): string {
   return withoutColons(`${name}-${kind}`).toLowerCase();
 }
 
-/** Kind and namespace enter through the hash alone: all Works of a member share one namespace. */
+/** Kind and namespace are only part of the hash: all Works of a member share one namespace. */
 export function workName(kind: string, name: string, namespace: string): string {
   const safe = withoutColons(name);
   const full = namespace ? `${namespace}-${safe}-${kind}` : `${safe}-${kind}`;
@@ -41,7 +39,7 @@ export function clusterNameOf(namespace: string): string | undefined {
     : undefined;
 }
 
-/** The part of a dependency's label key that names the binding which needs it. */
+/** The part of a dependency's label key that names the dependent binding. */
 export function bindingReferenceKey(namespace: string, name: string): string {
   return hashed(namespacedKey(namespace, name));
 }
@@ -55,7 +53,7 @@ export function derivedServiceName(service: string): string {
   return `derived-${service}`;
 }
 
-/** An EndpointSlice that was collected from one member and is shown to the others. */
+/** An EndpointSlice that was collected from one member and is distributed to the others. */
 export function endpointSliceName(endpointSlice: string, cluster: string): string {
   return `imported-${cluster}-${endpointSlice}`;
 }
@@ -77,7 +75,7 @@ export function isReservedNamespace(namespace: string): boolean {
   );
 }
 
-/** `namespace/name`, or the name alone for what has no namespace. */
+/** `namespace/name`, or the name alone for cluster-scoped objects. */
 export function namespacedKey(namespace: string, name: string): string {
   return namespace ? `${namespace}/${name}` : name;
 }

@@ -1,4 +1,4 @@
-/** OverridePolicy: what differs from the template on some members, for objects of its namespace. */
+/** OverridePolicy: overrides for objects of its namespace on some members. */
 import type { AnyAdmission } from "../admission.ts";
 import { customKind } from "../define.ts";
 import type { OverridePolicy as OverridePolicyFacts } from "../facts/policy-karmada-v1alpha1.ts";

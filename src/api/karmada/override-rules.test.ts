@@ -12,7 +12,7 @@ const policy = (spec: object): OverridePolicy => ({
 });
 const rule = (overriders: object): OverridePolicy => policy({ overrideRules: [{ overriders }] });
 
-test("an override policy selects in its namespace", () => {
+test("an override policy defaults its selectors to its namespace", () => {
   expect(completedBy(admissions, policy({ resourceSelectors: [deployments], overrideRules: [{}] })).spec).toEqual({
     resourceSelectors: [{ ...deployments, namespace: "shop" }],
     overrideRules: [{ overriders: {} }],
@@ -20,7 +20,7 @@ test("an override policy selects in its namespace", () => {
   });
 });
 
-test("one of the cluster is stored as it was sent", () => {
+test("a ClusterOverridePolicy is stored unchanged", () => {
   const given: ClusterOverridePolicy = {
     apiVersion: "policy.karmada.io/v1alpha1",
     kind: "ClusterOverridePolicy",
@@ -32,7 +32,7 @@ test("one of the cluster is stored as it was sent", () => {
   expect(problemsOf(clusterAdmissions, given)).toEqual([]);
 });
 
-describe("an override policy is refused", () => {
+describe("rejects an override policy", () => {
   const at = "spec.overrideRules[0].overriders";
   const pointer = 'JSON pointer must be empty or start with a "/\nJSON pointer error';
   const cases: Record<string, { policy: OverridePolicy; want: string[] }> = {
@@ -42,7 +42,7 @@ describe("an override policy is refused", () => {
         'spec.resourceSelectors[0].namespace: Invalid value: "other": namespace of resource selector must be the same as the namespace of the policy',
       ],
     },
-    "that says it in the old form and in the new one": {
+    "with both overriders and overrideRules": {
       policy: policy({
         targetCluster: { clusterNames: ["m1"] },
         overriders: { plaintext: [{ path: "/a", operator: "remove" }] },
@@ -53,7 +53,7 @@ describe("an override policy is refused", () => {
         'spec.overriders: Invalid value: {"plaintext":[{"path":"/a","operator":"remove","value":null}]}: overrideRules and overriders can\'t co-exist',
       ],
     },
-    "also when the old form changes fields alone": {
+    "with overrideRules and only a deprecated fieldOverrider": {
       policy: policy({
         overriders: { fieldOverrider: [{ fieldPath: "/data/a", json: [{ subPath: "/b", operator: "remove" }] }] },
         overrideRules: [{ overriders: {} }],
@@ -62,11 +62,11 @@ describe("an override policy is refused", () => {
         'spec.overriders: Invalid value: {"fieldOverrider":[{"fieldPath":"/data/a","json":[{"subPath":"/b","operator":"remove","value":null}]}]}: overrideRules and overriders can\'t co-exist',
       ],
     },
-    "whose predicate is no path": {
+    "with a predicate that is not a JSON pointer": {
       policy: rule({ imageOverrider: [{ predicate: { path: "spec" }, component: "Tag", operator: "add" }] }),
       want: [`${at}.imageOverrider[0].predicate.path: Invalid value: "spec": ${pointer}`],
     },
-    "that changes a field as JSON and as YAML": {
+    "with a field overrider that sets both JSON and YAML": {
       policy: rule({
         fieldOverrider: [
           {
@@ -80,11 +80,11 @@ describe("an override policy is refused", () => {
         `${at}.fieldOverrider[0]: Invalid value: {"fieldPath":"/a","json":[{"subPath":"/b","operator":"remove","value":null}],"yaml":[{"subPath":"/b","operator":"add","value":1}]}: FieldOverrider has both YAML and JSON set. Only one is allowed`,
       ],
     },
-    "that names a field and does nothing to it": {
+    "with a field overrider without operations": {
       policy: rule({ fieldOverrider: [{ fieldPath: "/a" }] }),
       want: [`${at}.fieldOverrider[0]: Required value: FieldOverrider must have either JSON or YAML set`],
     },
-    "that adds nothing, or removes something": {
+    "with an add without a value, or a remove with one": {
       policy: rule({
         fieldOverrider: [
           {
@@ -125,7 +125,7 @@ test("the deprecated form is accepted, with a warning that names the canonical o
   ]);
 });
 
-test("an override policy of a namespace changes nothing that is in none", () => {
+test("a namespaced override policy does not apply to cluster-scoped objects", () => {
   const given = policy({
     resourceSelectors: [{ apiVersion: "apps.kruise.io/v1alpha1", kind: "SidecarSet" }],
     overrideRules: [{ overriders: {} }],

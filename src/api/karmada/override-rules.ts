@@ -1,4 +1,4 @@
-/** Defaults and rules of OverridePolicy and ClusterOverridePolicy, as Karmada's webhooks have them. */
+/** Defaults and validation of OverridePolicy and ClusterOverridePolicy, as in Karmada's webhooks. */
 import type { DeepReadonly, Json } from "../../base/index.ts";
 import {
   annotationKeyProblems,
@@ -64,7 +64,7 @@ export function checkOverridePolicy({ metadata, spec }: Policy): FieldError[] {
   return [...errors, ...ofRules, ...checkSelectors(resourceSelectors, metadata.namespace)];
 }
 
-/** Karmada forgets `fieldOverrider` here, so that policies slip through of which one half is ignored. */
+/** Karmada does not check `fieldOverrider` here, so it accepts policies of which one half is ignored. */
 function isEmpty(overriders: Read<Overriders> | undefined): boolean {
   return Object.values(overriders ?? {}).every((list) => !list?.length);
 }
@@ -90,7 +90,9 @@ function checkAnnotations(field: string, annotations: Readonly<Record<string, st
   ];
 }
 
-/** The words of the library that Karmada parses pointers with, an open quotation mark and a line break among them. */
+/**
+ * The message of the library that Karmada parses pointers with, including an unclosed quotation mark and a line break.
+ */
 const POINTER_RULE = 'JSON pointer must be empty or start with a "/\nJSON pointer error';
 
 function checkPointer(field: string, path: string): FieldError[] {
@@ -124,7 +126,7 @@ function checkPatch(
   return [...checkPointer(`${at}.subPath`, subPath), ...checkValue(`${at}.value`, operator, value)];
 }
 
-/** Karmada cannot tell a null from nothing. */
+/** Karmada cannot distinguish null from an absent value. */
 function checkValue(field: string, operator: string, value: Read<Json>): FieldError[] {
   if (operator === "remove")
     return value === null ? [] : [wrong(field, value, "value is not allowed for remove operation")];

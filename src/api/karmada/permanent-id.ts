@@ -1,14 +1,11 @@
-/**
- * Karmada's objects carry an id of their own in a label, so that a claim survives a rename and ends with the object.
- */
+/** Karmada's objects carry a permanent id in a label, so that a claim survives a rename and ends with the object. */
 import { isObject, type DeepReadonly } from "../../base/index.ts";
 import type { Review } from "../admission.ts";
 import type { KubernetesObject } from "../meta.ts";
 
 /**
- * The object with its id. One that does not repeat it in an update keeps it. An id that somebody states is kept when
- * the object is created, and ignored later; `of: "policy"` ignores it when the object is created and leaves it to the
- * rules to refuse another one later.
+ * Returns the object with its id. An update that omits the id keeps it. An id in a create request is kept; an update
+ * cannot change it. With `of: "policy"` an id in a create request is ignored, and validation rejects a changed one.
  */
 export function withPermanentId<T extends KubernetesObject>(
   { object, oldObject, newUid }: Review<T>,

@@ -1,4 +1,4 @@
-/** Defaults and rules of a placement: which members, spread how, with how many replicas each. */
+/** Defaults and validation of a placement: which members, how they are spread, and the replicas of each. */
 import type { DeepReadonly } from "../../base/index.ts";
 import { labelKeyProblems, type FieldError } from "../../machinery/index.ts";
 import { checkText, notOneOf, wrong } from "../field-errors.ts";
@@ -34,7 +34,7 @@ function completeConstraint(constraint: Read<SpreadConstraint>): Read<SpreadCons
   return grouped.minGroups ? grouped : { ...grouped, minGroups: 1 };
 }
 
-/** The schema makes a strategy without a type a divided one. */
+/** The schema defaults a strategy without a type to Divided. */
 function completeScheduling(strategy: Read<ReplicaSchedulingStrategy>): Read<ReplicaSchedulingStrategy> {
   const { replicaSchedulingType = "Divided" } = strategy;
   return replicaSchedulingType === "Divided" ? fill(strategy, { replicaDivisionPreference: "Weighted" }) : strategy;
@@ -76,7 +76,7 @@ export function checkPlacement(at: string, placement: Read<Placement>): FieldErr
   ];
 }
 
-/** Replicas can flow over to further members only when the division looks at what fits. */
+/** Replicas can overflow to further members only when the division considers capacity. */
 function followsCapacity(strategy: Read<ReplicaSchedulingStrategy> | undefined): boolean {
   if (strategy?.replicaSchedulingType !== "Divided") return false;
   return strategy.replicaDivisionPreference === "Aggregated" || Boolean(strategy.weightPreference?.dynamicWeight);
@@ -88,7 +88,7 @@ function checkTerms(at: string, terms: readonly Read<ClusterAffinityTerm>[]): Fi
   return terms.flatMap((term, index) => {
     const { affinityName } = term;
     const errors = checkText(`${at}[${index}]`, affinityName, labelKeyProblems);
-    // Once: it shows all terms, and would for each of them.
+    // Reported once: the error prints all terms.
     if (names.has(affinityName) && !isTold) {
       errors.push(
         wrong(
@@ -150,7 +150,7 @@ function isEmptyAffinity({
 
 function checkConstraints(at: string, constraints: readonly Read<SpreadConstraint>[]): FieldError[] {
   const errors: FieldError[] = [];
-  /** How often each field was met. */
+  /** How often each field occurred. */
   const met = new Map<string, number>();
   for (const [index, constraint] of constraints.entries()) {
     const { spreadByField, spreadByLabel, minGroups = 0, maxGroups = 0 } = constraint;
@@ -163,7 +163,7 @@ function checkConstraints(at: string, constraints: readonly Read<SpreadConstrain
     if (!spreadByField) continue;
     const times = (met.get(spreadByField) ?? 0) + 1;
     met.set(spreadByField, times);
-    // A third one says nothing new.
+    // A third occurrence adds no error.
     if (times === 2)
       errors.push(
         wrong(
@@ -204,7 +204,7 @@ function checkWorkloadAffinity(at: string, workloadAffinity: Read<WorkloadAffini
   ];
 }
 
-/** Comparing numbers is a notion of nodes; clusters have none. */
+/** Numeric comparison exists for nodes only, not for clusters. */
 function checkTolerations(at: string, tolerations: readonly Read<Toleration>[]): FieldError[] {
   return tolerations.flatMap(({ operator }, index) =>
     operator === "Lt" || operator === "Gt"
@@ -213,7 +213,7 @@ function checkTolerations(at: string, tolerations: readonly Read<Toleration>[]):
   );
 }
 
-/** What is accepted and yet leaves members out that its author may have meant, or is not followed. */
+/** Warnings for valid placements that unintentionally exclude members or are ignored. */
 export function placementWarnings(at: string, placement: Read<Placement>): string[] {
   const { clusterAffinity, clusterAffinities = [], replicaScheduling } = placement;
   const weights = replicaScheduling?.weightPreference?.staticWeightList ?? [];

@@ -1,4 +1,4 @@
-/** What PropagationPolicy and ClusterPropagationPolicy have in common. */
+/** The shared parts of PropagationPolicy and ClusterPropagationPolicy. */
 import type { Schema } from "../../machinery/index.ts";
 import { AGE, customKind, lazyVersion } from "../define.ts";
 import { definitionSchema } from "../facts.ts";

@@ -23,34 +23,34 @@ function clusterPolicy(spec: object): ClusterPropagationPolicy {
     spec: { resourceSelectors: [deployments], ...spec },
   };
 }
-/** As it is stored: completed, and with what the schema fills in. */
+/** The stored form: defaulted, also by the schema. */
 const stored = (labels: object = { [ID]: "mine" }): PropagationPolicy =>
   policy({ schedulerName: "default-scheduler", placement: {} }, { labels });
 
-describe("a policy is completed", () => {
-  test("with an id of its own, whatever id it came with", () => {
+describe("defaults a policy", () => {
+  test("with its own permanent id, ignoring the one it was sent with", () => {
     const { metadata } = completedBy(admissions, policy({}, { labels: { [ID]: "somebody else's", tier: "a" } }));
 
     expect(metadata.labels).toEqual({ [ID]: UID, tier: "a" });
   });
 
   const cases: Record<string, { spec: object; want: object }> = {
-    "with its namespace in selectors that name none": {
+    "with its namespace in selectors without one": {
       spec: { resourceSelectors: [deployments] },
       want: { resourceSelectors: [inShop], placement: {} },
     },
-    "with a way to divide": {
+    "with a replica division preference": {
       spec: { placement: { replicaScheduling: {} } },
       want: {
         resourceSelectors: [inShop],
         placement: { replicaScheduling: { replicaDivisionPreference: "Weighted" } },
       },
     },
-    "with nothing to divide when it duplicates": {
+    "without a division preference when replicas are duplicated": {
       spec: { placement: { replicaScheduling: { replicaSchedulingType: "Duplicated" } } },
       want: { resourceSelectors: [inShop], placement: { replicaScheduling: { replicaSchedulingType: "Duplicated" } } },
     },
-    "with what constraints spread by, and at least one group": {
+    "with spread fields and at least one group for spread constraints": {
       spec: { placement: { spreadConstraints: [{ maxGroups: 2 }, { spreadByLabel: "rack", minGroups: 2 }] } },
       want: {
         resourceSelectors: [inShop],
@@ -62,7 +62,7 @@ describe("a policy is completed", () => {
         },
       },
     },
-    "with a grace period when applications move gracefully": {
+    "with a grace period when applications fail over gracefully": {
       spec: { propagateDeps: true, failover: { application: {} } },
       want: {
         resourceSelectors: [inShop],
@@ -71,7 +71,7 @@ describe("a policy is completed", () => {
         failover: { application: { decisionConditions: {}, gracePeriodSeconds: 600 } },
       },
     },
-    "with dependencies when it selects imported Services": {
+    "with propagateDeps when it selects ServiceImports": {
       spec: { resourceSelectors: [{ apiVersion: "multicluster.x-k8s.io/v1alpha1", kind: "ServiceImport" }] },
       want: {
         resourceSelectors: [{ apiVersion: "multicluster.x-k8s.io/v1alpha1", kind: "ServiceImport", namespace: "shop" }],
@@ -79,7 +79,7 @@ describe("a policy is completed", () => {
         placement: {},
       },
     },
-    "without what says nothing": {
+    "without empty fields": {
       spec: {
         propagateDeps: false,
         dependentOverrides: [],
@@ -95,7 +95,7 @@ describe("a policy is completed", () => {
     });
   }
 
-  test("without namespaces when it is for all of them", () => {
+  test("without namespaces in a ClusterPropagationPolicy", () => {
     expect(completedBy(clusterPolicyAdmissions, clusterPolicy({})).spec).toEqual({
       resourceSelectors: [deployments],
       placement: {},
@@ -103,7 +103,7 @@ describe("a policy is completed", () => {
   });
 });
 
-test("a policy that was copied from a Karmada is not held by a finalizer that nobody here takes off", () => {
+test("a policy copied from Karmada loses Karmada's finalizer, which no controller here removes", () => {
   const { metadata } = completedBy(
     admissions,
     policy({}, { finalizers: ["example.com/mine", "karmada.io/propagation-policy-controller"] }),
@@ -112,8 +112,8 @@ test("a policy that was copied from a Karmada is not held by a finalizer that no
   expect(metadata.finalizers).toEqual(["example.com/mine"]);
 });
 
-describe("the id of a policy", () => {
-  test("is kept when an update leaves it out", () => {
+describe("the permanent id of a policy", () => {
+  test("is kept when an update omits it", () => {
     const updated = completedBy(admissions, stored({}), stored());
 
     expect(updated.metadata.labels).toEqual({ [ID]: "mine" });
@@ -127,7 +127,7 @@ describe("the id of a policy", () => {
   });
 });
 
-test("the scheduler of a policy cannot be changed, and the refusal is a 403", () => {
+test("the scheduler of a policy is immutable, and a change is rejected with 403", () => {
   const change = (): unknown =>
     problemsOf(admissions, policy({ schedulerName: "mine" }, { labels: { [ID]: "mine" } }), stored());
 
@@ -137,7 +137,7 @@ test("the scheduler of a policy cannot be changed, and the refusal is a 403", ()
   );
 });
 
-test("a status is written without a look at the spec", () => {
+test("a status update does not validate the spec", () => {
   const { problems, object } = review(
     admissions,
     policy({ resourceSelectors: [{ ...deployments, namespace: "other" }] }),
@@ -148,7 +148,7 @@ test("a status is written without a look at the spec", () => {
   expect(object.spec.resourceSelectors).toEqual([{ ...deployments, namespace: "other" }]);
 });
 
-describe("a policy is refused", () => {
+describe("rejects a policy", () => {
   const affinity = { clusterNames: ["m1"] };
   const cases: Record<string, { spec: object; want: string[] }> = {
     "that selects in another namespace": {
@@ -157,31 +157,31 @@ describe("a policy is refused", () => {
         'spec.resourceSelectors[0].namespace: Invalid value: "other": namespace of resource selector must be the same as the namespace of the policy',
       ],
     },
-    "that takes objects from others without naming them": {
+    "with preemption and a selector without names": {
       spec: { preemption: "Always" },
       want: [
         'spec.resourceSelectors[0].name: Invalid value: "": name cannot be empty if preemption is Always, the empty name may cause unexpected resources preemption',
       ],
     },
-    "that suspends everywhere and somewhere": {
+    "that suspends dispatching both on all clusters and on some": {
       spec: { suspension: { dispatchingOnClusters: { clusterNames: ["m1"] }, dispatching: true } },
       want: [
         'spec.suspension.suspension: Invalid value: {"dispatching":true,"dispatchingOnClusters":{"clusterNames":["m1"]}}: suspension dispatching cannot co-exist with dispatchingOnClusters.clusterNames',
       ],
     },
-    "with one affinity and several": {
+    "with both clusterAffinity and clusterAffinities": {
       spec: { placement: { clusterAffinities: [{ affinityName: "a" }], clusterAffinity: affinity } },
       want: [
         'spec.placement: Invalid value: {"clusterAffinity":{"clusterNames":["m1"]},"clusterAffinities":[{"affinityName":"a"}]}: clusterAffinities cannot co-exist with clusterAffinity',
       ],
     },
-    "with two affinities of one name": {
+    "with duplicate affinity names": {
       spec: { placement: { clusterAffinities: [{ affinityName: "a" }, { affinityName: "a" }] } },
       want: [
         'spec.placement.clusterAffinities: Invalid value: [{"affinityName":"a"},{"affinityName":"a"}]: each affinity term in a policy must have a unique name',
       ],
     },
-    "that overflows without looking at capacity": {
+    "with overflow affinities and a division that ignores capacity": {
       spec: {
         placement: {
           clusterAffinities: [{ affinityName: "a", ...affinity, overflowAffinities: [{ affinityName: "b" }] }],
@@ -191,7 +191,7 @@ describe("a policy is refused", () => {
         'spec.placement.clusterAffinities[0].overflowAffinities: Invalid value: [{"affinityName":"b"}]: overflowAffinities can only be used together with dynamic weight or aggregated scheduling',
       ],
     },
-    "that selects members by a field that they do not have": {
+    "with an unknown cluster field in a field selector": {
       spec: {
         placement: {
           clusterAffinity: {
@@ -203,19 +203,19 @@ describe("a policy is refused", () => {
         'spec.placement.clusterAffinity.fieldSelector: Invalid value: {"matchExpressions":[{"key":"planet","operator":"In","values":["earth"]}]}: unsupported key "planet", must be provider, region, or zone',
       ],
     },
-    "that spreads by region and does not say over how many clusters": {
+    "with a region spread constraint but no cluster spread constraint": {
       spec: { placement: { spreadConstraints: [{ spreadByField: "region" }] } },
       want: [
         'spec.placement.spreadConstraints: Invalid value: [{"spreadByField":"region","minGroups":1}]: the cluster spread constraint must be enabled in one of the constraints in case of SpreadByField is enabled',
       ],
     },
-    "that compares the taints of clusters": {
+    "with a numeric toleration operator": {
       spec: { placement: { clusterTolerations: [{ key: "a", operator: "Gt", value: "1" }] } },
       want: [
         'spec.placement.clusterTolerations[0].operator: Unsupported value: "Gt": supported values: "", "Exists", "Equal"',
       ],
     },
-    "that attracts and repels by one label": {
+    "with workload affinity and anti-affinity on one label": {
       spec: {
         placement: {
           workloadAffinity: { affinity: { groupByLabelKey: "app" }, antiAffinity: { groupByLabelKey: "app" } },
@@ -225,7 +225,7 @@ describe("a policy is refused", () => {
         'spec.placement.workloadAffinity: Invalid value: {"affinity":{"groupByLabelKey":"app"},"antiAffinity":{"groupByLabelKey":"app"}}: affinity and antiAffinity must not use the same groupByLabelKey',
       ],
     },
-    "whose applications move without what they depend on": {
+    "with application failover and no propagateDeps": {
       spec: {
         failover: {
           application: { decisionConditions: { tolerationSeconds: -1 }, purgeMode: "Directly", gracePeriodSeconds: 0 },
@@ -245,28 +245,28 @@ describe("a policy is refused", () => {
     });
   }
 
-  test("with a value of the wrong type, as Karmada's webhook does that cannot read it", () => {
+  test("with a value of the wrong type, with the decoding error of Karmada's webhook", () => {
     expect(() => completedBy(admissions, policy({ priority: "high" }))).toThrow(
       'admission webhook "propagationpolicy.karmada.io" denied the request: json: cannot unmarshal string into Go struct field PropagationSpec.spec.priority of type int32',
     );
   });
 });
 
-describe("a policy is accepted with a warning", () => {
+describe("warns of a policy", () => {
   const cases: Record<string, { spec: object; want: string[] }> = {
     "that selects the cluster-scoped SidecarSet": {
       spec: { resourceSelectors: [{ apiVersion: "apps.kruise.io/v1alpha1", kind: "SidecarSet", name: "logs" }] },
       want: [
-        "spec.resourceSelectors[0]: SidecarSet is in no namespace and is selected all the same; the canonical form is a ClusterPropagationPolicy",
+        "spec.resourceSelectors[0]: SidecarSet is in no namespace but is still selected; the canonical form is a ClusterPropagationPolicy",
       ],
     },
-    "that selects what only a policy of the cluster can": {
+    "that selects a kind only a ClusterPropagationPolicy can select": {
       spec: { resourceSelectors: [{ apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole" }] },
       want: [
         "spec.resourceSelectors[0]: ClusterRole is in no namespace, so nothing is selected; the canonical form is a ClusterPropagationPolicy",
       ],
     },
-    "with the old name of a purge mode": {
+    "with a deprecated purge mode": {
       spec: { propagateDeps: true, failover: { application: { decisionConditions: {}, purgeMode: "Immediately" } } },
       want: ["spec.failover.application.purgeMode: Immediately is an old name; the canonical form is Directly"],
     },
@@ -289,7 +289,7 @@ describe("a policy is accepted with a warning", () => {
     });
   }
 
-  test("and a policy of the cluster that selects the same is what it says", () => {
+  test("but not of a ClusterPropagationPolicy that selects the same", () => {
     expect(
       warningsOf(
         clusterPolicyAdmissions,

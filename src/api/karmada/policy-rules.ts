@@ -1,4 +1,4 @@
-/** Defaults and rules of PropagationPolicy and ClusterPropagationPolicy, as Karmada's webhooks have them. */
+/** Defaults and validation of PropagationPolicy and ClusterPropagationPolicy, as in Karmada's webhooks. */
 import { isObject, type DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import type { Admission, Review } from "../admission.ts";
@@ -26,9 +26,9 @@ type Policy = PropagationPolicy | ClusterPropagationPolicy;
 
 interface PolicyMarks {
   webhook: string;
-  /** The label with the policy's identity, which its claims repeat. */
+  /** The label with the policy's permanent id, which its claims repeat. */
   id: string;
-  /** By which Karmada holds a policy until its claims are taken off. */
+  /** The finalizer by which Karmada keeps a policy until its claims are removed. */
   finalizer: string;
 }
 
@@ -47,8 +47,8 @@ function completePolicy<T extends Policy>(review: Review<T>, { id, finalizer }: 
 }
 
 /**
- * The match stage takes claims off because their policy is gone, so nothing holds it back. One that was copied from a
- * Karmada brings the finalizer along, and nobody would ever take it off.
+ * The match stage removes claims after their policy was deleted, so policies need no finalizer. A policy copied from
+ * Karmada still has one that no controller here would remove.
  */
 function withoutFinalizer(policy: Read<Policy>, finalizer: string): Read<Policy> {
   const { finalizers } = policy.metadata;
@@ -66,7 +66,7 @@ function completeSpec(spec: Read<PropagationSpec>, namespace: string | undefined
   return change(change(result, "placement", completePlacement), "failover", completeFailover);
 }
 
-/** An imported Service is nothing without the endpoints that it depends on. */
+/** A ServiceImport needs its EndpointSlices, which are dependencies. */
 const isServiceImport = ({ apiVersion, kind }: Read<ResourceSelector>): boolean =>
   kind === "ServiceImport" && apiVersion === "multicluster.x-k8s.io/v1alpha1";
 
@@ -95,7 +95,7 @@ function checkSpec(spec: Read<PropagationSpec>, namespace: string | undefined): 
   ];
 }
 
-/** A policy that takes objects from others says which. */
+/** A preempting policy must name its objects. */
 function checkNamed(selectors: readonly Read<ResourceSelector>[]): FieldError[] {
   return selectors.flatMap(({ name = "" }, index) =>
     name === ""
@@ -113,7 +113,7 @@ function checkNamed(selectors: readonly Read<ResourceSelector>[]): FieldError[] 
 function checkSuspension(suspension: Read<Suspension>): FieldError[] {
   const { dispatching, dispatchingOnClusters } = suspension;
   if (!dispatching || !dispatchingOnClusters?.clusterNames?.length) return [];
-  // Karmada names the field twice.
+  // Karmada repeats the field name.
   return [
     wrong(
       "spec.suspension.suspension",

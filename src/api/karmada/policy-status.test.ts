@@ -23,7 +23,7 @@ const problem = {
   message: "no cluster has the label",
 };
 
-test("a policy keeps what it is told of its objects", () => {
+test("a policy status records the state of its objects", () => {
   const status: PolicyStatus = {
     observedGeneration: 2,
     matched: 3,
@@ -47,13 +47,13 @@ test("a policy keeps what it is told of its objects", () => {
   expect(schema.validate(policy(status)) ?? []).toEqual([]);
 });
 
-test("a status stays small", () => {
+test("the size of a status is bounded", () => {
   const found = schema.validate(policy({ problems: Array.from({ length: MAX_STATUS_PROBLEMS + 1 }, () => problem) }));
 
   expect(found?.values.map(({ field, type }) => [field, type])).toEqual([["status.problems", "TooMany"]]);
 });
 
-test("the status is the only thing that the definition has beyond Karmada's", () => {
+test("the status is the only difference from Karmada's CRD", () => {
   const [version] = customResourceDefinitionOf(PropagationPolicy).spec.versions;
   const { status: _added, ...properties } = (version?.schema?.openAPIV3Schema?.properties ?? {}) as Record<
     string,

@@ -1,42 +1,42 @@
 /**
- * The status of a policy, which is Flotilla's addition: what it matched, where that went and what is wrong. Clients of
- * Karmada know no status of policies and lose nothing.
+ * The status of a policy, Flotilla's addition: the objects it matched, where they were propagated, and problems.
+ * Karmada clients ignore it.
  */
 import type { Schema } from "../../machinery/index.ts";
 import type { Condition } from "../facts/meta-v1.ts";
 import type { Column } from "../kind.ts";
 
-/** One object of a policy that is not where it should be. */
+/** An object of a policy that is not propagated as desired. */
 export interface PolicyProblem {
   apiVersion: string;
   kind: string;
   namespace?: string;
   name: string;
-  /** In one word: `NoClusterFit`. */
+  /** CamelCase reason, such as `NoClusterFit`. */
   reason: string;
   message?: string;
 }
 
 export interface PolicyStatus {
-  /** The generation of the policy that the rest is about. */
+  /** The generation of the policy that the status reflects. */
   observedGeneration?: number;
-  /** How many objects the policy has claimed. */
+  /** The number of objects the policy has claimed. */
   matched?: number;
-  /** How many of them have members. */
+  /** The number of claimed objects scheduled to members. */
   scheduled?: number;
-  /** How many of them are on every one of their members, as wanted. */
+  /** The number of claimed objects applied on all their members as desired. */
   applied?: number;
-  /** The members that have something of this policy, sorted; the first MAX_STATUS_CLUSTERS. */
+  /** The members with objects of this policy, sorted; the first MAX_STATUS_CLUSTERS. */
   clusters?: string[];
-  /** How many members that is. */
+  /** The number of members with objects of this policy. */
   clusterCount?: number;
-  /** What is wrong, the worst first; at most MAX_STATUS_PROBLEMS. */
+  /** Problems, most severe first; at most MAX_STATUS_PROBLEMS. */
   problems?: PolicyProblem[];
   /** `Matched`, `Scheduled` and `FullyApplied`. */
   conditions?: Condition[];
 }
 
-/** A status stays small however many objects and members there are. */
+/** Bounds the status regardless of the number of objects and members. */
 export const MAX_STATUS_CLUSTERS = 100;
 export const MAX_STATUS_PROBLEMS = 10;
 
@@ -71,30 +71,31 @@ const problem: Schema = {
 
 const status: Schema = {
   type: "object",
-  description: "What the policy matched, where that went and what is wrong. Flotilla's addition to Karmada's policies.",
+  description:
+    "The objects the policy matched, where they were propagated, and problems. Flotilla's addition to Karmada's policies.",
   properties: {
     observedGeneration: {
       type: "integer",
       format: "int64",
-      description: "The generation of the policy that this status is about.",
+      description: "The generation of the policy that this status reflects.",
     },
-    matched: count("How many objects the policy has claimed."),
-    scheduled: count("How many of the matched objects have member clusters."),
-    applied: count("How many of the matched objects are on every one of their member clusters as wanted."),
+    matched: count("The number of objects the policy has claimed."),
+    scheduled: count("The number of matched objects scheduled to member clusters."),
+    applied: count("The number of matched objects applied on all their member clusters as desired."),
     clusters: {
       type: "array",
       maxItems: MAX_STATUS_CLUSTERS,
       items: text(48),
       "x-kubernetes-list-type": "set",
-      description: `The member clusters that have something of this policy; the first ${MAX_STATUS_CLUSTERS} by name.`,
+      description: `The member clusters with objects of this policy; the first ${MAX_STATUS_CLUSTERS} by name.`,
     },
-    clusterCount: count("How many member clusters have something of this policy."),
+    clusterCount: count("The number of member clusters with objects of this policy."),
     problems: {
       type: "array",
       maxItems: MAX_STATUS_PROBLEMS,
       items: problem,
       "x-kubernetes-list-type": "atomic",
-      description: `Objects that are not where they should be; the worst ${MAX_STATUS_PROBLEMS}.`,
+      description: `Objects that are not propagated as desired; the ${MAX_STATUS_PROBLEMS} most severe.`,
     },
     conditions: {
       type: "array",
@@ -111,7 +112,7 @@ export function withPolicyStatus(schema: Schema): Schema {
   return { ...schema, properties: { ...schema.properties, status } };
 }
 
-/** Shown with `-o wide`; what is always shown is as in Karmada. */
+/** Shown with `-o wide`; the default columns are Karmada's. */
 export const policyStatusColumns: readonly Column[] = (["matched", "scheduled", "applied"] as const).map((field) => ({
   name: field.toUpperCase(),
   type: "integer",

@@ -1,4 +1,4 @@
-/** PropagationPolicy: which objects of its namespace go to which members, and how replicas are divided. */
+/** PropagationPolicy: propagates objects of its namespace to members and divides their replicas. */
 import type { AnyAdmission } from "../admission.ts";
 import type { PropagationPolicy as PropagationPolicyFacts } from "../facts/policy-karmada-v1alpha1.ts";
 import type { Kind } from "../kind.ts";

@@ -1,4 +1,4 @@
-/** ResourceBinding: an object that a policy matched, the members chosen for it, and what they report. */
+/** ResourceBinding: an object that a policy matched, the members it is scheduled to, and the status they report. */
 import type { AnyAdmission } from "../admission.ts";
 import type { ResourceBinding as ResourceBindingFacts } from "../facts/work-karmada-v1alpha2.ts";
 import type { Kind } from "../kind.ts";
@@ -15,7 +15,7 @@ export const ResourceBinding: Kind<ResourceBinding> = bindingKind<ResourceBindin
   scope: "Namespaced",
 });
 
-/** The label by which Works and manifests find their binding. */
+/** The label that links Works and manifests to their binding. */
 const BINDING_ID = "resourcebinding.karmada.io/permanent-id";
 
 export const admissions: AnyAdmission[] = [

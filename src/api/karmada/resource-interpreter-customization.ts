@@ -1,6 +1,6 @@
 /**
- * ResourceInterpreterCustomization: Lua scripts that say what one version of a kind means to the fleet. Its rules need
- * the scripts compiled, so they are an admission of the interpreter.
+ * ResourceInterpreterCustomization: Lua scripts that interpret one version of a kind. Validation compiles the scripts,
+ * so it is an admission of the interpreter.
  */
 import { AGE, customKind } from "../define.ts";
 import type { ResourceInterpreterCustomization as ResourceInterpreterCustomizationFacts } from "../facts/config-karmada-v1alpha1.ts";

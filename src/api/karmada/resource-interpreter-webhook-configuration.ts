@@ -1,4 +1,4 @@
-/** ResourceInterpreterWebhookConfiguration: servers that are asked what a kind means to the fleet. */
+/** ResourceInterpreterWebhookConfiguration: webhooks that interpret a kind. */
 import type { Admission, AnyAdmission } from "../admission.ts";
 import { customKind } from "../define.ts";
 import type { ResourceInterpreterWebhookConfiguration as ResourceInterpreterWebhookConfigurationFacts } from "../facts/config-karmada-v1alpha1.ts";

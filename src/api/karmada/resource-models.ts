@@ -1,6 +1,6 @@
 /**
- * Resource models: grades of nodes by what they have, from which a member counts how many nodes of each it has left.
- * Grades are gapless ranges from nothing to the largest number there is.
+ * Resource models: grades of nodes by their resources, from which a member counts how many nodes of each grade are
+ * free. Grades are gapless ranges from zero to the largest number.
  */
 import type { DeepReadonly } from "../../base/index.ts";
 import { compareQuantities, parseQuantity, quantityValue, type FieldError } from "../../machinery/index.ts";
@@ -11,13 +11,13 @@ import type { ResourceModel } from "../facts/cluster-karmada-v1alpha1.ts";
 type Models = readonly DeepReadonly<ResourceModel>[];
 type Range = DeepReadonly<ResourceModel["ranges"][number]>;
 
-/** Where the last grade ends: the largest number that Go's int64 holds. */
+/** The end of the last grade: the largest int64. */
 export const UNLIMITED = "9223372036854775807";
 
 const CPUS = ["0", "1", "2", "4", "8", "16", "32", "64", "128", UNLIMITED];
 const MEMORIES = ["0", "4Gi", "16Gi", "32Gi", "64Gi", "128Gi", "256Gi", "512Gi", "1Ti", UNLIMITED];
 
-/** What a Cluster gets that comes without models. */
+/** The models of a Cluster that has none. */
 export const DEFAULT_MODELS: Models = CPUS.slice(1).map((max, grade) => ({
   grade,
   ranges: [
@@ -27,8 +27,8 @@ export const DEFAULT_MODELS: Models = CPUS.slice(1).map((max, grade) => ({
 }));
 
 /**
- * In the order of their grades, beginning at nothing and open at the end, whatever was stated there; a model without
- * ranges has none. The same list when it is like that.
+ * Returns the models sorted by grade, starting at zero and open at the end regardless of the given values; a model
+ * without ranges gets an empty list. Returns the same list when nothing changes.
  */
 export function standardModels(given: Models): Models {
   const models = changeItems<ResourceModel>(given, (model) => (model.ranges ? model : { ...model, ranges: [] }));
@@ -47,7 +47,9 @@ function withRanges(models: Models, index: number, edit: (range: Range) => Range
   return ranges === model.ranges ? models : models.with(index, { ...model, ranges });
 }
 
-/** The first thing that is wrong, as Karmada tells it. Ranges that meet in one amount meet, however it is written. */
+/**
+ * The first error, with Karmada's message. Ranges are adjacent when their amounts are equal, regardless of notation.
+ */
 export function checkModels(field: string, models: Models): FieldError[] {
   const negative = models.flatMap(({ grade }, index) => checkNotNegative(`${field}[${index}].grade`, grade));
   if (negative.length > 0) return negative;
@@ -81,7 +83,7 @@ function rangeProblem({ name, min, max }: Range, before: Range | undefined, isLa
     : undefined;
 }
 
-/** Refusals show the form that Karmada has in memory, whose fields begin with capitals. */
+/** Error messages print Karmada's in-memory form, with capitalized field names. */
 const shown = ({ grade, ranges }: DeepReadonly<ResourceModel>): object => ({
   Grade: grade,
   Ranges: ranges.map(({ name, min, max }) => ({ Name: name, Min: min, Max: max })),

@@ -1,4 +1,4 @@
-/** Which objects a policy selects: defaults, rules and hints that propagation and override policies share. */
+/** Resource selectors of policies: defaults, validation and warnings shared by propagation and override policies. */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import { checkSelector, wrong } from "../field-errors.ts";
@@ -11,7 +11,7 @@ import { parseApiVersion } from "../meta.ts";
 type Read<T> = DeepReadonly<T>;
 type Selectors = readonly Read<ResourceSelector>[];
 
-/** A policy of a namespace selects there. */
+/** A namespaced policy selects objects of its own namespace. */
 export function inNamespace(selectors: Selectors, namespace: string): Selectors {
   return changeItems<ResourceSelector>(selectors, (selector) =>
     selector.namespace ? selector : { ...selector, namespace },
@@ -34,12 +34,12 @@ export function checkSelectors(selectors: Selectors, policyNamespace: string | u
 }
 
 /**
- * Cluster-scoped kinds that a policy of a namespace may select all the same, because people write it. Others need a
- * policy of the cluster: the right to a namespace is no right to say where ClusterRoles and definitions go.
+ * Cluster-scoped kinds that a namespaced policy may nevertheless select, because users write such policies. Other kinds
+ * need a cluster-scoped policy: permission for a namespace does not include propagating ClusterRoles and CRDs.
  */
 const SELECTED_FROM_NAMESPACES: ReadonlySet<string> = new Set(["apps.kruise.io/SidecarSet"]);
 
-/** True when a PropagationPolicy that selects this kind means the object of that name that is in no namespace. */
+/** True when a PropagationPolicy that selects this kind selects the cluster-scoped object of that name. */
 export function selectsClusterScoped({
   apiVersion,
   kind,
@@ -63,7 +63,7 @@ function isClusterScoped(apiVersion: string, kind: string): boolean {
   return clusterScoped.has(groupKind(apiVersion, kind));
 }
 
-/** What selects other things than its author may think. Karmada takes it without a word. */
+/** Warnings for selectors that probably select something unintended. Karmada accepts them silently. */
 export function selectorWarnings(
   selectors: Selectors,
   policy: {
@@ -81,7 +81,7 @@ export function selectorWarnings(
     if (policy.namespace !== undefined && isClusterScoped(apiVersion, kind)) {
       const isTaken = policy.selectsClusterScoped && selectsClusterScoped({ apiVersion, kind });
       warnings.push(
-        `${at}: ${kind} is in no namespace${isTaken ? " and is selected all the same" : ", so nothing is selected"}; the canonical form is a ${policy.canonicalKind}`,
+        `${at}: ${kind} is in no namespace${isTaken ? " but is still selected" : ", so nothing is selected"}; the canonical form is a ${policy.canonicalKind}`,
       );
     }
     return warnings;

@@ -22,14 +22,14 @@ const settledOf = (
   object: DeepReadonly<OverridePolicy>,
 ): Review<OverridePolicy> => ({ ...makeReview<OverridePolicy>(object, old), settled: old });
 
-describe("a webhook of Karmada", () => {
-  test("writes an object as the struct that it reads", () => {
+describe("a Karmada webhook", () => {
+  test("writes an object as its Go struct", () => {
     const review = makeReview<OverridePolicy>(policy({ resourceSelectors: [], overrideRules: null }));
 
     expect(refuseAll.mutate?.(review).spec).toEqual({ overriders: {} });
   });
 
-  test("denies with 403 what it has something against", () => {
+  test("denies an invalid object with 403", () => {
     expect(refuseAll.webhook).toMatchObject({ name: "example.karmada.io", reason: "Forbidden" });
     expect(refuseAll.webhook?.code("CREATE")).toBe(403);
     expect(denial("example.karmada.io", "never")).toMatchObject({
@@ -41,7 +41,7 @@ describe("a webhook of Karmada", () => {
     });
   });
 
-  test("has nothing to say of what it has passed before", () => {
+  test("skips an object that passed before", () => {
     const old = policy({ overrideRules: [] });
 
     const again = settledOf(old, { ...old, metadata: { ...old.metadata, ownerReferences: [] } });
@@ -50,7 +50,7 @@ describe("a webhook of Karmada", () => {
     expect(refuseAll.validate?.(again)).toEqual([]);
   });
 
-  test("looks again when labels, annotations or finalizers changed", () => {
+  test("validates again when labels, annotations or finalizers changed", () => {
     const old = policy({ overrideRules: [] });
 
     const changed = ["labels", "annotations", "finalizers"].map((part) =>
@@ -60,14 +60,14 @@ describe("a webhook of Karmada", () => {
     for (const review of changed) expect(refuseAll.validate?.(review)).toHaveLength(1);
   });
 
-  test("does not see what is written through a subresource", () => {
+  test("ignores subresource writes", () => {
     const review = makeReview<OverridePolicy>(policy({ overrideRules: "wrong" }), policy({}), "status");
 
     expect(refuseAll.mutate?.(review)).toBe(review.object);
     expect(refuseAll.validate?.(review)).toEqual([]);
   });
 
-  test("reads one version, also through a subresource", () => {
+  test("reads only one version, also through a subresource", () => {
     const older = { ...policy({}), apiVersion: "policy.karmada.io/v1beta1" };
 
     expect(() => refuseAll.mutate?.(makeReview<OverridePolicy>(older, policy({}), "status"))).toThrow(

@@ -1,6 +1,6 @@
 /**
- * How Karmada's webhooks look at an object: they read it as a Go struct, complete it and write that; then, when the
- * schema has nothing against it, they say what is wrong. A status is not theirs to see.
+ * Emulates Karmada's webhooks: they decode an object as a Go struct, default it and write the result; after schema
+ * validation they validate it. They do not receive status updates.
  */
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import { deniedByWebhook, type FieldError } from "../../machinery/index.ts";
@@ -12,20 +12,20 @@ import { parseApiVersion, type KubernetesObject } from "../meta.ts";
 type Read<T> = DeepReadonly<T>;
 
 export interface KarmadaRules<T> {
-  /** The webhook that completes an object and the one that checks it have one name: `overridepolicy.karmada.io`. */
+  /** The defaulting and the validating webhook share one name: `overridepolicy.karmada.io`. */
   name: string;
-  /** Set for kinds that a webhook completes. */
+  /** Set for kinds with a defaulting webhook. */
   completes?: {
-    /** The fact table that says how the object is read. */
+    /** The fact table for decoding the object. */
     table: string;
     /** Unset: on every write. */
     on?: Operation;
-    /** Controllers of this process write objects in the form that they keep, so those are not read once more. */
+    /** Controllers of this process write objects in stored form, so those are not decoded again. */
     trustsOwn?: true;
     complete?(object: Read<T>, review: Review<T>): Read<T>;
   };
   check?(review: Review<T>): FieldError[];
-  /** What deserves to be told of an object that is otherwise right. */
+  /** Warnings for a valid object. */
   warnings?(review: Review<T>): readonly string[];
 }
 
@@ -54,12 +54,12 @@ export function karmadaAdmission<T extends KubernetesObject>(
   };
 }
 
-/** A webhook's "no" that is about no field. */
+/** A webhook denial without a field. */
 export const denial = (webhook: string, message: string): Error => deniedByWebhook(webhook, 403, message, FORBIDDEN);
 
 /**
- * Karmada's webhooks read one version. It is as well: an older one holds a part of what is stored, and writing it would
- * drop the rest, so here it holds for the status too.
+ * Karmada's webhooks accept one version. Flotilla applies this to the status too: an older version holds only a part of
+ * the stored object, and writing it would drop the rest.
  */
 function checkVersion<T extends KubernetesObject>(kind: Kind<T>, name: string, { object }: Review<T>): void {
   const { apiVersion } = object as Read<KubernetesObject>;
@@ -75,7 +75,7 @@ function checkVersion<T extends KubernetesObject>(kind: Kind<T>, name: string, {
 function decoded<T>(table: string, kind: string, webhook: string, { object, settled }: Review<T>): Read<T> {
   const { spec } = object as JsonObject;
   const known = (settled as JsonObject | undefined)?.["spec"];
-  // A struct that is not given is one whose fields are not given.
+  // An absent struct is a struct with absent fields.
   const read = decodedPart(
     table,
     kind,
@@ -86,7 +86,7 @@ function decoded<T>(table: string, kind: string, webhook: string, { object, sett
   return read === spec ? object : { ...object, spec: read };
 }
 
-/** True when everything that rules look at has passed them before. */
+/** True when everything that validation reads has passed before. */
 function isSettled<T>({ object, settled }: Review<T>): boolean {
   if (settled === undefined) return false;
   const [now, before] = [

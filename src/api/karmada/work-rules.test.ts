@@ -19,8 +19,8 @@ const configMap = {
   status: { seen: true },
 };
 
-describe("a Work that somebody writes by hand", () => {
-  test("gets an id, and manifests that are pruned and say which Work they are of", () => {
+describe("a Work that a client writes", () => {
+  test("gets a permanent id, and manifests that are pruned and labelled with it", () => {
     const { metadata, spec } = completedBy(admissions, work(configMap));
 
     expect(metadata.labels).toEqual({ [ID]: UID });
@@ -41,15 +41,15 @@ describe("a Work that somebody writes by hand", () => {
     ]);
   });
 
-  test("is the same when it is written once more", () => {
+  test("is unchanged when it is written again", () => {
     const once = completedBy(admissions, work(configMap)) as Work;
 
     expect(completedBy(admissions, once, once)).toEqual(once);
   });
 
   const wrong: Record<string, { manifest: unknown; want: string }> = {
-    "cannot hold a manifest of no kind": { manifest: { a: 1 }, want: `Object 'Kind' is missing in '{"a":1}'` },
-    "cannot hold a manifest that is no object": {
+    "cannot have a manifest without a kind": { manifest: { a: 1 }, want: `Object 'Kind' is missing in '{"a":1}'` },
+    "cannot have a manifest that is not an object": {
       manifest: "a",
       want: "json: cannot unmarshal string into Go struct field WorkloadTemplate.spec.workload.manifests of type v1alpha1.Manifest",
     },
@@ -63,7 +63,7 @@ describe("a Work that somebody writes by hand", () => {
   }
 });
 
-test("a Work of this process gets an id, and keeps its manifests as they were rendered", () => {
+test("a Work of this process gets a permanent id, and keeps its manifests as rendered", () => {
   const { object } = review(admissions, work(configMap), { byController: true });
 
   expect(object.metadata.labels).toEqual({ [ID]: UID });

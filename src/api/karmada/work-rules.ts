@@ -1,7 +1,6 @@
 /**
- * What Karmada's webhook does to a Work that somebody writes by hand or with a tool of Karmada: its id, and manifests
- * without what only the server they were read from knows. Dispatch renders manifests as they stay, so what this process
- * writes is left as it is.
+ * Emulates Karmada's webhook for Works that a client writes: sets the permanent id, and removes server-set fields from
+ * manifests. Dispatch renders manifests in final form, so Works of this process are left unchanged.
  */
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
 import { deniedByWebhook, jsonTypeName } from "../../machinery/index.ts";
@@ -15,14 +14,14 @@ import { Work } from "./work.ts";
 type Manifest = DeepReadonly<KubernetesObject & JsonObject>;
 
 const WEBHOOK = "work.karmada.io";
-/** On the Work, and on the objects that members have of it. */
+/** Set on the Work and on its objects on members. */
 const WORK_ID = "work.karmada.io/permanent-id";
 const MANAGED_LABELS = "resourcetemplate.karmada.io/managed-labels";
 const MANAGED_ANNOTATIONS = "resourcetemplate.karmada.io/managed-annotations";
-/** As much of a manifest as a refusal repeats. */
+/** The maximum length of a manifest in an error message. */
 const MAX_SHOWN = 256;
 
-/** `prune` takes out of a manifest what a member must not be sent; what that is depends on what kinds mean. */
+/** `prune` removes the fields of a manifest that must not be sent to a member; they depend on the kind. */
 export function createWorkAdmissions(prune: (manifest: Manifest) => DeepReadonly<KubernetesObject>): AnyAdmission[] {
   const complete = (_: DeepReadonly<Work>, review: Review<Work>): DeepReadonly<Work> => {
     const work = withPermanentId(review, WORK_ID, "binding");
@@ -56,7 +55,9 @@ function checked(manifest: Json): Manifest {
   return { ...manifest, metadata: isObject(metadata) ? metadata : {} } as unknown as Manifest;
 }
 
-/** The Work's id, and a record of all keys: one that a later manifest lacks is known to have been ours. */
+/**
+ * Adds the Work's id, and a record of all keys, so that a key missing from a later manifest is known to have been ours.
+ */
 function marked(manifest: DeepReadonly<KubernetesObject>, id: string): DeepReadonly<KubernetesObject> {
   const labels = { ...manifest.metadata.labels, [WORK_ID]: id };
   const { annotations = {} } = manifest.metadata;

@@ -1,4 +1,4 @@
-/** Work: manifests for one member, in that member's execution namespace, and what became of them there. */
+/** Work: manifests for one member, in that member's execution namespace, and their status there. */
 import { AGE, customKind } from "../define.ts";
 import type { Work as WorkFacts } from "../facts/work-karmada-v1alpha1.ts";
 import type { Kind } from "../kind.ts";

@@ -1,4 +1,4 @@
-/** WorkloadRebalancer: an order to schedule some objects afresh, once. */
+/** WorkloadRebalancer: requests a one-time rescheduling of objects. */
 import { customKind } from "../define.ts";
 import type { WorkloadRebalancer as WorkloadRebalancerFacts } from "../facts/apps-karmada-v1alpha1.ts";
 import type { Kind } from "../kind.ts";

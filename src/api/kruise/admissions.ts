@@ -1,4 +1,4 @@
-/** What OpenKruise's webhooks do to the kinds of this folder, with its feature gates. */
+/** Emulates OpenKruise's webhooks for the kinds of this folder, with its feature gates. */
 import type { AnyAdmission } from "../admission.ts";
 import { admissions as daemonSet } from "./advanced-daemon-set.ts";
 import { admissions as statefulSet } from "./advanced-stateful-set.ts";

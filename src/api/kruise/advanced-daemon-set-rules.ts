@@ -1,6 +1,6 @@
 /**
- * Defaults and rules of Advanced DaemonSet, as OpenKruise's webhooks have them. The template is stored as it was sent
- * and checked as it will run.
+ * Defaults and validation of Advanced DaemonSet, as in OpenKruise's webhooks. The template is stored as sent and
+ * validated with defaults.
  */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import { dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts";
@@ -106,7 +106,7 @@ function checkStrategy(errors: FieldError[], strategy: Read<AdvancedDaemonSetUpd
   else errors.push(missing("spec.updateStrategy.rollingUpdate"));
 }
 
-/** The number, or the number of percents; what is neither counts as its leading number, as nothing. */
+/** The number, or the number of percents; other text counts as its leading number, or as zero. */
 const amountOf = (value: IntOrString): number =>
   typeof value === "number" ? value : (percentOf(value) ?? (/^[+-]?\d+$/.test(value) ? Number(value) : 0));
 
@@ -125,7 +125,7 @@ function checkRolling(errors: FieldError[], rolling: Rolling, isOld: boolean): v
     );
   else if (!unavailable && !surge) errors.push(missing(`${at}.maxUnavailable`, "cannot be 0 when maxSurge is 0"));
   checkType(errors, at, rolling, { unavailable, surge, isOld });
-  // Upstream names the parent twice.
+  // Upstream repeats the parent's name.
   if (partition !== undefined)
     errors.push(
       ...checkIntOrPercent(`${at}.rollingUpdate.partition`, partition),

@@ -1,4 +1,4 @@
-/** The types of an Advanced DaemonSet under names that tell it from the DaemonSet of Kubernetes. */
+/** The types of an Advanced DaemonSet, under names distinct from the DaemonSet of Kubernetes. */
 export type { DaemonSet as AdvancedDaemonSetV1alpha1 } from "../facts/apps-kruise-v1alpha1.ts";
 export type {
   DaemonSet as AdvancedDaemonSet,

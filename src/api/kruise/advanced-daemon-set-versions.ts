@@ -1,7 +1,7 @@
 /**
- * Advanced DaemonSet v1alpha1 and v1beta1. Creating pods progressively is an annotation in v1alpha1 and a field in
- * v1beta1; the hash in the status has another name. `Surging` is gone from v1beta1, where a surge needs no type of its
- * own.
+ * Converts Advanced DaemonSet between v1alpha1 and v1beta1. Progressive pod creation is an annotation in v1alpha1 and a
+ * field in v1beta1; the hash in the status has another name. `Surging` was removed from v1beta1, where a surge needs no
+ * separate type.
  */
 import type { JsonObject } from "../../base/index.ts";
 import { changeObject, objectAt, renamed, withMap, without } from "./conversion.ts";

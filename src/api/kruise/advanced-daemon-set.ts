@@ -1,4 +1,4 @@
-/** OpenKruise's DaemonSet, called Advanced DaemonSet: updates in place, by partition and by node label. */
+/** OpenKruise's DaemonSet, called Advanced DaemonSet: in-place updates, by partition and by node label. */
 import type { AnyAdmission } from "../admission.ts";
 import type { Column } from "../kind.ts";
 import type { AdvancedDaemonSet as AdvancedDaemonSetType } from "./advanced-daemon-set-types.ts";

@@ -1,6 +1,5 @@
 /**
- * Defaults and rules of Advanced StatefulSet, as OpenKruise's webhooks have them. Both versions are looked at in the
- * form of v1beta1.
+ * Defaults and validation of Advanced StatefulSet, as in OpenKruise's webhooks. Both versions are validated as v1beta1.
  */
 import { equalJson, type DeepReadonly, type JsonObject } from "../../base/index.ts";
 import {
@@ -61,7 +60,7 @@ export const completeStatefulSet =
       });
       spec = completeSelector(spec, spec.template?.metadata?.labels, "spec.template.metadata.labels", review);
       spec = change(spec, "updateStrategy", completeStrategy);
-      // v1alpha1 has no such fields, and loses what upstream puts there.
+      // v1alpha1 has no such fields, and loses the values upstream sets.
       if (!isAlpha(set)) spec = completeClaimPolicies(spec, gates);
       if (!completesTemplate(spec.template, review.oldObject, gates)) return spec;
       return change(change(spec, "template", completeTemplate), "volumeClaimTemplates", completeClaims);
@@ -101,7 +100,7 @@ export const checkStatefulSet =
     if (!oldObject) return errors;
     const before = inBeta(oldObject);
     checkChange(errors, now.spec, before.spec);
-    // What follows is asked only of a set that is right otherwise, one after the other.
+    // The following checks run one after the other, and only when there are no earlier errors.
     if (errors.length === 0 && gates.isOn("StatefulSetAutoResizePVCGate"))
       checkClaimChanges(errors, now.spec, before.spec, read);
     if (errors.length === 0) checkInPlaceOnly(now.spec, before.spec);
@@ -127,7 +126,7 @@ function checkSpec(errors: FieldError[], spec: Spec): void {
   checkRunsOn(errors, "spec.template", template, "StatefulSet");
 }
 
-/** Numbers, and ranges of them: `3`, `5-8`. */
+/** Ordinals and ranges of them: `3`, `5-8`. */
 function checkReserved(errors: FieldError[], reserved: readonly IntOrString[]): void {
   const shown = (): string => `[]intstr.IntOrString{${reserved.map(goIntOrString).join(", ")}}`;
   for (const [index, ordinal] of reserved.entries()) {
@@ -172,7 +171,7 @@ function checkMaxUnavailable(
     errors.push(wrongValue(field, goIntOrString(value), "can only work with Parallel PodManagementPolicyType"));
 }
 
-/** Percents of one pod, rounded up. The sign may be missing. */
+/** Percentage of one pod, rounded up. The sign may be missing. */
 function shareOfOne(text: string): number | undefined {
   const digits = text.replaceAll("%", "");
   return /^[+-]?\d+$/.test(digits) ? Math.ceil(Number(digits) / 100) : undefined;
@@ -210,7 +209,7 @@ function checkRolling(errors: FieldError[], rolling: Rolling, spec: Spec): void 
   if (problem !== undefined) errors.push(missing(`${AT_ROLLING}.unorderedUpdate.priorityStrategy`, problem));
 }
 
-/** Pods that are updated in place must say so in their readiness, and here nobody adds it for them. */
+/** Pods that are updated in place need the readiness gate, which no component adds here. */
 function checkPolicy(errors: FieldError[], { podUpdatePolicy = "" }: Rolling, { template }: Spec): void {
   if (podUpdatePolicy === "") errors.push(missing(`${AT_ROLLING}.podUpdatePolicy`));
   else if (podUpdatePolicy === "InPlaceIfPossible" || podUpdatePolicy === "InPlaceOnly") {
@@ -245,7 +244,7 @@ function checkRetention(errors: FieldError[], { persistentVolumeClaimRetentionPo
 const MUTABLE =
   "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'reserveOrdinals', 'lifecycle', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy', `volumeClaimTemplates`, `VolumeClaimUpdateStrategy` and 'updateStrategy' are forbidden";
 
-/** Identities hang on the selector, the service and the order of pods. */
+/** Pod identities depend on the selector, the service and the order of pods. */
 function checkChange(errors: FieldError[], now: Spec, before: Spec): void {
   const fixed = ({ selector, serviceName, podManagementPolicy }: Spec): unknown => [
     selector ?? null,
@@ -260,7 +259,7 @@ function checkChange(errors: FieldError[], now: Spec, before: Spec): void {
 function checkInPlaceOnly(now: Spec, before: Spec): void {
   if (now.updateStrategy?.rollingUpdate?.podUpdatePolicy !== "InPlaceOnly") return;
   const beyond = changeBeyondImages(before.template.spec, completeTemplate(now.template).spec);
-  // Upstream words this without a field.
+  // Upstream's message names no field.
   if (beyond !== undefined)
     throw deniedByWebhook(
       "vstatefulset.kb.io",
@@ -274,7 +273,7 @@ const storageOf = (claim: Claim, of: "limits" | "requests"): string =>
   String(claim.spec?.resources?.[of]?.["storage"] ?? "0");
 const nameOf = ({ metadata }: Claim): string => metadata?.name ?? "";
 
-/** Claims that follow a rolling update can only grow, where their class allows it. */
+/** Claims that follow a rolling update can only grow, and only where their class allows it. */
 function checkClaimChanges(errors: FieldError[], now: Spec, before: Spec, read: ClusterReader): void {
   if (now.volumeClaimUpdateStrategy?.type !== "OnPodRollingUpdate") return;
   const [claims, old] = [now.volumeClaimTemplates ?? [], before.volumeClaimTemplates ?? []];
@@ -297,7 +296,7 @@ function claimProblem(claim: Claim, old: Claim | undefined, read: ClusterReader)
   const at = `spec.volumeClaimTemplates[${nameOf(claim)}]`;
   if (!old) return forbiddenField(`${at}.name`, "volumeClaimTemplate name can not be modified");
   const [storageClassName, oldClassName] = [claim.spec?.storageClassName, old.spec?.storageClassName];
-  // A claim whose class is left open has the default one, which is not written into the template.
+  // A claim without a class has the default one, which is not written into the template.
   const isOtherClass =
     storageClassName !== undefined && oldClassName !== undefined && storageClassName !== oldClassName;
   if (isOtherClass || !equalJson(claim.spec?.accessModes ?? [], old.spec?.accessModes ?? []))

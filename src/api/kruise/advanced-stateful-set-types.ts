@@ -1,4 +1,4 @@
-/** The types of an Advanced StatefulSet under names that tell it from the StatefulSet of Kubernetes. */
+/** The types of an Advanced StatefulSet, under names distinct from the StatefulSet of Kubernetes. */
 export type { StatefulSet as AdvancedStatefulSetV1alpha1 } from "../facts/apps-kruise-v1alpha1.ts";
 export type {
   RollingUpdateStatefulSetStrategy as AdvancedStatefulSetRollingUpdate,

@@ -1,6 +1,6 @@
 /**
- * Advanced StatefulSet v1alpha1 and v1beta1. Everything that v1alpha1 says is in v1beta1 too; what v1beta1 adds is lost
- * when an object is written as v1alpha1.
+ * Converts Advanced StatefulSet between v1alpha1 and v1beta1. v1beta1 has all fields of v1alpha1; its additional fields
+ * are lost when an object is written as v1alpha1.
  */
 import type { JsonObject } from "../../base/index.ts";
 import { changeObject, without } from "./conversion.ts";

@@ -1,4 +1,4 @@
-/** OpenKruise's StatefulSet, called Advanced StatefulSet: updates in place, in any order, several pods at once. */
+/** OpenKruise's StatefulSet, called Advanced StatefulSet: in-place updates, in any order, several pods at once. */
 import type { AnyAdmission } from "../admission.ts";
 import type { Column } from "../kind.ts";
 import type { AdvancedStatefulSet as AdvancedStatefulSetType } from "./advanced-stateful-set-types.ts";

@@ -1,4 +1,4 @@
-/** Defaults and rules of BroadcastJob, as OpenKruise's webhooks have them; the same for both versions. */
+/** Defaults and validation of BroadcastJob, as in OpenKruise's webhooks; the same for both versions. */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import type { Review } from "../admission.ts";

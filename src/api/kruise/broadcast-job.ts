@@ -1,4 +1,4 @@
-/** OpenKruise's BroadcastJob: a pod that runs to its end on every node. Its two versions say the same. */
+/** OpenKruise's BroadcastJob: runs a pod to completion on every node. Its two versions are identical. */
 import type { JsonObject } from "../../base/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { AGE } from "../define.ts";

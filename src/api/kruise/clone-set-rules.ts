@@ -1,6 +1,6 @@
 /**
- * Defaults and rules of CloneSet, as OpenKruise's webhooks have them. An object is looked at in the version in which it
- * was sent, so partition and the like stand in `spec.updateStrategy` in v1alpha1 and in
+ * Defaults and validation of CloneSet, as in OpenKruise's webhooks. An object is validated in the version in which it
+ * was sent, so partition and similar fields are in `spec.updateStrategy` in v1alpha1 and in
  * `spec.updateStrategy.rollingUpdate` in v1beta1.
  */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
@@ -30,7 +30,7 @@ import {
 import { isHub, refusalOf } from "./webhook.ts";
 
 type Read<T> = DeepReadonly<T>;
-/** v1alpha1 keeps the update policy in `type`, beside what v1beta1 moved to `rollingUpdate`. */
+/** v1alpha1 has the update policy in `type`, beside the fields that v1beta1 moved to `rollingUpdate`. */
 type Rolling = Read<Omit<CloneSetRollingUpdate, "podUpdatePolicy">>;
 export type AlphaStrategy = Rolling & { readonly type?: string };
 
@@ -62,7 +62,7 @@ export const completeCloneSet =
       );
     });
 
-/** What v1alpha1 has in `updateStrategy` and v1beta1 in `rollingUpdate`. */
+/** Fields that v1alpha1 has in `updateStrategy` and v1beta1 in `rollingUpdate`. */
 const MOVED = [
   "partition",
   "maxUnavailable",
@@ -74,9 +74,9 @@ const MOVED = [
 ] as const;
 
 /**
- * People patch `spec.updateStrategy.partition`, as every published OpenKruise has it, and kubectl sends that in the
- * newest version there is. Dropped as unknown it would update every pod that was to be kept, so it is taken for what it
- * means.
+ * Users patch `spec.updateStrategy.partition`, as in every published OpenKruise version, and kubectl sends the patch in
+ * the newest version. If the field were dropped as unknown, pods that should be kept would be updated, so it is
+ * converted.
  */
 function inBetaForm(
   strategy: Read<CloneSetUpdateStrategy>,
@@ -105,7 +105,7 @@ function inBetaForm(
   } as Read<CloneSetUpdateStrategy>;
 }
 
-/** Every other workload calls it RollingUpdate, and so do people: on the hub it is taken for what it means. */
+/** Other workloads call it RollingUpdate, and users write that here too: the hub accepts and converts it. */
 export function inAlphaForm(
   strategy: AlphaStrategy,
   review: Pick<Review<CloneSet>, "cluster" | "warn">,
@@ -185,7 +185,7 @@ function checkSpec(errors: FieldError[], review: Review<CloneSet>): void {
     errors.push(wrong("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds"));
 }
 
-/** Pods that are newly named must be there, and this set's. */
+/** Pods newly listed for deletion must exist and belong to this set. */
 function checkPodsToDelete(errors: FieldError[], review: Review<CloneSet>): void {
   const { object, oldObject, read } = review;
   const field = "spec.scaleStrategy.podsToDelete";

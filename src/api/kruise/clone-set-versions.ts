@@ -1,7 +1,7 @@
 /**
- * CloneSet v1alpha1 and v1beta1. What v1alpha1 keeps in labels and annotations has fields in v1beta1, and its one
- * update type is two fields there. Lost on the way: under OnDelete v1beta1 has no rolling update, so partition and the
- * like go.
+ * Converts CloneSet between v1alpha1 and v1beta1. Labels and annotations of v1alpha1 are fields in v1beta1, and its
+ * single update type is two fields there. The conversion is lossy: under OnDelete v1beta1 has no rolling update, so
+ * partition and similar fields are dropped.
  */
 import { isObject, type Json, type JsonObject } from "../../base/index.ts";
 import type { Schema } from "../../machinery/index.ts";
@@ -32,7 +32,7 @@ export function toStorage(object: JsonObject): JsonObject {
   return { ...specToBeta(object), apiVersion: "apps.kruise.io/v1beta1" };
 }
 
-/** The same of anything that has the metadata and the spec of a CloneSet, such as a template of one. */
+/** The same for any object with the metadata and spec of a CloneSet, such as a template. */
 export function specToBeta(object: JsonObject): JsonObject {
   if (object["spec"] === undefined) return object;
   const { scaleStrategy, updateStrategy, ...rest } = objectAt(object, "spec");
@@ -48,9 +48,7 @@ export function specToBeta(object: JsonObject): JsonObject {
   };
 }
 
-/**
- * Reuse of claims is on by default in v1alpha1 and off in v1beta1, so an absent strategy means something else in each.
- */
+/** Reuse of claims is on by default in v1alpha1 and off in v1beta1, so an absent strategy differs in meaning. */
 function scaleToBeta({ disablePVCReuse, ...rest }: JsonObject, isExcluding: boolean): JsonObject {
   return orNothing("scaleStrategy", {
     ...rest,
@@ -134,7 +132,7 @@ function updateToAlpha(updateStrategy: JsonObject | undefined): { strategy?: Jso
 
 let schema: Schema | undefined;
 
-/** The v1alpha1 schema of the published definition with its fields moved to where v1beta1 has them. */
+/** The v1alpha1 schema of the published CRD, with fields moved to their place in v1beta1. */
 export function v1beta1Schema(): Schema {
   schema ??= deriveSchema(definitionSchema("clonesets.apps.kruise.io", "v1alpha1"));
   return schema;
@@ -144,7 +142,7 @@ function deriveSchema(alpha: Schema): Schema {
   return withProperties(alpha, { spec: betaSpec(property(alpha, "spec")) });
 }
 
-/** The schema of a v1beta1 spec, from that of v1alpha1. */
+/** Converts the schema of a v1alpha1 spec to v1beta1. */
 export function betaSpec(spec: Schema): Schema {
   const update = property(spec, "updateStrategy");
   const scale = property(spec, "scaleStrategy");

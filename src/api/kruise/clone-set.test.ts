@@ -40,7 +40,7 @@ const problems = (object: CloneSet, old?: CloneSet): string[] =>
   (admission?.validate?.(review(object, [], old)) ?? []).map(({ field, message }) => `${field}: ${message}`);
 
 const conversions: Record<string, { alpha: JsonObject; beta: JsonObject }> = {
-  "moves partition and the like into rollingUpdate": {
+  "moves partition and similar fields into rollingUpdate": {
     alpha: {
       scaleStrategy: {},
       updateStrategy: { type: "InPlaceIfPossible", partition: "30%", maxUnavailable: 1, paused: true },
@@ -53,15 +53,15 @@ const conversions: Record<string, { alpha: JsonObject; beta: JsonObject }> = {
       },
     },
   },
-  "turns reuse of claims round, since the defaults differ": {
+  "inverts PVC reuse, since the defaults differ": {
     alpha: { scaleStrategy: { disablePVCReuse: true, podsToDelete: ["x"] } },
     beta: { scaleStrategy: { podsToDelete: ["x"] } },
   },
-  "reads an absent scale strategy as each version means it": {
+  "interprets an absent scale strategy by the default of each version": {
     alpha: { scaleStrategy: { disablePVCReuse: true } },
     beta: {},
   },
-  "has no rolling update under OnDelete": {
+  "drops the rolling update under OnDelete": {
     alpha: { scaleStrategy: {}, updateStrategy: { type: "OnDelete" } },
     beta: { scaleStrategy: { enablePVCReuse: true }, updateStrategy: { type: "OnDelete" } },
   },
@@ -112,7 +112,7 @@ test("conversion keeps image pre-download settings in annotations for v1alpha1 a
   expect(fromStorage(stored)).toEqual(old);
 });
 
-test("defaults of v1beta1 stand in rollingUpdate", () => {
+test("v1beta1 defaults are in rollingUpdate", () => {
   expect(completed(cloneSet("v1beta1", {})).spec).toMatchObject({
     replicas: 1,
     revisionHistoryLimit: 10,
@@ -123,7 +123,7 @@ test("defaults of v1beta1 stand in rollingUpdate", () => {
   });
 });
 
-test("defaults of v1alpha1 stand in updateStrategy", () => {
+test("v1alpha1 defaults are in updateStrategy", () => {
   expect(
     completed(cloneSet("v1alpha1", { updateStrategy: { type: "InPlaceIfPossible" } })).spec.updateStrategy,
   ).toEqual({
@@ -135,7 +135,7 @@ test("defaults of v1alpha1 stand in updateStrategy", () => {
   });
 });
 
-test("containers of a template are always pulled, whatever their tag", () => {
+test("the pull policy of template containers defaults to Always for any tag", () => {
   expect(completed(cloneSet("v1beta1", {})).spec.template.spec?.containers[0]).toMatchObject({
     image: "i:1",
     imagePullPolicy: "Always",
@@ -143,7 +143,7 @@ test("containers of a template are always pulled, whatever their tag", () => {
   });
 });
 
-test("what a pod template does not have is dropped, with a warning", () => {
+test("unknown pod template fields are dropped with a warning", () => {
   const warnings: string[] = [];
   const template = { ...base.template, spec: { containers: [{ name: "c", image: "i:1", imege: "i:2" }] } };
 
@@ -154,7 +154,7 @@ test("what a pod template does not have is dropped, with a warning", () => {
 });
 
 for (const version of ["v1alpha1", "v1beta1"]) {
-  test(`values of the wrong type in the open parts of ${version} are refused as a decoder refuses them`, () => {
+  test(`values of the wrong type in the open parts of ${version} are rejected with the decoder's error`, () => {
     expect(() => completed(cloneSet(version, { volumeClaimTemplates: "none" }))).toThrow(
       "cannot unmarshal string into Go struct field CloneSetSpec.spec.volumeClaimTemplates",
     );
@@ -163,7 +163,7 @@ for (const version of ["v1alpha1", "v1beta1"]) {
     );
   });
 
-  test(`nulls in the open parts of ${version} are refused or accepted as the zeros that they stand for`, () => {
+  test(`nulls in the open parts of ${version} are rejected or treated as zero values`, () => {
     const sent = completed(
       cloneSet(version, {
         template: {
@@ -181,7 +181,7 @@ for (const version of ["v1alpha1", "v1beta1"]) {
   });
 }
 
-test("a pod that is named twice is found among a hundred thousand", () => {
+test("finds a duplicate among a hundred thousand pods to delete", () => {
   const podsToDelete = Array.from({ length: 100_000 }, (_, index) => `web-${index}`);
 
   const [problem = ""] = problems(cloneSet("v1beta1", { scaleStrategy: { podsToDelete: [...podsToDelete, "web-7"] } }));
@@ -189,7 +189,7 @@ test("a pod that is named twice is found among a hundred thousand", () => {
   expect(problem.endsWith("duplicated items [web-7]")).toBe(true);
 });
 
-test("a missing selector is taken from the template, with a warning", () => {
+test("a missing selector defaults to the template labels, with a warning", () => {
   const warnings: string[] = [];
 
   const { spec } = completed(cloneSet("v1beta1", { selector: undefined }), warnings);
@@ -200,7 +200,7 @@ test("a missing selector is taken from the template, with a warning", () => {
   ]);
 });
 
-test("RollingUpdate in v1alpha1, as other workloads call it, is taken for ReCreate on the hub, with a warning, and refused on members", () => {
+test("RollingUpdate in v1alpha1 becomes ReCreate on the hub, with a warning, and is rejected on members", () => {
   const warnings: string[] = [];
   const sent = cloneSet("v1alpha1", { updateStrategy: { type: "RollingUpdate" } });
 
@@ -218,40 +218,40 @@ test("RollingUpdate in v1alpha1, as other workloads call it, is taken for ReCrea
 });
 
 const refusals: Record<string, [version: string, spec: object, want: string[]]> = {
-  "OnDelete in v1alpha1": [
+  "the OnDelete update type in v1alpha1": [
     "v1alpha1",
     { updateStrategy: { type: "OnDelete" } },
     ["spec.updateStrategy.type: Invalid value: \"OnDelete\": must be 'ReCreate', InPlaceIfPossible or 'InPlaceOnly'"],
   ],
-  "a partition that is no share": [
+  "an invalid partition": [
     "v1alpha1",
     { updateStrategy: { partition: "abc" } },
     [
       'spec.updateStrategy.partition: Invalid value: "abc": failed GetScaledValueFromIntOrPercent for partition: invalid type: string is not a percentage',
     ],
   ],
-  "an update that can neither add nor remove": [
+  "an update with maxUnavailable and maxSurge both 0": [
     "v1beta1",
     { updateStrategy: { rollingUpdate: { maxUnavailable: 0 } } },
     [
       'spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: intstr.IntOrString{Type:0, IntVal:0, StrVal:""}: maxUnavailable and maxSurge should not both be less than 1',
     ],
   ],
-  "a surge in place": [
+  "a maxSurge with InPlaceOnly": [
     "v1beta1",
     { updateStrategy: { rollingUpdate: { podUpdatePolicy: "InPlaceOnly", maxSurge: 1 } } },
     [
       'spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: "1": can not use maxSurge with strategy type InPlaceOnly',
     ],
   ],
-  "a pod that is to be deleted twice": [
+  "a duplicate pod to delete": [
     "v1beta1",
     { scaleStrategy: { podsToDelete: ["x", "x"] } },
     ['spec.scaleStrategy.podsToDelete: Invalid value: []string{"x", "x"}: duplicated items [x]'],
   ],
 };
 for (const [behaviour, [version, spec, want]] of Object.entries(refusals)) {
-  test(`refuses ${behaviour}`, () => {
+  test(`rejects ${behaviour}`, () => {
     expect(problems(completed(cloneSet(version, spec)))).toEqual(want);
   });
 }
@@ -260,7 +260,7 @@ test("accepts a fraction of a percent", () => {
   expect(problems(completed(cloneSet("v1alpha1", { updateStrategy: { partition: "33.3%" } })))).toEqual([]);
 });
 
-test("refuses to change the selector", () => {
+test("rejects a change of the selector", () => {
   const changed = cloneSet("v1beta1", {
     selector: { matchLabels: { tier: "b" } },
     template: { ...base.template, metadata: { labels: { app: "a", tier: "b" } } },
@@ -275,7 +275,7 @@ test("is served in both versions and stored in v1beta1", () => {
   expect([CloneSet.storageVersion, ...Object.keys(CloneSet.versions)]).toEqual(["v1beta1", "v1beta1", "v1alpha1"]);
 });
 
-test("a patch in the words of v1alpha1 keeps its meaning in v1beta1, with a warning", () => {
+test("a patch with v1alpha1 field names keeps its meaning in v1beta1, with a warning", () => {
   const warnings: string[] = [];
 
   const { spec } = completed(

@@ -1,4 +1,4 @@
-/** CloneSet: OpenKruise's Deployment, with in-place updates, a partition, and pods that can be chosen for deletion. */
+/** CloneSet: OpenKruise's Deployment, with in-place updates, a partition, and specific pods to delete. */
 import type { AnyAdmission } from "../admission.ts";
 import type { Column } from "../kind.ts";
 import { checkCloneSet, completeCloneSet } from "./clone-set-rules.ts";

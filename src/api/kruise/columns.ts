@@ -4,7 +4,7 @@ import type { Column } from "../kind.ts";
 
 export const count = (name: string, jsonPath: string): Column => ({ name, type: "integer", jsonPath });
 
-/** Age, and in wide tables the containers of the template. */
+/** Age, and the containers of the template in wide output. */
 export const AGE_AND_CONTAINERS: readonly Column[] = [
   AGE,
   { name: "CONTAINERS", type: "string", jsonPath: ".spec.template.spec.containers[*].name", priority: 1 },

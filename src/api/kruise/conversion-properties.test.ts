@@ -1,4 +1,4 @@
-/** What both versions of a kind can say survives the way to the other one and back, in both directions. */
+/** Fields that both versions of a kind have round-trip in both directions. */
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { deepFreeze, required, type JsonObject } from "../../base/index.ts";
@@ -87,7 +87,7 @@ const unitedStatus = fc.tuple(subsets, word).map(([subsetStatuses, updatedRevisi
   },
 }));
 
-/** Objects of v1alpha1 as the server shows them. */
+/** Objects of v1alpha1 as the server returns them. */
 const objects: [Kind, fc.Arbitrary<object>][] = [
   [
     CloneSet,
@@ -167,7 +167,7 @@ const objects: [Kind, fc.Arbitrary<object>][] = [
   ],
 ];
 
-/** Under OnDelete there is nothing to download for, and a set without a spec has no strategy to hold it. */
+/** Under OnDelete there is no image pre-download, and a set without a spec has no strategy to store it. */
 function withoutPreDownload(object: JsonObject): JsonObject {
   const { metadata: _metadata, ...rest } = object;
   const strategy = ((object["spec"] ?? {}) as JsonObject)["updateStrategy"] as JsonObject | undefined;
@@ -182,7 +182,7 @@ describe.for(objects.map(([kind, object]) => [`${kind.plural}.${kind.group}`, ki
       (fields) => deepFreeze({ apiVersion: `${kind.group}/v1alpha1`, kind: kind.kind, ...fields }) as JsonObject,
     );
 
-    test("v1alpha1 comes back from v1beta1", () => {
+    test("v1alpha1 round-trips through v1beta1", () => {
       fc.assert(
         fc.property(alpha, (one) => {
           expect(fromStorage?.(toStorage?.(one) ?? {})).toEqual(one);
@@ -191,7 +191,7 @@ describe.for(objects.map(([kind, object]) => [`${kind.plural}.${kind.group}`, ki
       );
     });
 
-    test("v1beta1 comes back from v1alpha1", () => {
+    test("v1beta1 round-trips through v1alpha1", () => {
       fc.assert(
         fc.property(alpha, (one) => {
           const beta = deepFreeze(toStorage?.(one) ?? {}) as JsonObject;

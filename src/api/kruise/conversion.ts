@@ -1,38 +1,38 @@
 /**
- * Pieces of the conversions between the versions of OpenKruise's kinds. Objects may be of any shape: what does not fit
- * passes through.
+ * Helpers for conversions between versions of OpenKruise's kinds. Objects may have any shape: unexpected values are
+ * passed through.
  */
 import { isObject, required, type JsonObject } from "../../base/index.ts";
 import type { Schema } from "../../machinery/index.ts";
 
-/** The object in a field; an empty one when there is none. */
+/** The object in a field; an empty one when absent. */
 export function objectAt(parent: JsonObject, key: string): JsonObject {
   const value = parent[key];
   return isObject(value) ? value : {};
 }
 
-/** `{ [key]: value }`, or nothing when the value is empty. */
+/** `{ [key]: value }`, or an empty object when the value is empty. */
 export const orNothing = (key: string, value: JsonObject): JsonObject =>
   Object.keys(value).length > 0 ? { [key]: value } : {};
 
-/** The object with a field changed where it holds an object. */
+/** Returns the object with a field changed, if it holds an object. */
 export function changeObject(parent: JsonObject, key: string, edit: (value: JsonObject) => JsonObject): JsonObject {
   const value = parent[key];
   return isObject(value) ? { ...parent, [key]: edit(value) } : parent;
 }
 
-/** The object without some of its fields. */
+/** Returns the object without some of its fields. */
 export function without(object: JsonObject, ...names: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
 }
 
-/** The object with a field under another name. */
+/** Returns the object with a field renamed. */
 export function renamed(object: JsonObject, from: string, to: string): JsonObject {
   const { [from]: value, ...rest } = object;
   return value === undefined ? object : { ...rest, [to]: value };
 }
 
-/** The object with annotations and labels added to and removed from its metadata; an empty map goes. */
+/** Returns the object with annotations and labels added and removed; an empty map is removed. */
 export function withMap(
   object: JsonObject,
   map: "annotations" | "labels",

@@ -1,4 +1,4 @@
-/** The feature gates of OpenKruise that its webhooks depend on. Whoever knows all gates hands in all of them. */
+/** The OpenKruise feature gates that its webhooks depend on. Callers that know all gates may pass all of them. */
 export type KruiseGate =
   | "PodUnavailableBudgetDeleteGate"
   | "PodUnavailableBudgetUpdateGate"
@@ -13,5 +13,5 @@ export interface KruiseGates {
 
 const ON: ReadonlySet<KruiseGate> = new Set<KruiseGate>(["PodUnavailableBudgetDeleteGate", "StatefulSetAutoDeletePVC"]);
 
-/** As release 1.9.1 ships them. */
+/** The defaults of release 1.9.1. */
 export const DEFAULT_KRUISE_GATES: KruiseGates = { isOn: (gate) => ON.has(gate) };

@@ -1,19 +1,19 @@
 /**
- * Values as OpenKruise's messages show them: with Go's `%#v`, which names types and lists every field. Kubernetes
- * itself has left this form behind; clients and tests of OpenKruise still see it. What would show addresses of memory
- * is shown as JSON instead.
+ * Values as OpenKruise's messages print them: with Go's `%#v`, which names types and lists every field. Kubernetes no
+ * longer uses this form; clients and tests of OpenKruise still see it. Values that would print memory addresses are
+ * printed as JSON instead.
  */
 import { compareText, type DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import type { LabelSelector } from "../facts/meta-v1.ts";
 import type { IntOrString } from "../facts/scalars.ts";
 
-/** The error of a value that is shown as the given text. */
+/** An error whose value is printed as the given text. */
 export function wrongValue(field: string, shown: string, detail: string): FieldError {
   return { type: "Invalid", field, message: `Invalid value: ${shown}${detail === "" ? "" : `: ${detail}`}` };
 }
 
-/** A pointer to nothing. */
+/** A nil pointer. */
 export const NOTHING = '"null"';
 
 export function goMap(map: Readonly<Record<string, string | number>> | undefined, of = "string"): string {

@@ -1,4 +1,4 @@
-/** OpenKruise's kinds, and which definitions of them the server can do without their webhooks. */
+/** OpenKruise's kinds, and which of their CRDs the server can serve without conversion webhooks. */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { Kind } from "../kind.ts";
 import { AdvancedDaemonSet } from "./advanced-daemon-set.ts";
@@ -25,7 +25,7 @@ interface Declared {
   versions: { name: string }[];
 }
 
-/** True when all versions of a definition are ones between which the server converts by itself. */
+/** True when the server can convert between all versions of a CRD itself. */
 export function convertsWithoutWebhook({ group, names, versions }: DeepReadonly<Declared>): boolean {
   const known = kruiseKinds.find((kind) => kind.group === group && kind.kind === names.kind);
   return known !== undefined && versions.every(({ name }) => Object.hasOwn(known.versions, name));

@@ -1,11 +1,14 @@
 /**
- * What a webhook loses when it reads a value into a Go struct and writes it again: fields that the struct does not
- * have. Definitions leave pod templates open, so nobody else takes them out.
+ * Removes fields that a webhook loses when it decodes a value into a Go struct and encodes it again: fields that the
+ * struct does not have. CRDs leave pod templates open, so schema pruning does not remove them.
  */
 import { isObject, type Json, type JsonObject } from "../../base/index.ts";
 import { structOf, type FactStruct, type FactType } from "../facts.ts";
 
-/** The value without fields that its type does not have, each of which is told. The same value when there is none. */
+/**
+ * Returns the value without fields that its type does not have, and reports each. Returns the same value when there are
+ * none.
+ */
 export function knownFields(
   table: string,
   name: string,
@@ -39,7 +42,7 @@ function knownStruct({ flat }: FactStruct, value: JsonObject, at: string, unknow
   });
 }
 
-/** The object with every field changed; those that become undefined go. */
+/** Returns the object with every field changed; fields that become undefined are removed. */
 export function changed(object: JsonObject, edit: (key: string, value: Json) => Json | undefined): JsonObject {
   const entries = Object.entries(object).map(([key, value]): [string, Json | undefined] => [key, edit(key, value)]);
   if (entries.every(([key, value]) => value === object[key])) return object;

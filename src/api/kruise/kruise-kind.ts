@@ -1,6 +1,6 @@
 /**
- * What OpenKruise's kinds have in common: two versions of which the newer is stored, a status, and schemas from its
- * definitions.
+ * The shared parts of OpenKruise's kinds: two versions of which the newer is stored, a status, and schemas from its
+ * CRDs.
  */
 import type { JsonObject } from "../../base/index.ts";
 import { lazyVersion } from "../define.ts";
@@ -8,7 +8,7 @@ import { definitionSchema } from "../facts.ts";
 import type { Column, Kind, KindVersion } from "../kind.ts";
 import type { KubernetesObject } from "../meta.ts";
 
-/** Workloads that `kubectl scale` and autoscalers can change. */
+/** Workloads that `kubectl scale` and autoscalers can scale. */
 const SCALE = {
   specReplicasPath: ".spec.replicas",
   statusReplicasPath: ".status.replicas",
@@ -23,7 +23,7 @@ interface KruiseKind {
   scope?: Kind["scope"];
   columns: Column[];
   hasScale?: true;
-  /** For kinds that the newest release has in v1alpha1 alone; the others have it in their definition. */
+  /** For kinds that the newest release has only in v1alpha1; the others have it in their CRD. */
   v1beta1Schema?: () => KindVersion["schema"];
   toStorage(object: JsonObject): JsonObject;
   fromStorage(object: JsonObject): JsonObject;

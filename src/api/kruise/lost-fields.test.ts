@@ -2,49 +2,49 @@ import { expect, test } from "vitest";
 import { fieldsLostIn } from "./lost-fields.ts";
 
 const cases: Record<string, { version: string; kind: string; spec: object; want: string[] }> = {
-  "a CloneSet that both versions can say loses nothing": {
+  "a CloneSet with fields of both versions loses nothing": {
     version: "v1alpha1",
     kind: "CloneSet",
     spec: { replicas: 3, scaleStrategy: { enablePVCReuse: true } },
     want: [],
   },
-  "one that leaves out pods that wait for their deletion loses that": {
+  "a CloneSet loses excludePreparingDelete in v1alpha1": {
     version: "v1alpha1",
     kind: "CloneSet",
     spec: { scaleStrategy: { excludePreparingDelete: true } },
     want: ["spec.scaleStrategy.excludePreparingDelete"],
   },
-  "reserved ordinals have no place in v1alpha1": {
+  "a StatefulSet loses reserveOrdinals in v1alpha1": {
     version: "v1alpha1",
     kind: "StatefulSet",
     spec: { reserveOrdinals: ["0-4"], lifecycle: {} },
     want: ["spec.reserveOrdinals"],
   },
-  "an ordinal 1 is something, no ordinals are not": {
+  "an empty reserveOrdinals counts as unset": {
     version: "v1alpha1",
     kind: "StatefulSet",
     spec: { reserveOrdinals: [] },
     want: [],
   },
-  "a partition beside OnDelete has no place in v1beta1": {
+  "a CloneSet loses the partition in v1beta1 with OnDelete": {
     version: "v1beta1",
     kind: "CloneSet",
     spec: { updateStrategy: { type: "OnDelete", partition: 2 } },
     want: ["spec.updateStrategy.partition"],
   },
-  "a partition of a rolling update has one": {
+  "a CloneSet keeps the partition in v1beta1 with a rolling update": {
     version: "v1beta1",
     kind: "CloneSet",
     spec: { updateStrategy: { type: "ReCreate", partition: 2 } },
     want: [],
   },
-  "a budget's ignored pods have no place in v1alpha1": {
+  "a PodUnavailableBudget loses ignoredPodSelector in v1alpha1": {
     version: "v1alpha1",
     kind: "PodUnavailableBudget",
     spec: { ignoredPodSelector: { matchLabels: { a: "b" } } },
     want: ["spec.ignoredPodSelector"],
   },
-  "kinds that lose nothing are not looked at": {
+  "other kinds are not checked": {
     version: "v1alpha1",
     kind: "constructor",
     spec: { lifecycle: { a: 1 } },

@@ -1,10 +1,10 @@
 /**
- * What an object says that another version of its kind has no words for. OpenKruise's own conversions drop it; whoever
- * converts an object to hand it to a member must not, because the member would run something else than was asked for.
+ * Finds fields of an object that another version of its kind lacks. OpenKruise's own conversions drop them; an object
+ * converted for a member must not lose them, because the member would run something other than requested.
  */
 import { isObject, type JsonObject } from "../../base/index.ts";
 
-/** By kind: fields of v1beta1 that v1alpha1 does not have, neither as a field nor as an annotation. */
+/** By kind: v1beta1 fields that v1alpha1 has neither as a field nor as an annotation. */
 const ONLY_IN_BETA: Readonly<Record<string, readonly string[]>> = {
   CloneSet: ["spec.scaleStrategy.excludePreparingDelete"],
   PodUnavailableBudget: ["spec.ignoredPodSelector"],
@@ -19,7 +19,7 @@ const ONLY_IN_BETA: Readonly<Record<string, readonly string[]>> = {
   UnitedDeployment: ["spec.template.cloneSetTemplate.spec.scaleStrategy.excludePreparingDelete"],
 };
 
-/** Of an update that waits for pods to be deleted v1beta1 says nothing more. */
+/** With OnDelete, v1beta1 has no rolling update fields. */
 const ROLLING = [
   "partition",
   "maxUnavailable",
@@ -30,10 +30,7 @@ const ROLLING = [
   "inPlaceUpdateStrategy",
 ].map((field) => `spec.updateStrategy.${field}`);
 
-/**
- * The paths of fields that are set and have no place in `version`; `object` is of one of OpenKruise's kinds in another
- * version.
- */
+/** The paths of set fields that `version` lacks; `object` is of an OpenKruise kind in another version. */
 export function fieldsLostIn(version: string, object: JsonObject): string[] {
   const { kind } = object;
   if (typeof kind !== "string") return [];
@@ -52,7 +49,7 @@ function valueAt(object: JsonObject, path: string): unknown {
   return value;
 }
 
-/** What is empty, or off, says nothing. */
+/** Empty and false values count as unset. */
 function isSet(value: unknown): boolean {
   if (value === undefined || value === null || value === false || value === 0 || value === "") return false;
   return typeof value !== "object" || Object.values(value).some(isSet);

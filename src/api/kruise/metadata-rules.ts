@@ -1,6 +1,6 @@
 /**
- * What the webhooks look for in metadata. The server has looked at it before, so what is left to find are the rules of
- * names that are stricter than its own; the rest holds for whoever asks these rules without a server.
+ * Metadata rules of the webhooks. The server has validated metadata before, so only name rules that are stricter than
+ * the server's can fail; the other rules are for callers without a server.
  */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";

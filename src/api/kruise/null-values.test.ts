@@ -2,27 +2,27 @@ import { expect, test } from "vitest";
 import { withoutNulls } from "./null-values.ts";
 
 const cases: Record<string, { given: object; want: object }> = {
-  "a field that is null is not given": {
+  "a null field is absent": {
     given: { template: { metadata: { labels: null, name: "a" }, spec: null } },
     want: { template: { metadata: { name: "a" } } },
   },
-  "a label that is null is empty": {
+  "a null label is empty": {
     given: { template: { metadata: { labels: { app: null } } } },
     want: { template: { metadata: { labels: { app: "" } } } },
   },
-  "a container that is null is one without anything": {
+  "a null container is an empty one": {
     given: { template: { spec: { containers: [null, { name: "b", args: [null] }] } } },
     want: { template: { spec: { containers: [{}, { name: "b", args: [""] }] } } },
   },
-  "an amount that is null is none": {
+  "a null quantity is zero": {
     given: { template: { spec: { containers: [{ resources: { limits: { cpu: null } } }] } } },
     want: { template: { spec: { containers: [{ resources: { limits: { cpu: "0" } } }] } } },
   },
-  "what the type does not have stays as it is": {
+  "fields unknown to the type are unchanged": {
     given: { mystery: { a: null }, template: { spec: { odd: null } } },
     want: { mystery: { a: null }, template: { spec: { odd: null } } },
   },
-  "what is of the wrong type is for others to refuse": {
+  "values of the wrong type are left to validation": {
     given: { template: { spec: { containers: "none" } } },
     want: { template: { spec: { containers: "none" } } },
   },
@@ -36,7 +36,7 @@ for (const [behaviour, { given, want }] of Object.entries(cases)) {
   });
 }
 
-test("an object without nulls is the very same", () => {
+test("an object without nulls is returned unchanged", () => {
   const object = {
     spec: { template: { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "main", args: ["a"] }] } } },
   };

@@ -1,13 +1,13 @@
 /**
- * Nulls in the parts of an object that definitions leave open, such as pod templates. To a Go struct a null is a field
- * that is not given, and in a list or a map it is the zero of its type; so that nobody who reads the object later has
- * to know, they become that here.
+ * Replaces nulls in the parts of an object that CRDs leave open, such as pod templates. In a Go struct a null is an
+ * absent field, and in a list or map it is the zero value of its type. The conversion is done here, so that later
+ * readers need not handle nulls.
  */
 import { isObject, type Json, type JsonObject } from "../../base/index.ts";
 import { structOf, type FactStruct, type FactType, type Leaf } from "../facts.ts";
 import { changed } from "./known-fields.ts";
 
-/** The same object when it has none. Fields that the type does not have stay as they are. */
+/** Returns the same object when it has no nulls. Fields that the type does not have are unchanged. */
 export function withoutNulls(table: string, name: string, object: JsonObject): JsonObject {
   return fieldsOf(structOf(table, name), object);
 }
@@ -45,7 +45,7 @@ const ZEROS: Readonly<Partial<Record<Leaf, Json>>> = {
   Quantity: "0",
 };
 
-/** What may be anything may be null. */
+/** A value of any type may be null. */
 const isOpaque = (leaf: Leaf): boolean => leaf === "Json" || leaf === "RawObject";
 
 function zeroOf(type: FactType): Json {

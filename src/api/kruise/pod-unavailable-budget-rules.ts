@@ -1,5 +1,5 @@
 /**
- * Rules of PodUnavailableBudget, as OpenKruise's webhook has them. What v1alpha1 keeps in annotations is looked at
+ * Validation of PodUnavailableBudget, as in OpenKruise's webhook. Fields that v1alpha1 has as annotations are validated
  * there.
  */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
@@ -119,7 +119,7 @@ function checkTarget(errors: FieldError[], target: Target): void {
     errors.push(wrongValue("spec.TargetReference", goTarget(target), `unexpected GroupVersion string: ${apiVersion}`));
 }
 
-/** A pod has one budget: two that are bound to the same pods contradict each other. The first such one is told. */
+/** A pod has one budget: two budgets for the same pods conflict. Only the first conflict is reported. */
 function checkOthers(errors: FieldError[], { object, read }: Review<PodUnavailableBudget>): void {
   const { selector, targetRef } = object.spec ?? {};
   const { name, namespace } = object.metadata;

@@ -1,6 +1,6 @@
 /**
- * The types of a PodUnavailableBudget. v1alpha1 is a fact of the published module; v1beta1 comes with OpenKruise's next
- * release and is stated here as the differences from it.
+ * The types of a PodUnavailableBudget. v1alpha1 is generated from the published module; v1beta1 comes with OpenKruise's
+ * next release and is declared here as differences from v1alpha1.
  */
 import type {
   PodUnavailableBudget as AlphaFacts,
@@ -26,8 +26,8 @@ export interface PodUnavailableBudget extends KubernetesObject {
 export interface PodUnavailableBudgetSpec extends AlphaSpec {
   /** Unset: delete, update and evict. */
   protectOperations?: PubOperation[];
-  /** Stands in for the replicas of a workload that cannot be asked for them. */
+  /** Replaces the replica count of a workload when it cannot be determined. */
   protectTotalReplicas?: number;
-  /** Pods that no budget holds. */
+  /** Pods that no budget protects. */
   ignoredPodSelector?: LabelSelector;
 }

@@ -1,6 +1,6 @@
 /**
- * PodUnavailableBudget v1alpha1 and v1beta1. What v1alpha1 keeps in annotations has fields in v1beta1. An annotation
- * that cannot be read stays one. Lost on the way to v1alpha1: `ignoredPodSelector`.
+ * Converts PodUnavailableBudget between v1alpha1 and v1beta1. Annotations of v1alpha1 are fields in v1beta1. An invalid
+ * annotation is kept. The conversion to v1alpha1 drops `ignoredPodSelector`.
  */
 import type { JsonObject } from "../../base/index.ts";
 import type { Schema } from "../../machinery/index.ts";
@@ -42,7 +42,7 @@ export function fromStorage(object: JsonObject): JsonObject {
   );
 }
 
-/** `DELETE,EVICT` as a list; undefined when it names none or something else. */
+/** `DELETE,EVICT` as a list; undefined when it is empty or contains other values. */
 function readOperations(text: unknown): string[] | undefined {
   if (typeof text !== "string") return undefined;
   const operations = text
@@ -60,7 +60,7 @@ function readReplicas(text: unknown): number | undefined {
 
 let schema: Schema | undefined;
 
-/** The v1alpha1 schema of the published definition with the fields that v1beta1 adds. */
+/** The v1alpha1 schema of the published CRD, with the fields that v1beta1 adds. */
 export function v1beta1Schema(): Schema {
   schema ??= deriveSchema(definitionSchema("podunavailablebudgets.policy.kruise.io", "v1alpha1"));
   return schema;

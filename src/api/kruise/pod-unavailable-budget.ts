@@ -1,5 +1,6 @@
 /**
- * OpenKruise's PodUnavailableBudget: how many pods may be unavailable through deletion, eviction and updates in place.
+ * OpenKruise's PodUnavailableBudget: limits how many pods may be unavailable through deletion, eviction and in-place
+ * updates.
  */
 import type { AnyAdmission } from "../admission.ts";
 import type { Column } from "../kind.ts";

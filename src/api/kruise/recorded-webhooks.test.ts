@@ -1,4 +1,4 @@
-/** What OpenKruise 1.9.1's webhooks answered, case by case. */
+/** Compares Flotilla with the recorded responses of OpenKruise 1.9.1's webhooks, case by case. */
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
@@ -13,7 +13,7 @@ const recorded = text
   .filter(Boolean)
   .map((line) => JSON.parse(line) as Recorded);
 
-/** Cases in which Flotilla answers something else, each with the reason. */
+/** Cases in which Flotilla responds differently, each with the reason. */
 const DIFFERENCES: Readonly<Record<string, string>> = {
   "validation/validate/0615":
     "a revision that is not there is named as on a real cluster (see the recorded scenarios); the recording's client names it `controllerrevisions.apps`",
@@ -29,7 +29,7 @@ describe.for(["default", "validate", "convert"] as const)("%s", (kind) => {
   });
 });
 
-test("every difference that is listed is one", () => {
+test("every listed difference still exists", () => {
   const same = recorded.filter((one) => DIFFERENCES[one.name] && equalJson(answerTo(one), recordedAnswer(one)));
 
   expect(same.map(({ name }) => name)).toEqual([]);

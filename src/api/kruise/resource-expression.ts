@@ -1,9 +1,9 @@
 /**
- * The little language in which a SidecarSet says how much its containers may use: `max(cpu*30%, 200m)`. Numbers,
+ * The expression language in which a SidecarSet computes container resources: `max(cpu*30%, 200m)`. Numbers,
  * percentages, quantities, one variable, the four operations, `max` and `min` of two.
  *
- * As with upstream's, what is undefined spoils whatever it is part of, the last problem is the one that is told, and a
- * word that looks like a number and is none counts as zero.
+ * As upstream, an undefined part makes the whole expression undefined, the last error is reported, and an invalid
+ * number counts as zero.
  */
 import {
   addQuantities,
@@ -20,24 +20,22 @@ import {
 export type ExpressionValue = number | Quantity;
 export type ExpressionResult = { value: ExpressionValue } | { problem: string };
 
-/** Deeper than anybody writes by hand, and shallow enough for the stack. */
+/** Deeper than handwritten expressions, and shallow enough for the stack. */
 const MAX_DEPTH = 200;
 const MAX_LENGTH = 4096;
 const UNITS = new Set(["m", "k", "M", "G", "T", "P", "Ki", "Mi", "Gi", "Ti", "Pi"]);
 
-/** The value of an expression, which is never negative. Variables are named in lower case. */
+/** Evaluates an expression; the value is never negative. Variable names are in lower case. */
 export function evaluateExpression(
   text: string,
   variables: Readonly<Record<string, ExpressionValue>> = {},
 ): ExpressionResult {
   return text.length > MAX_LENGTH
-    ? { problem: `an expression has at most ${MAX_LENGTH} characters` }
+    ? { problem: `an expression must have at most ${MAX_LENGTH} characters` }
     : new Calculation(text, variables).run();
 }
 
-/**
- * What a quantity of this value is written as. A number is one of thousandths, as it is when a number meets a quantity.
- */
+/** The quantity for this value. A plain number is in thousandths, as it is when combined with a quantity. */
 export function expressionQuantity(value: ExpressionValue): Quantity {
   return typeof value === "number" ? quantityOfMilli(toInt64(value * 1000)) : value;
 }
@@ -176,7 +174,7 @@ class Calculation {
   }
 }
 
-/** One of two operations: a quantity makes the other one a quantity too. */
+/** A binary operation: one quantity operand makes the result a quantity. */
 function combine(
   left: ExpressionValue | undefined,
   right: ExpressionValue | undefined,
@@ -188,13 +186,13 @@ function combine(
   return ofQuantities(expressionQuantity(left), expressionQuantity(right));
 }
 
-/** Whole thousandths, cut off. */
+/** Whole thousandths, truncated. */
 const scaled = (quantity: Quantity, change: (milli: number) => number): Quantity =>
   quantityOfMilli(toInt64(change(Number(quantityMilliValue(quantity)))), quantity.format);
 
 const MIN_INT64 = -(2n ** 63n);
 
-/** What does not fit is the smallest number there is, as processors have it. */
+/** Out-of-range values become the smallest int64, as on common processors. */
 function toInt64(value: number): bigint {
   return Number.isFinite(value) && Math.abs(value) < 2 ** 63 ? BigInt(Math.trunc(value)) : MIN_INT64;
 }
@@ -206,7 +204,7 @@ function readNumber(text: string): number {
   return isPercent ? Number(digits) / 100 : Number(digits);
 }
 
-/** Reads bytes, as upstream does: a letter outside of ASCII is as many characters as it has bytes. */
+/** Reads bytes, as upstream does: a non-ASCII letter counts as several characters. */
 class Tokens {
   readonly #text: string;
   #position = 0;
@@ -215,7 +213,7 @@ class Tokens {
     this.#text = Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join("");
   }
 
-  /** Where reading stands; both count from one. */
+  /** The current position; line and column count from one. */
   get place(): string {
     const lines = this.#text.slice(0, this.#position).split("\n");
     return `line ${lines.length}, col ${(lines.at(-1)?.length ?? 0) + 1}`;
@@ -240,8 +238,8 @@ class Tokens {
   }
 
   /**
-   * Digits with one point, one exponent and one percent sign among them, then letters for a unit. What makes no sense
-   * is still one word.
+   * Digits with one point, one exponent and one percent sign among them, then unit letters. Invalid text is still one
+   * token.
    */
   #number(): Token {
     const seen = new Set<string>();

@@ -7,37 +7,37 @@ const one = (key: string, operator: string, ...values: string[]): LabelSelector 
 });
 
 const cases: Record<string, { a: LabelSelector; b: LabelSelector; overlap: boolean; agree: boolean }> = {
-  "different keys may meet in one pod, and say nothing about each other": {
+  "selectors on different keys overlap but do not agree": {
     a: { matchLabels: { a: "1" } },
     b: { matchLabels: { b: "1" } },
     overlap: true,
     agree: false,
   },
-  "different values of one key rule each other out": {
+  "different values of one key exclude each other": {
     a: { matchLabels: { a: "1" } },
     b: { matchLabels: { a: "2" } },
     overlap: false,
     agree: false,
   },
-  "lists meet where they share a value": {
+  "lists overlap where they share a value": {
     a: one("a", "In", "1", "2"),
     b: one("a", "In", "2", "3"),
     overlap: true,
     agree: true,
   },
-  "a list and its exclusion do not meet": {
+  "In and NotIn of the same values do not overlap": {
     a: one("a", "In", "1"),
     b: one("a", "NotIn", "1", "2"),
     overlap: false,
     agree: false,
   },
-  "a label that must be there and one that must not do not meet": {
+  "Exists and DoesNotExist do not overlap": {
     a: { matchLabels: { a: "1" } },
     b: one("a", "DoesNotExist"),
     overlap: false,
     agree: false,
   },
-  "everything meets everything": { a: {}, b: {}, overlap: true, agree: true },
+  "empty selectors overlap": { a: {}, b: {}, overlap: true, agree: true },
 };
 for (const [behaviour, { a, b, overlap, agree }] of Object.entries(cases)) {
   test(behaviour, () => {

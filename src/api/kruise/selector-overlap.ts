@@ -1,6 +1,6 @@
 /**
- * Whether two label selectors can select the same thing: two answers that OpenKruise gives, one for SidecarSets, one
- * for budgets.
+ * Checks whether two label selectors can select the same object, by the two definitions OpenKruise has: one for
+ * SidecarSets, one for budgets.
  */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { LabelSelector, LabelSelectorRequirement } from "../facts/meta-v1.ts";
@@ -8,10 +8,10 @@ import type { LabelSelector, LabelSelectorRequirement } from "../facts/meta-v1.t
 type Selector = DeepReadonly<LabelSelector>;
 type Requirement = DeepReadonly<Pick<LabelSelectorRequirement, "operator" | "values">>;
 
-/** Stands for any value; a label of this very value counts as one too, as upstream has it. */
+/** Matches any value; a label with this literal value matches too, as upstream. */
 const ANY = "ALL";
 
-/** True unless one key rules it out. */
+/** True unless one key excludes it. */
 export function selectorsOverlap(a: Selector, b: Selector): boolean {
   return !isDisjoint(a, b) && !isDisjoint(b, a);
 }
@@ -35,7 +35,7 @@ function isDisjoint(a: Selector, b: Selector): boolean {
   return false;
 }
 
-/** True only when both look at the same keys and agree on every one. */
+/** True only when both have the same keys and agree on every one. */
 export function selectorsAgree(a: Selector, b: Selector): boolean {
   const [left, right] = [requirementsOf(a), requirementsOf(b)];
   const agrees = (first: Map<string, Requirement>, second: Map<string, Requirement>): boolean =>
@@ -46,7 +46,7 @@ export function selectorsAgree(a: Selector, b: Selector): boolean {
   return agrees(left, right) && agrees(right, left);
 }
 
-/** The last requirement of a key wins, a label over all of them. */
+/** The last requirement of a key wins; a matchLabels entry wins over all of them. */
 function requirementsOf({ matchLabels = {}, matchExpressions = [] }: Selector): Map<string, Requirement> {
   const requirements = new Map<string, Requirement>(matchExpressions.map((expression) => [expression.key, expression]));
   for (const [key, value] of Object.entries(matchLabels)) requirements.set(key, { operator: "In", values: [value] });

@@ -1,6 +1,6 @@
 /**
- * Short forms of OpenKruise's kinds that the hub takes and members refuse, in manifests that somebody hands to the hub
- * for a member: each as what it stands for. Defaults are left to the member.
+ * Expands short forms of OpenKruise's kinds in manifests for members: the hub accepts them, members reject them.
+ * Defaults are left to the member.
  */
 import { isObject, type DeepReadonly, type JsonObject } from "../../base/index.ts";
 import { change } from "../fill.ts";
@@ -19,7 +19,7 @@ type Warn = (text: string) => void;
 const ALPHA = "apps.kruise.io/v1alpha1";
 const VERSIONS: readonly unknown[] = [ALPHA, "apps.kruise.io/v1beta1"];
 
-/** The same manifest when there is nothing short about it. */
+/** Returns the same manifest when it has no short forms. */
 export function withoutShorthand(manifest: Read<JsonObject>, warn: Warn): Read<JsonObject> {
   const { apiVersion, kind, metadata, spec } = manifest;
   if (!VERSIONS.includes(apiVersion) || !isObject(metadata) || !isObject(spec)) return manifest;

@@ -1,7 +1,4 @@
-/**
- * What is wrong with the containers of a SidecarSet: as containers of a pod, and in what they take from the pods that
- * they join.
- */
+/** Validates the containers of a SidecarSet: as pod containers, and their injection policies. */
 import type { DeepReadonly } from "../../base/index.ts";
 import { compilePattern, labelKeyProblems, PatternError, type FieldError } from "../../machinery/index.ts";
 import { checkNewPod } from "../core/pod-validation.ts";
@@ -85,9 +82,7 @@ function podWith(
   };
 }
 
-/**
- * Paths of a pod that can name a container, each with one of its labels or annotations in brackets where it has them.
- */
+/** Pod field paths in a container name, optionally with a label or annotation key in brackets. */
 const WHOLE_PATHS = ["metadata.annotations", "metadata.labels", "metadata.name"];
 
 function checkFieldRef(
@@ -97,7 +92,7 @@ function checkFieldRef(
 ): void {
   if (apiVersion === "") return void errors.push(missing(`${at}.apiVersion`));
   if (fieldPath === "") return void errors.push(missing(`${at}.fieldPath`));
-  // The end is looked at first: a long path of brackets without it would be tried from each of them.
+  // The end is checked first: otherwise the regular expression would backtrack on a long path of brackets.
   const [, path = fieldPath, subscript] = (fieldPath.endsWith("']") && /^(.*)\['(.*)'\]$/.exec(fieldPath)) || [];
   const problem = fieldPathProblem(apiVersion, fieldPath, path, subscript);
   if (problem !== undefined) errors.push(wrong(`${at}.fieldPath`, fieldPath, `error converting fieldPath: ${problem}`));
@@ -155,7 +150,7 @@ function checkResourcesPolicy(
   }
 }
 
-/** Why a text is no regular expression. */
+/** The error of an invalid regular expression. */
 export function patternProblem(pattern: string): string | undefined {
   try {
     compilePattern(pattern);

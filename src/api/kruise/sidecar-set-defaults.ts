@@ -1,4 +1,4 @@
-/** What OpenKruise's webhook fills in for a SidecarSet, and the hashes that it writes. */
+/** Defaults of a SidecarSet in OpenKruise's webhook, and the hashes that it writes. */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { Review } from "../admission.ts";
 import { defaultContainer, defaultVolume } from "../core/pod-defaults.ts";
@@ -26,9 +26,9 @@ export function completeSidecarSet(set: Read<SidecarSet>, review: Review<Sidecar
 }
 
 /**
- * A set that asks for its own version to be injected asks for itself. OpenKruise looks for a revision with that version
- * before the set is there, and refuses it; so on the way to members, of which any may be new, the set has the version
- * and asks for nothing.
+ * A set that injects its own version refers to itself. OpenKruise looks for a revision with that version before the set
+ * exists, and rejects it. Since any member may be new, the set propagated to members has the version and no injection
+ * revision.
  */
 export function withOwnVersion(
   set: Read<SidecarSet>,
@@ -38,14 +38,14 @@ export function withOwnVersion(
   const { revision, ...strategy } = injectionStrategy ?? {};
   const asked = revision?.customVersion;
   if (asked === undefined || revision?.revisionName !== undefined) return set;
-  // The version that a set has is a label in v1alpha1 and a field in v1beta1.
+  // The version of a set is a label in v1alpha1 and a field in v1beta1.
   const isAlpha = set.apiVersion === "apps.kruise.io/v1alpha1";
   const own =
     (isAlpha ? set.metadata.labels?.[CUSTOM_VERSION_LABEL] : set.spec.customVersion) ??
     (review.oldObject ? undefined : asked);
   if (asked !== own) return set;
   review.warn(
-    `spec.injectionStrategy.revision.customVersion: members refuse a version that they do not have yet; the set itself is version ${JSON.stringify(own)} (${isAlpha ? `the label ${CUSTOM_VERSION_LABEL}` : "spec.customVersion"}), and the newest of it is injected`,
+    `spec.injectionStrategy.revision.customVersion: members reject a version that they do not have yet; the set itself was given version ${JSON.stringify(own)} (${isAlpha ? `the label ${CUSTOM_VERSION_LABEL}` : "spec.customVersion"}), and its newest revision is injected`,
   );
   const { injectionStrategy: _asked, ...others } = set.spec;
   const spec = { ...others, ...(Object.keys(strategy).length > 0 && { injectionStrategy: strategy }) };
@@ -59,8 +59,8 @@ export function withOwnVersion(
 }
 
 /**
- * The one default that the definition states for containers. A server fills it in before any webhook sees the set, and
- * it is part of the hash.
+ * The only default that the CRD declares for containers. A server sets it before webhooks run, and it is part of the
+ * hash.
  */
 export function fillDefinitionDefaults(set: Read<SidecarSet>): Read<SidecarSet> {
   const filled = (list: readonly Read<SidecarContainer>[]): readonly Read<SidecarContainer>[] =>
@@ -91,7 +91,7 @@ function completeSpec(given: Read<SidecarSetSpec>): Read<SidecarSetSpec> {
 }
 
 function completeContainer(given: Read<SidecarContainer>, podInjectPolicy: string): Read<SidecarContainer> {
-  // Upstream leaves this probe as it is, and it is part of the hash.
+  // Upstream does not default this probe, and it is part of the hash.
   const { startupProbe, ...plain } = given;
   let container: Read<SidecarContainer> = fill(defaultContainer(plain as Read<SidecarContainer>, true), {
     podInjectPolicy,

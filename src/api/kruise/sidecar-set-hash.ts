@@ -1,8 +1,8 @@
 /**
- * The hashes that a SidecarSet carries in its annotations: of its containers, and of the same without their images.
- * Injection copies them to pods, and a pod whose hash without images agrees can be updated in place.
+ * The hashes in the annotations of a SidecarSet: of its containers, and of the containers without images. Injection
+ * copies them to pods; a pod with an equal hash without images can be updated in place.
  *
- * Hashed is the text that upstream's encoder makes of the containers, byte for byte.
+ * The hash input is the output of upstream's encoder, byte for byte.
  */
 import { createHash } from "node:crypto";
 import { compareText, isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
@@ -23,7 +23,7 @@ export interface SidecarSetHashes {
   hashWithoutImage: string;
 }
 
-/** The containers of both versions have the same form, and so the same hashes. */
+/** The containers of both versions have the same form, and therefore the same hashes. */
 export function sidecarSetHashes(spec: Spec): SidecarSetHashes {
   return {
     hash: hashOf(sidecarSetHashedText(spec)),
@@ -42,7 +42,7 @@ function withoutImages({ containers, initContainers }: Spec): Spec {
 
 const hashOf = (text: string): string => safeEncode(createHash("sha256").update(text).digest("hex"));
 
-/** Init containers count when one of them is a sidecar that keeps running. */
+/** Init containers are included when one of them is a sidecar that keeps running. */
 export function sidecarSetHashedText({ containers, initContainers = [] }: Spec): string {
   const hashed: JsonObject = { containers: containers?.length ? containers.map(goForm) : null };
   if (initContainers.some(({ restartPolicy }) => restartPolicy === "Always"))
@@ -61,7 +61,7 @@ function goForm(container: DeepReadonly<SidecarContainer>): Json {
   return inOrder({ shape: "struct", struct: structOf(TABLE, "SidecarContainer"), pointer: false }, canonical);
 }
 
-/** The fields of structs as they are declared, the keys of maps sorted. */
+/** Struct fields in declaration order, map keys sorted. */
 function inOrder(type: FactType, value: Json): Json {
   if (type.shape === "list") return Array.isArray(value) ? value.map((item) => inOrder(type.of, item)) : value;
   if (type.shape === "leaf" || !isObject(value)) return value;

@@ -1,4 +1,4 @@
-/** Rules of SidecarSet, as OpenKruise's webhook has them. Both versions are looked at in the form of v1beta1. */
+/** Validation of SidecarSet, as in OpenKruise's webhook. Both versions are validated as v1beta1. */
 import { equalJson, isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
 import { compilePattern, labelSelectorOf, matchesLabels, type FieldError } from "../../machinery/index.ts";
 import type { ClusterReader, Review } from "../admission.ts";
@@ -20,7 +20,7 @@ import { isHub } from "./webhook.ts";
 type Read<T> = DeepReadonly<T>;
 type Given = Read<SidecarSet>;
 
-/** Where OpenKruise keeps its settings and the history of SidecarSets. */
+/** The namespace of OpenKruise's settings and the history of SidecarSets. */
 const KRUISE_NAMESPACE = "kruise-system";
 const SET_NAME_LABEL = "kruise.io/sidecarset-name";
 const nameProblems = plainNameProblems("sidecarset");
@@ -33,7 +33,7 @@ export const checkSidecarSet =
     checkMetadata(errors, set.metadata, nameProblems, "Cluster");
     checkSpec(errors, set, review, gates);
     if (review.oldObject) checkChange(errors, set, inBeta(review.oldObject));
-    // The sets of the hub may be for different members.
+    // Sets on the hub may be for different members.
     if (errors.length === 0 && !isHub(review)) checkOthers(errors, set, review.read);
     return errors;
   };
@@ -70,7 +70,7 @@ function checkOneSelector(errors: FieldError[], at: string, selector: Read<Label
   if (problems.length > 0) errors.push(wrongValue(`${at}.selector`, goSelector(selector), ""));
 }
 
-/** A revision that is to be injected must be there. */
+/** An injected revision must exist. */
 function checkRevision(errors: FieldError[], { metadata, spec }: Given, review: Review<SidecarSet>): void {
   const revision = spec?.injectionStrategy?.revision;
   if (!revision) return;
@@ -160,7 +160,7 @@ function checkPatches(errors: FieldError[], set: Given, review: Review<SidecarSe
   }
 }
 
-/** An administrator says in a ConfigMap which annotations sets may write to pods; nobody having said anything, none. */
+/** A ConfigMap of the administrator lists the annotations that sets may write to pods; without it, none. */
 function whitelistProblem({ metadata, spec }: Given, read: ClusterReader, gates: KruiseGates): string | undefined {
   const settings = read.get("", "configmaps", KRUISE_NAMESPACE, "kruise-configuration")?.["data"] as Json | undefined;
   const text = isObject(settings) ? settings["SidecarSet_PatchPodMetadata_WhiteList"] : undefined;
@@ -177,7 +177,7 @@ function whitelistProblem({ metadata, spec }: Given, read: ClusterReader, gates:
   return refused === undefined ? undefined : `sidecarSet patch metadata annotation(${refused}) is not allowed`;
 }
 
-/** The regular expressions of the rules that are about a set with these labels, or why they cannot be read. */
+/** The regular expressions of the rules that match a set with these labels, or the parse error. */
 function allowedKeys(text: string, labels: Readonly<Record<string, string>> | undefined): string[] | string {
   let whitelist: Json;
   try {
@@ -195,7 +195,7 @@ function allowedKeys(text: string, labels: Readonly<Record<string, string>> | un
   );
 }
 
-/** Pods that are there have the containers that they have. */
+/** Existing pods keep their containers. */
 function checkChange(errors: FieldError[], { spec }: Given, { spec: old }: Given): void {
   const before = new Map(
     (old?.containers ?? []).map(({ name, upgradeStrategy }) => [name, upgradeStrategy?.upgradeType ?? ""]),
@@ -210,13 +210,13 @@ function checkChange(errors: FieldError[], { spec }: Given, { spec: old }: Given
   }
 }
 
-/** Sets that may meet in a pod must not bring the same things. */
+/** Sets that may apply to the same pod must not define the same containers or volumes. */
 function checkOthers(errors: FieldError[], set: Given, read: ClusterReader): void {
   const { spec } = set;
   const others = (read.list("apps.kruise.io", "sidecarsets") as unknown as Given[]).filter(
     (other) => other.metadata.name !== set.metadata.name && canMeet(set, other),
   );
-  // Of several that bring the same, the last one is told.
+  // Of several conflicts, the last one is reported.
   for (const list of ["initContainers", "containers"] as const) {
     const owners = new Map(
       others.flatMap((other) => (other.spec[list] ?? []).map(({ name }) => [name, other.metadata.name] as const)),

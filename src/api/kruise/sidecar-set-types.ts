@@ -1,4 +1,4 @@
-/** The types of a SidecarSet. Its definition leaves the spec open, but none is accepted without one. */
+/** The types of a SidecarSet. Its CRD leaves the spec optional, but a set without a spec is rejected. */
 import type { SidecarSet as SidecarSetV1alpha1Facts } from "../facts/apps-kruise-v1alpha1.ts";
 import type { SidecarSetSpec, SidecarSetStatus } from "../facts/apps-kruise-v1beta1.ts";
 import type { KubernetesObject } from "../meta.ts";

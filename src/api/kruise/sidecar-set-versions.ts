@@ -1,6 +1,6 @@
 /**
- * SidecarSet v1alpha1 and v1beta1. One namespace is a field in v1alpha1 and a selector in v1beta1, which stays one on
- * the way back; the version that users give a set is a label there and a field here.
+ * Converts SidecarSet between v1alpha1 and v1beta1. A namespace is a field in v1alpha1 and a selector in v1beta1, which
+ * stays a selector when converted back; the custom version of a set is a label in v1alpha1 and a field in v1beta1.
  */
 import { isObject, type JsonObject } from "../../base/index.ts";
 import { changeObject, objectAt, withMap, without } from "./conversion.ts";
@@ -9,14 +9,14 @@ export const CUSTOM_VERSION_LABEL = "apps.kruise.io/sidecarset-custom-version";
 const NAMESPACE_NAME_LABEL = "kubernetes.io/metadata.name";
 
 export function toStorage(object: JsonObject): JsonObject {
-  // Without a spec there is no place for it.
+  // Without a spec there is no field for it.
   const version = isObject(object["spec"])
     ? objectAt(objectAt(object, "metadata"), "labels")[CUSTOM_VERSION_LABEL]
     : undefined;
   const unlabelled = version === undefined ? object : withMap(object, "labels", { [CUSTOM_VERSION_LABEL]: undefined });
   return changeObject({ ...unlabelled, apiVersion: "apps.kruise.io/v1beta1" }, "spec", ({ namespace, ...spec }) => ({
     ...spec,
-    // The namespace wins over a selector beside it.
+    // The namespace wins over a selector.
     ...(typeof namespace === "string" &&
       namespace !== "" && { namespaceSelector: { matchLabels: { [NAMESPACE_NAME_LABEL]: namespace } } }),
     ...(typeof version === "string" && version !== "" && { customVersion: version }),

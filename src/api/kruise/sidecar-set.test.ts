@@ -16,7 +16,7 @@ const set = (spec: object = {}, version = "v1beta1"): SidecarSet => ({
 const HASH = "kruise.io/sidecarset-hash";
 const WITHOUT_IMAGE = "kruise.io/sidecarset-hash-without-image";
 
-test("a new image changes the hash, and not the one without images", () => {
+test("a new image changes the hash, but not the hash without images", () => {
   const before = completedBy(admissions, set()).metadata.annotations;
 
   const after = completedBy(admissions, set({ containers: [{ name: "log", image: "log:2" }] })).metadata.annotations;
@@ -25,13 +25,13 @@ test("a new image changes the hash, and not the one without images", () => {
   expect(after?.[WITHOUT_IMAGE]).toBe(before?.[WITHOUT_IMAGE]);
 });
 
-test("has the same hashes in both versions", () => {
+test("both versions have the same hashes", () => {
   expect(completedBy(admissions, set({}, "v1alpha1")).metadata.annotations).toEqual(
     completedBy(admissions, set()).metadata.annotations,
   );
 });
 
-test("hashes what is stored, with what the definition fills in", () => {
+test("the hash includes CRD defaults", () => {
   const policy = { targetContainersMode: "sum", resourcesExpr: { limits: { cpu: "cpu*50%" } } };
   const completed = completedBy(
     admissions,
@@ -42,7 +42,7 @@ test("hashes what is stored, with what the definition fills in", () => {
   expect(completedBy(admissions, completed as SidecarSet).metadata.annotations).toEqual(completed.metadata.annotations);
 });
 
-test("the hub takes a set that refers to what only members have", () => {
+test("the hub accepts a set that refers to objects only members have", () => {
   const spec = {
     injectionStrategy: { revision: { customVersion: "v1" } },
     patchPodMetadata: [{ annotations: { a: "b" } }],
@@ -51,7 +51,7 @@ test("the hub takes a set that refers to what only members have", () => {
   expect(problemsOf(admissions, completedBy(admissions, set(spec)) as SidecarSet)).toEqual([]);
 });
 
-test("a new set that asks for a version is that version on the hub, and says so", () => {
+test("on the hub, a new set that injects a custom version gets that version, with a warning", () => {
   const sent = set({ injectionStrategy: { paused: true, revision: { customVersion: "v1", policy: "Always" } } });
 
   expect(completedBy(admissions, sent).spec).toMatchObject({
@@ -60,11 +60,11 @@ test("a new set that asks for a version is that version on the hub, and says so"
   });
   expect(completedBy(admissions, sent).spec.injectionStrategy).not.toHaveProperty("revision");
   expect(warningsOf(admissions, sent)).toEqual([
-    'spec.injectionStrategy.revision.customVersion: members refuse a version that they do not have yet; the set itself is version "v1" (spec.customVersion), and the newest of it is injected',
+    'spec.injectionStrategy.revision.customVersion: members reject a version that they do not have yet; the set itself was given version "v1" (spec.customVersion), and its newest revision is injected',
   ]);
 });
 
-test("the version of a set in v1alpha1 is its label", () => {
+test("the version of a v1alpha1 set is a label", () => {
   const completed = completedBy(
     admissions,
     set({ injectionStrategy: { revision: { customVersion: "v1" } } }, "v1alpha1"),
@@ -74,7 +74,7 @@ test("the version of a set in v1alpha1 is its label", () => {
   expect(completed.spec).not.toHaveProperty("customVersion");
 });
 
-test("a set that asks for another version than its own, or for one of before, is left as it is", () => {
+test("a set that injects a version other than its own, or an update, is left unchanged", () => {
   const ofBefore = set({ injectionStrategy: { revision: { customVersion: "v1" } } });
   const another = set({ customVersion: "v2", injectionStrategy: { revision: { customVersion: "v1" } } });
 
@@ -82,7 +82,7 @@ test("a set that asks for another version than its own, or for one of before, is
   expect(completedBy(admissions, another).spec.injectionStrategy).toMatchObject({ revision: { customVersion: "v1" } });
 });
 
-test("a member refuses a set whose containers another one brings to the same pods", () => {
+test("a member rejects a set whose containers conflict with another set", () => {
   const object = completedBy(admissions, set());
   const other: unknown = { ...object, metadata: { name: "other" } };
   const read: ClusterReader = { ...emptyCluster, list: () => [other as JsonObject] };

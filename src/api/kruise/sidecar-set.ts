@@ -1,6 +1,4 @@
-/**
- * OpenKruise's SidecarSet: containers that are injected into pods as they are created, and updated with them running.
- */
+/** OpenKruise's SidecarSet: containers that are injected into new pods, and updated in running ones. */
 import type { Admission, AnyAdmission } from "../admission.ts";
 import { AGE } from "../define.ts";
 import type { Column } from "../kind.ts";

@@ -1,7 +1,4 @@
-/**
- * Rules of update strategies that several of OpenKruise's kinds share: shares of pods, the order in which pods come,
- * names.
- */
+/** Update strategy rules shared by several OpenKruise kinds: percentages of pods, update order, names. */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import type { UpdateScatterTerm } from "../facts/apps-kruise-v1beta1.ts";
@@ -17,7 +14,7 @@ const PERCENT = /^[0-9]+%$/;
 const PERCENT_PROBLEM =
   "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";
 
-/** A number that is not negative, or whole percents. */
+/** A non-negative number, or a whole percentage. */
 export function checkIntOrPercent(field: string, value: IntOrString): FieldError[] {
   if (typeof value === "number") return checkNotNegative(field, value);
   return PERCENT.test(value) ? [] : [wrongValue(field, goIntOrString(value), PERCENT_PROBLEM)];
@@ -29,13 +26,13 @@ export function checkAtMostAll(field: string, value: IntOrString): FieldError[] 
     : [];
 }
 
-/** The number before the percent sign; undefined for anything but whole percents. */
+/** The number before the percent sign; undefined for anything but whole percentages. */
 export const percentOf = (value: IntOrString): number | undefined =>
   typeof value === "string" && PERCENT.test(value) ? Number(value.slice(0, -1)) : undefined;
 
 export type Share = { value: number } | { problem: string };
 
-/** A share of pods, rounded up: a number, or percents with or without a fraction. */
+/** A share of pods, rounded up: a number or a percentage, which may have a fraction. */
 export function readShare(share: IntOrString | undefined, total: number): Share {
   if (share === undefined) return { problem: "nil value for IntOrString" };
   if (typeof share === "number") return { value: share };
@@ -51,7 +48,7 @@ function readFloat(text: string): number | undefined {
   return /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(text) ? Number(text) : undefined;
 }
 
-/** What is wrong with an order by weights or by a label; the first mistake only. */
+/** The first error in an update order by weight or by label. */
 export function priorityProblem(strategy: Read<UpdatePriorityStrategy> | undefined): string | undefined {
   const { weightPriority = [], orderPriority = [] } = strategy ?? {};
   if (weightPriority.length > 0 && orderPriority.length > 0)
@@ -65,7 +62,7 @@ export function priorityProblem(strategy: Read<UpdatePriorityStrategy> | undefin
   return orderPriority.some(({ orderedKey }) => !orderedKey) ? "order key can not be empty" : undefined;
 }
 
-/** What is wrong with pairs of labels that are to be scattered; the first mistake only. */
+/** The first error in the label pairs of a scatter strategy. */
 export function scatterProblem(terms: readonly Read<UpdateScatterTerm>[] | undefined): string | undefined {
   const seen = new Set<string>();
   for (const { key = "", value = "" } of terms ?? []) {
@@ -79,7 +76,7 @@ export function scatterProblem(terms: readonly Read<UpdateScatterTerm>[] | undef
 const PLAIN_NAME = "^[a-zA-Z0-9\\-]+$";
 const MAX_NAME_LENGTH = 63;
 
-/** Names that become labels of pods: letters, digits and dashes. */
+/** Names that become pod labels: letters, digits and dashes. */
 export const plainNameProblems =
   (kind: string) =>
   (name: string): string[] => [

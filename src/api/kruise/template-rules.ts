@@ -1,4 +1,4 @@
-/** Pod templates and claims in OpenKruise's kinds: defaults, rules, and what may change in place. */
+/** Pod templates and claims in OpenKruise's kinds: defaults, validation, and in-place updates. */
 import { equalJson, isObject, type DeepReadonly, type Json } from "../../base/index.ts";
 import { labelSelectorOf, matchesLabels, type FieldError } from "../../machinery/index.ts";
 import type { Review } from "../admission.ts";
@@ -19,14 +19,14 @@ type Read<T> = DeepReadonly<T>;
 type Template = Read<PodTemplateSpec>;
 
 /**
- * Ordinary containers are always pulled, whatever their tag: an update in place must not start what a node happens to
- * have.
+ * Containers default to Always regardless of the tag: an in-place update must not start an image that a node happens to
+ * have cached.
  */
 const ALWAYS = { pullPolicy: "Always" } as const;
 export const completeTemplate = (template: Template): Template =>
   defaultPodTemplate(template, { ...ALWAYS, outerLayer: true });
 
-/** Templates are completed when they are new, so that what is stored does not change under a workload. */
+/** Templates are defaulted only when they are new, so that a stored template does not change under its workload. */
 export function completesTemplate(
   template: unknown,
   oldObject: { readonly spec?: { readonly template?: unknown } } | undefined,
@@ -49,7 +49,7 @@ export const completeClaims = (
     );
   });
 
-/** What the definitions of workloads leave open. */
+/** Parts that the CRDs of workloads leave open. */
 export const OPEN_TEMPLATES = {
   template: "core-v1.PodTemplateSpec",
   volumeClaimTemplates: "core-v1.PersistentVolumeClaim",
@@ -60,7 +60,7 @@ interface Templated {
   readonly volumeClaimTemplates?: readonly Read<PersistentVolumeClaim>[];
 }
 
-/** Reads the open parts of a spec of which there is no table. */
+/** Decodes the open parts of a spec that has no fact table. */
 export function decodeTemplates<S extends Templated>(spec: S, refusal: (problem: string) => Error): S {
   const read = (name: string, value: unknown): Json =>
     isObject(value) ? decodedPart("core-v1", name, value, refusal) : (value as Json);
@@ -76,9 +76,7 @@ export function decodeTemplates<S extends Templated>(spec: S, refusal: (problem:
     : { ...spec, ...(template !== undefined && { template }), ...(claims && { volumeClaimTemplates: claims }) };
 }
 
-/**
- * A workload that leaves out its selector gets that of its pods on the hub. People take it for granted; they are told.
- */
+/** On the hub, a workload without a selector gets the labels of its pods. Users expect it; a warning is returned. */
 export function completeSelector<S extends { readonly selector?: Read<LabelSelector> }>(
   spec: S,
   labels: Readonly<Record<string, string>> | undefined,
@@ -90,10 +88,7 @@ export function completeSelector<S extends { readonly selector?: Read<LabelSelec
   return { ...spec, selector: { matchLabels: labels } };
 }
 
-/**
- * A selector that is still missing is null, as the webhook writes a pointer to nothing; the definition then refuses it
- * as that.
- */
+/** An absent selector becomes null, as the webhook writes a nil pointer; the CRD schema then rejects it. */
 export function withSelector<T extends { readonly spec?: { readonly selector?: unknown } }>({
   object,
   subresource,
@@ -109,7 +104,7 @@ export function withSelector<T extends { readonly spec?: { readonly selector?: u
 export const isEmptySelector = ({ matchLabels, matchExpressions }: Read<LabelSelector>): boolean =>
   Object.keys(matchLabels ?? {}).length + (matchExpressions?.length ?? 0) === 0;
 
-/** The selector of a workload; true when something can be matched with it. */
+/** Validates the selector of a workload; returns true when it can be used for matching. */
 export function checkOwnSelector(
   errors: FieldError[],
   selector: Read<LabelSelector> | undefined,
@@ -128,7 +123,7 @@ export function checkOwnSelector(
   return false;
 }
 
-/** An empty selector is reported as such, and not again for what it selects. */
+/** An empty selector is reported once, and not again for the pods it selects. */
 export function checkSelects(
   errors: FieldError[],
   at: string,
@@ -141,7 +136,7 @@ export function checkSelects(
     errors.push(wrongValue(at, goMap(labels), "`selector` does not match template `labels`"));
 }
 
-/** The template as a pod template, with the claims that its pods will have as volumes. */
+/** Validates the template as a pod template, with the claims of its pods as volumes. */
 export function checkOwnTemplate(
   errors: FieldError[],
   at: string,
@@ -163,8 +158,8 @@ export function checkOwnTemplate(
 }
 
 /**
- * Of StatefulSets upstream looks at the metadata of the template, and leaves the pods to the server that will be asked
- * to create them.
+ * For StatefulSets upstream validates only the metadata of the template, and leaves the pods to the server that creates
+ * them.
  */
 export function checkTemplateMetadata(
   errors: FieldError[],
@@ -179,7 +174,7 @@ export function checkTemplateMetadata(
   checkPodAnnotations(errors, `${at}.annotations`, annotations, template.spec ?? { containers: [] });
 }
 
-/** Pods that are replaced cannot end by themselves. */
+/** Pods that a workload replaces must not terminate on their own. */
 export function checkRunsOn(errors: FieldError[], at: string, template: Template | undefined, workload: string): void {
   const { restartPolicy = "Always", activeDeadlineSeconds } = template?.spec ?? {};
   if (restartPolicy !== "Always") errors.push(notOneOf(`${at}.spec.restartPolicy`, restartPolicy, ["Always"]));
@@ -189,7 +184,7 @@ export function checkRunsOn(errors: FieldError[], at: string, template: Template
     );
 }
 
-/** True when the template is the very one that passed before. */
+/** True when the template is the same one that passed before. */
 export function hasSettledTemplate<T extends { readonly spec?: { readonly template?: unknown } }>({
   object,
   settled,
@@ -202,7 +197,7 @@ export function hasSettledTemplate<T extends { readonly spec?: { readonly templa
 
 const IMAGE = /^\/containers\/\d+\/image$/;
 
-/** The first difference between two pod specs that an update in place cannot make: `add /containers/0/env`. */
+/** The first difference between two pod specs that an in-place update cannot apply: `add /containers/0/env`. */
 export function changeBeyondImages(
   before: Read<PodTemplateSpec>["spec"],
   after: Read<PodTemplateSpec>["spec"],
@@ -216,7 +211,7 @@ export function changeBeyondImages(
 const pathTo = (parent: string, key: string | number): string =>
   `${parent}/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`;
 
-/** What a JSON patch from one value to the other would do. */
+/** The operations of a JSON patch from one value to the other. */
 function* differences(before: Json, after: Json, path: string): Generator<[operation: string, path: string]> {
   if (isObject(before) && isObject(after)) {
     for (const key of Object.keys(after)) {

@@ -1,6 +1,6 @@
 /**
- * What OpenKruise's webhook fills in for a UnitedDeployment, and two short forms that it would refuse and the hub
- * takes: `topology.pools` for subsets, and a bare pod template, which becomes one of Deployments.
+ * Defaults of a UnitedDeployment in OpenKruise's webhook, and two short forms that the webhook would reject and the hub
+ * accepts: `topology.pools` for subsets, and a bare pod template, which becomes a template of Deployments.
  */
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
 import type { Review } from "../admission.ts";
@@ -46,7 +46,7 @@ export const completeUnitedDeployment =
       return change(spec, "topology", (topology) => change(topology, "subsets", completeSubsets));
     });
 
-/** Of the four templates upstream completes this one. */
+/** Of the four templates upstream defaults only this one. */
 function completeStatefulSets(template: Read<UnitedDeploymentTemplate>): Read<UnitedDeploymentTemplate> {
   return change(template, "statefulSetTemplate", (sets) =>
     change(sets, "spec", (spec) =>
@@ -55,7 +55,7 @@ function completeStatefulSets(template: Read<UnitedDeploymentTemplate>): Read<Un
   );
 }
 
-/** With limits on some subset, every subset has a lower one. */
+/** When any subset has limits, every subset gets a minReplicas. */
 function completeSubsets(subsets: readonly Read<UnitedDeploymentSubset>[]): readonly Read<UnitedDeploymentSubset>[] {
   if (!Array.isArray(subsets)) return subsets;
   const hasLimits = subsets.some((subset) => subset?.minReplicas !== undefined || subset?.maxReplicas !== undefined);
@@ -78,7 +78,7 @@ const TYPES = {
   deploymentTemplate: "DeploymentTemplateSpec",
 } as const;
 
-/** v1beta1 is in no table as a whole; three of its four templates are. */
+/** v1beta1 as a whole is in no fact table; three of its four templates are. */
 function decodeTemplate(given: Read<UnitedDeploymentTemplate>): Read<UnitedDeploymentTemplate> {
   let template = given;
   for (const [name, type] of Object.entries(TYPES) as [keyof typeof TYPES, string][]) {
@@ -93,18 +93,20 @@ function decodeTemplate(given: Read<UnitedDeploymentTemplate>): Read<UnitedDeplo
   );
 }
 
-/** Short forms as what they stand for. */
+/** Expands short forms. */
 export function writtenOut(given: Spec, isAlpha: boolean, warn: (text: string) => void): Spec {
   let spec = change(given, "topology", (topology) => {
     const { pools, ...rest } = topology as Read<UnitedDeploymentTopology> & { pools?: Json };
     if (!Array.isArray(pools) || rest.subsets !== undefined) return topology;
-    warn("spec.topology.pools is read as spec.topology.subsets; write it as that");
+    warn("spec.topology.pools was read as spec.topology.subsets; use spec.topology.subsets");
     return { ...rest, subsets: pools } as unknown as Read<UnitedDeploymentTopology>;
   });
   spec = change(spec, "template", (template) => {
     const { metadata, spec: pods } = template as { metadata?: Json; spec?: Json };
     if (!isObject(pods) || Object.keys(template).some((key) => key !== "metadata" && key !== "spec")) return template;
-    warn("spec.template is read as the pods of spec.template.deploymentTemplate; write it as that");
+    warn(
+      "spec.template was read as the pod template of spec.template.deploymentTemplate; use spec.template.deploymentTemplate",
+    );
     const { labels } = isObject(metadata) ? metadata : {};
     const selector = given.selector ?? { matchLabels: labels ?? {} };
     const sets = {

@@ -1,4 +1,4 @@
-/** Rules of UnitedDeployment, as OpenKruise's webhook has them; the same for both versions. */
+/** Validation of UnitedDeployment, as in OpenKruise's webhook; the same for both versions. */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import {
   dnsLabelProblems,
@@ -65,7 +65,7 @@ function checkSpec(errors: FieldError[], spec: Spec): void {
   checkPartitions(errors, updateStrategy?.manualUpdate?.partitions ?? {}, new Set(subsets.map(({ name }) => name)));
 }
 
-/** Every one of these errors shows all partitions, so their text grows with the square of their number. */
+/** Each of these errors prints all partitions, so the total text grows with the square of their number. */
 const MAX_PARTITION_ERRORS = 16;
 
 function checkPartitions(
@@ -88,7 +88,7 @@ const TEMPLATES = [
 ] as const;
 const ONE_OF = "one of statefulSetTemplate, advancedStatefulSetTemplate, cloneSetTemplate, or deploymentTemplate";
 
-/** What is given of the first template is looked at; CloneSets are left to their own webhook. */
+/** Validates the first template that is set; CloneSets are left to their own webhook. */
 function checkSubsetTemplate(
   errors: FieldError[],
   template: Read<UnitedDeploymentTemplate>,
@@ -203,7 +203,7 @@ function checkChange(errors: FieldError[], now: Spec, before: Spec): void {
   errors.push(...checkNotNegative("spec.replicas", now.replicas));
 }
 
-/** Nothing and an empty one are the same. */
+/** Absent and empty values are equal. */
 function isSame(a: unknown, b: unknown): boolean {
   const given = (value: unknown): unknown =>
     typeof value === "object" && value !== null && Object.keys(value).length > 0 ? value : null;

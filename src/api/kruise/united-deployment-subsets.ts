@@ -1,4 +1,4 @@
-/** How many replicas the subsets of a UnitedDeployment ask for, and whether that adds up. */
+/** Computes the replicas of the subsets of a UnitedDeployment, and whether they add up. */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import type { IntOrString } from "../facts/scalars.ts";
@@ -8,10 +8,10 @@ import type { UnitedDeploymentSubset } from "./united-deployment-types.ts";
 
 const AT = "spec.topology.subsets";
 const NO_LIMIT = 1_000_000;
-/** Stands for replicas that are not given. */
+/** Replicas that are not set. */
 const UNKNOWN = -1;
 
-/** The replicas that a subset's share is of the whole, rounded half up; or why it is none. */
+/** The replicas of a subset as a share of the total, rounded half up; or an error. */
 export function subsetReplicas(total: number | undefined, share: IntOrString): { value: number } | { problem: string } {
   if (typeof share === "number")
     return share < 0 ? { problem: `subset replicas (${share}) should not be less than 0` } : { value: share };
@@ -44,7 +44,7 @@ export function checkSubsetReplicas(
     subsets.filter((subset) => subset[name] !== undefined).length;
   const sums = { replicas: 0, min: 0, max: 0 };
   for (const [index, { replicas, minReplicas, maxReplicas }] of subsets.entries()) {
-    // Upstream shows the upper limit whichever is wrong, and names the lower one for both.
+    // Upstream prints the upper limit for both errors, and names the lower one.
     const shown = maxReplicas === undefined ? NOTHING : goIntOrString(maxReplicas);
     const read = (share: IntOrString | undefined, absent: number, field: string, value: string): number => {
       const result = share === undefined ? { value: absent } : subsetReplicas(expected, share);

@@ -1,6 +1,6 @@
 /**
- * The types of a UnitedDeployment. v1alpha1 is a fact of the published module; v1beta1 comes with OpenKruise's next
- * release and is stated here as the differences from it.
+ * The types of a UnitedDeployment. v1alpha1 is generated from the published module; v1beta1 comes with OpenKruise's
+ * next release and is declared here as differences from v1alpha1.
  */
 import type {
   SubsetTemplate as AlphaTemplate,

@@ -1,6 +1,6 @@
 /**
- * UnitedDeployment v1alpha1 and v1beta1. A template of CloneSets has the form of CloneSets of the same version. The
- * status of v1beta1 says of each subset what v1alpha1 says in maps beside them; only the maps' order is lost.
+ * Converts UnitedDeployment between v1alpha1 and v1beta1. A CloneSet template has the form of CloneSets of the same
+ * version. The v1beta1 status has per-subset fields where v1alpha1 has maps; only the order of the maps is lost.
  */
 import { isObject, type Json, type JsonObject } from "../../base/index.ts";
 import type { Schema } from "../../machinery/index.ts";
@@ -41,7 +41,7 @@ function statusToBeta({ subsetReplicas, updateStatus, ...status }: JsonObject): 
         subsets.push((subset = { name }));
         byName.set(name, subset);
       }
-      // Go leaves zeros out.
+      // Go omits zeros.
       if (value !== 0 || subset[field] !== undefined) subset[field] = value;
     }
   };
@@ -75,7 +75,7 @@ function subsetsOf({ subsetStatuses }: JsonObject): JsonObject[] {
 
 let schema: Schema | undefined;
 
-/** The v1alpha1 schema of the published definition with the CloneSets and the status of v1beta1. */
+/** The v1alpha1 schema of the published CRD, with the CloneSets and status of v1beta1. */
 export function v1beta1Schema(): Schema {
   schema ??= deriveSchema(definitionSchema("uniteddeployments.apps.kruise.io", "v1alpha1"));
   return schema;

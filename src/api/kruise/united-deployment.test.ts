@@ -14,7 +14,7 @@ const make = (spec: object): UnitedDeployment => ({
   spec: spec as UnitedDeployment["spec"],
 });
 
-test("pools and a bare pod template are read as what they stand for, with warnings", () => {
+test("pools and a bare pod template are expanded, with warnings", () => {
   const { object, problems, warnings } = review(
     admissions,
     make({
@@ -32,12 +32,12 @@ test("pools and a bare pod template are read as what they stand for, with warnin
     spec: { selector: { matchLabels: { app: "a" } }, template: { metadata: { labels: { app: "a" } } } },
   });
   expect(warnings).toEqual([
-    "spec.topology.pools is read as spec.topology.subsets; write it as that",
-    "spec.template is read as the pods of spec.template.deploymentTemplate; write it as that",
+    "spec.topology.pools was read as spec.topology.subsets; use spec.topology.subsets",
+    "spec.template was read as the pod template of spec.template.deploymentTemplate; use spec.template.deploymentTemplate",
   ]);
 });
 
-test("partitions of subsets that are not there are refused in few words, however many they are", () => {
+test("the error for partitions of unknown subsets is bounded in size", () => {
   const partitions = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`subset-${index}`, 1]));
   const template = {
     deploymentTemplate: {
@@ -61,7 +61,7 @@ test("partitions of subsets that are not there are refused in few words, however
   expect(problems[0]).toContain("subset subset-1 does not exist");
 });
 
-test("a limit on one subset gives every subset a lower one", () => {
+test("a limit on one subset sets minReplicas on every subset", () => {
   const template = {
     deploymentTemplate: {
       metadata: { labels: { app: "a" } },
@@ -82,7 +82,7 @@ test("a limit on one subset gives every subset a lower one", () => {
   expect(spec.topology?.subsets?.map(({ minReplicas }) => minReplicas)).toEqual([0, 0]);
 });
 
-test("subsets of CloneSets have the form of CloneSets of the same version", () => {
+test("CloneSet subsets have the form of CloneSets of the same version", () => {
   const alpha: JsonObject = {
     apiVersion: "apps.kruise.io/v1alpha1",
     kind: "UnitedDeployment",

@@ -1,6 +1,6 @@
 /**
- * How OpenKruise's webhooks look at an object: they read it as a Go struct, complete it, and say what is wrong with it.
- * A status or a scale is not theirs to see.
+ * Emulates OpenKruise's webhooks: they decode an object as a Go struct, default it, and validate it. They do not
+ * receive status and scale updates.
  */
 import { equalJson, isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
 import { deniedByWebhook, type FieldError } from "../../machinery/index.ts";
@@ -13,25 +13,25 @@ import { withoutNulls } from "./null-values.ts";
 
 type Read<T> = DeepReadonly<T>;
 
-/** The cluster that holds templates for others. What a rule would look for is on the members, which ask it again. */
+/** The cluster that holds templates. Objects that a rule would look up are on the members, which validate again. */
 export const HUB = "hub";
 export const isHub = ({ cluster }: { readonly cluster: string }): boolean => cluster === HUB;
 
 interface KruiseRules<T> {
   /** `cloneset` for the webhooks `mcloneset.kb.io` and `vcloneset.kb.io`. */
   name: string;
-  /** What a refusal is answered with. */
+  /** The status code of a rejection. */
   code: number | ((operation: Operation) => number);
-  /** The fact tables of the versions that upstream has published. */
+  /** The fact tables of the published versions. */
   tables: Readonly<Record<string, string>>;
   /**
-   * Fields of the spec that the definition leaves open, and what the webhook takes each, or each item of it, for:
+   * Spec fields that the CRD leaves open, and the type that the webhook decodes each, or each item of it, as:
    * `core-v1.Volume`.
    */
   open?: Readonly<Record<string, string>>;
   complete?(object: Read<T>, review: Review<T>): Read<T>;
   check(review: Review<T>): FieldError[];
-  /** What the server sees after the webhooks. */
+  /** Prepares the object after the webhooks. */
   prepare?(review: Review<T>): Read<T>;
 }
 
@@ -55,7 +55,7 @@ export function kruiseAdmission<T extends KubernetesObject>(
       const sent = nullFree(review.object, tables[versionOf(review.object)] ?? someTable, kind.kind);
       const object = withKnownFields(reads({ ...review, object: sent }), open, review);
       const completed = complete ? complete(object, { ...review, object }) : object;
-      // Upstream's webhook answers with its own form of the object only when it completed something; else zeros that
+      // Upstream's webhook returns its own form of the object only when it defaulted something; otherwise zeros that
       // were sent stay.
       return equalJson(completed, object) ? sent : completed;
     },
@@ -66,7 +66,7 @@ export function kruiseAdmission<T extends KubernetesObject>(
 
 const versionOf = (object: unknown): string => parseApiVersion((object as KubernetesObject).apiVersion).version;
 
-/** A value of the wrong type ends the request where it is read first. */
+/** A value of the wrong type ends the request at the first decoder. */
 export const refusalOf =
   (name: string) =>
   (problem: string): Error =>
@@ -79,7 +79,7 @@ function decoded<T>(
   refusal: (problem: string) => Error,
 ): Read<T> {
   const { spec } = object as JsonObject;
-  // A struct that is not given is one whose fields are not given.
+  // An absent struct is a struct with absent fields.
   if (table === undefined) return spec === undefined || spec === null ? { ...object, spec: {} } : object;
   const known = (settled as JsonObject | undefined)?.["spec"];
   const read = decodedPart(
@@ -93,8 +93,7 @@ function decoded<T>(
 }
 
 /**
- * A version without a table has the open fields of one that has: what is in them is of the right type, or the request
- * ends here.
+ * A version without a fact table has the open fields of one that has: values of the wrong type end the request here.
  */
 function checkOpenFields<T>(
   { object, settled }: Review<T>,
@@ -112,7 +111,7 @@ function checkOpenFields<T>(
   }
 }
 
-/** A version without a table has the open parts of one that has. */
+/** A version without a fact table has the open parts of one that has. */
 function nullFree<T>(object: Read<T>, table: string | undefined, kind: string): Read<T> {
   const { spec } = object as JsonObject;
   if (!isObject(spec) || table === undefined) return object;
@@ -120,10 +119,7 @@ function nullFree<T>(object: Read<T>, table: string | undefined, kind: string): 
   return free === spec ? object : { ...object, spec: free };
 }
 
-/**
- * What a Go struct has no place for does not come back from it. Upstream drops it without a word; here somebody may
- * want to know.
- */
+/** Fields unknown to the Go struct are lost. Upstream drops them silently; here a warning is returned. */
 function withKnownFields<T>(
   object: Read<T>,
   open: Readonly<Record<string, string>>,
@@ -149,7 +145,7 @@ function withKnownFields<T>(
   return result === spec ? object : { ...object, spec: result };
 }
 
-/** True when everything that rules look at has passed them before. */
+/** True when everything that validation reads has passed before. */
 function isSettled<T>({ object, settled }: Review<T>): boolean {
   if (settled === undefined) return false;
   const [now, before] = [

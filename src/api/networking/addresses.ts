@@ -1,16 +1,15 @@
 /**
- * IP addresses and networks as the kinds of Kubernetes check them: what is wrong with a text in its words, and what to
- * warn of.
+ * Validates IP addresses and networks as Kubernetes does, with its errors and warnings.
  *
- * Older fields accept what is not in canonical form and warn of it. A value that is stored already stays acceptable
- * whatever its form, so checks take the values that were there before.
+ * Older fields accept non-canonical forms with a warning. A stored value stays valid in any form, so checks take the
+ * previous values.
  */
 import { isIPv6 } from "node:net";
 import type { FieldError } from "../../machinery/index.ts";
 import { wrong } from "../field-errors.ts";
 
 export interface Address {
-  /** An IPv4 address in IPv6 form counts as IPv4. */
+  /** An IPv4-mapped IPv6 address counts as IPv4. */
   readonly family: 4 | 6;
   /** Four or sixteen. */
   readonly bytes: readonly number[];
@@ -25,7 +24,7 @@ export interface Network {
   readonly hasLeadingZeros: boolean;
 }
 
-/** No address or network is longer; the bound keeps what follows cheap. */
+/** No address or network is longer; the limit keeps parsing cheap. */
 const MAX_LENGTH = 64;
 
 export function parseAddress(text: string): Address | undefined {
@@ -33,7 +32,7 @@ export function parseAddress(text: string): Address | undefined {
   return text.includes(":") ? parseSix(text) : parseFour(text);
 }
 
-/** By hand, because an EndpointSlice has hundreds of them. */
+/** Parsed by hand, because an EndpointSlice has hundreds of them. */
 function parseFour(text: string): Address | undefined {
   const bytes: number[] = [];
   let hasLeadingZeros = false;
@@ -122,19 +121,19 @@ function masked({ address: { family, bytes }, prefixLength }: Network): Pick<Add
 const formatNetwork = (network: Network): string => `${formatAddress(masked(network))}/${network.prefixLength}`;
 const isMasked = (network: Network): boolean => formatAddress(masked(network)) === formatAddress(network.address);
 
-/** Whether `inner` lies within `outer` and is smaller. */
+/** Whether `inner` is within `outer` and smaller. */
 export function isStrictlyWithin(inner: Network, outer: Network): boolean {
   const { family } = inner.address;
   if (family !== outer.address.family || inner.prefixLength <= outer.prefixLength) return false;
   return formatAddress(masked({ ...inner, prefixLength: outer.prefixLength })) === formatAddress(masked(outer));
 }
 
-/** Undefined for what is no network. */
+/** Undefined when the text is not a network. */
 export const familyOfNetwork = (text: string): 4 | 6 | undefined => parseNetwork(text)?.address.family;
 
 const NO_ADDRESS = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
 
-/** Why a text is no address that is free of ambiguity; undefined when it is one, in whichever form. */
+/** Why a text is not an unambiguous address; undefined when it is one, in any form. */
 function addressProblem(text: string): string | undefined {
   const address = parseAddress(text);
   if (!address) return NO_ADDRESS;
@@ -142,19 +141,19 @@ function addressProblem(text: string): string | undefined {
   return address.isMapped ? "must not be an IPv4-mapped IPv6 address" : undefined;
 }
 
-/** `known`: values that were stored before, which stay acceptable. */
+/** `known`: previously stored values, which stay valid. */
 export function checkAddress(field: string, text: string, known: readonly string[] = []): FieldError[] {
   if (known.includes(text)) return [];
   const problem = addressProblem(text);
   return problem === undefined ? [] : [wrong(field, text, problem)];
 }
 
-/** Newer fields insist on the canonical form. */
+/** Newer fields require the canonical form. */
 export function checkCanonicalAddress(field: string, text: string): FieldError[] {
   return addressNameProblems(text).map((problem) => wrong(field, text, problem));
 }
 
-/** What is wrong with the name of an object that stands for an address: it is the address in its canonical form. */
+/** Validates the name of an object that represents an address: the canonical form of the address. */
 export function addressNameProblems(name: string): string[] {
   const problem = addressProblem(name);
   const address = parseAddress(name);
@@ -180,7 +179,7 @@ export function checkCanonicalNetwork(field: string, text: string): FieldError[]
   return text === canonical ? [] : [wrong(field, text, `must be in canonical form (${JSON.stringify(canonical)})`)];
 }
 
-/** An address of an interface with the network that it is in: `10.9.8.7/24`. */
+/** An interface address with its network: `10.9.8.7/24`. */
 export function checkInterfaceAddress(field: string, text: string): FieldError[] {
   const network = parseNetwork(text);
   if (!network)
@@ -190,7 +189,7 @@ export function checkInterfaceAddress(field: string, text: string): FieldError[]
   return text === canonical ? [] : [wrong(field, text, `must be in canonical form (${JSON.stringify(canonical)})`)];
 }
 
-/** Addresses that no traffic from elsewhere can reach are no endpoints. */
+/** Addresses that are unreachable from other hosts are not valid endpoints. */
 export function checkEndpointAddress(field: string, text: string): FieldError[] {
   const address = parseAddress(text);
   if (!address) return [wrong(field, text, "must be a valid IP address")];

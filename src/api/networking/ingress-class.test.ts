@@ -9,7 +9,7 @@ const ingressClass = (spec: object): IngressClass => ({
   spec,
 });
 
-test("parameters are the cluster's unless they say otherwise", () => {
+test("parameters default to cluster scope", () => {
   expect(
     completedBy(admissions, ingressClass({ controller: "a.b/c", parameters: { kind: "K", name: "n" } })).spec
       ?.parameters?.scope,
@@ -17,31 +17,31 @@ test("parameters are the cluster's unless they say otherwise", () => {
 });
 
 const refused: Record<string, [spec: object, want: string[]]> = {
-  "no controller": [{}, ["spec.controller: Required value"]],
+  "a missing controller": [{}, ["spec.controller: Required value"]],
   "a controller without a domain": [
     { controller: "a" },
     ['spec.controller: Invalid value: "a": must be a domain-prefixed path (such as "acme.io/foo")'],
   ],
-  "parameters in no namespace": [
+  "namespaced parameters without a namespace": [
     { controller: "a.b/c", parameters: { kind: "K", name: "n", scope: "Namespace" } },
     ["spec.parameters.namespace: Required value: `parameters.scope` is set to 'Namespace'"],
   ],
-  "parameters of the cluster in a namespace": [
+  "cluster-scoped parameters with a namespace": [
     { controller: "a.b/c", parameters: { kind: "K", name: "n", namespace: "x" } },
     ["spec.parameters.namespace: Forbidden: `parameters.scope` is set to 'Cluster'"],
   ],
-  "parameters that are nothing": [
+  "empty parameters": [
     { controller: "a.b/c", parameters: {} },
     ["spec.parameters.kind: Required value", "spec.parameters.name: Required value"],
   ],
 };
 for (const [what, [spec, want]] of Object.entries(refused)) {
-  test(`refused: ${what}`, () => {
+  test(`rejects ${what}`, () => {
     expect(problemsOf(admissions, ingressClass(spec))).toEqual(want);
   });
 }
 
-test("the controller of a class stays", () => {
+test("the controller of a class is immutable", () => {
   expect(problemsOf(admissions, ingressClass({ controller: "x.y/z" }), ingressClass({ controller: "a.b/c" }))).toEqual([
     'spec.controller: Invalid value: "x.y/z": field is immutable',
   ]);

@@ -1,4 +1,4 @@
-/** IngressClass: who carries out Ingresses. */
+/** IngressClass: the controller that implements Ingresses. */
 import type { DeepReadonly } from "../../base/index.ts";
 import { dnsLabelProblems, dnsSubdomainProblems, pathSegmentProblems, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
@@ -18,7 +18,7 @@ export type IngressClass = IngressClassFacts;
 
 type Read<T> = DeepReadonly<T>;
 
-/** With the value `true` it marks the class of Ingresses that name none. */
+/** With the value `true` it marks the default class of Ingresses. */
 export const DEFAULT_INGRESS_CLASS = "ingressclass.kubernetes.io/is-default-class";
 
 const MAX_CONTROLLER_BYTES = 250;
@@ -64,7 +64,7 @@ function checkSpec({ controller = "", parameters }: Sent<IngressClassSpec>): Fie
   ];
 }
 
-/** A domain and a path below it. */
+/** A domain followed by a path. */
 function checkController(at: string, text: string): FieldError[] {
   if (text === "") return [missing(at)];
   const slash = text.indexOf("/");
@@ -96,7 +96,7 @@ function checkParameters(
   ];
 }
 
-/** Kind or name of an object that is referred to. */
+/** Kind or name of a referenced object. */
 export function checkReferenceName(field: string, name: string): FieldError[] {
   return name === "" ? [missing(field)] : checkText(field, name, pathSegmentProblems);
 }

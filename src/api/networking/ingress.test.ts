@@ -15,29 +15,32 @@ const withPath = (path: object): object => ({
 const PATH = "spec.rules[0].http.paths[0]";
 
 const refused: Record<string, [spec: object, want: string[]]> = {
-  "nothing to lead to": [{}, ["spec: Invalid value: null: either `defaultBackend` or `rules` must be specified"]],
+  "an Ingress without rules and default backend": [
+    {},
+    ["spec: Invalid value: null: either `defaultBackend` or `rules` must be specified"],
+  ],
   "a path without a type": [
     withPath({ pathType: undefined }),
     [`${PATH}.pathType: Required value: pathType must be specified`],
   ],
-  "a path that does not begin at the root": [
+  "a path that does not start with a slash": [
     withPath({ path: "x" }),
     [`${PATH}.path: Invalid value: "x": must be an absolute path`],
   ],
-  "a path that climbs": [
+  "a path with a .. segment": [
     withPath({ path: "/a/../b" }),
     [`${PATH}.path: Invalid value: "/a/../b": must not contain '/../'`],
   ],
-  "a path that ends by climbing": [
+  "a path that ends with ..": [
     withPath({ path: "/a/.." }),
     [`${PATH}.path: Invalid value: "/a/..": cannot end with '/..'`],
   ],
-  "an address as a host": [
+  "an IP address as a host": [
     { rules: [{ host: "1.2.3.4" }] },
     ['spec.rules[0].host: Invalid value: "1.2.3.4": must be a DNS name, not an IP address'],
   ],
   "rules without paths": [{ rules: [{ http: { paths: [] } }] }, ["spec.rules[0].http.paths: Required value"]],
-  "two backends in one": [
+  "a backend with both a resource and a service": [
     { defaultBackend: { ...backend, resource: { kind: "K", name: "n" } } },
     ['spec.defaultBackend: Invalid value: "": cannot set both resource and service backends'],
   ],
@@ -51,19 +54,19 @@ const refused: Record<string, [spec: object, want: string[]]> = {
   ],
 };
 for (const [what, [spec, want]] of Object.entries(refused)) {
-  test(`refused: ${what}`, () => {
+  test(`rejects ${what}`, () => {
     expect(problemsOf(admissions, ingress(spec))).toEqual(want);
   });
 }
 
-test("a secret's name that was stored stays acceptable", () => {
+test("a stored secret name stays valid", () => {
   const spec = { defaultBackend: backend, tls: [{ secretName: "A_b" }] };
 
   expect(problemsOf(admissions, ingress(spec))).toHaveLength(1);
   expect(problemsOf(admissions, ingress(spec), ingress(spec))).toEqual([]);
 });
 
-test("field and annotation name the same class", () => {
+test("ingressClassName and the annotation must match", () => {
   const annotations = { "kubernetes.io/ingress.class": "x" };
 
   expect(problemsOf(admissions, ingress({ defaultBackend: backend, ingressClassName: "y" }, annotations))).toEqual([
@@ -74,7 +77,7 @@ test("field and annotation name the same class", () => {
   ]);
 });
 
-test("three hosts are shown, and how many rules there are beside", () => {
+test("prints three hosts and the number of further rules", () => {
   const object = ingress({ rules: [{ host: "a.b" }, {}, { host: "c.d" }, { host: "e.f" }, { host: "g.h" }] });
 
   expect(Ingress.versions["v1"]?.columns[2]?.value?.(object as never, 0)).toBe("a.b,c.d,e.f + 2 more...");

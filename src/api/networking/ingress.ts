@@ -1,4 +1,4 @@
-/** Ingress: which host and path lead to which Service. */
+/** Ingress: routes hosts and paths to Services. */
 import type { DeepReadonly } from "../../base/index.ts";
 import { dnsLabelProblems, dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
@@ -25,7 +25,7 @@ export type Ingress = IngressFacts;
 
 type Read<T> = DeepReadonly<T>;
 
-/** How the class was named before there was a field for it. */
+/** The annotation for the class, which predates the field. */
 export const INGRESS_CLASS_ANNOTATION = "kubernetes.io/ingress.class";
 
 const SHOWN_HOSTS = 3;
@@ -40,7 +40,7 @@ function hostsCell({ spec }: Read<Ingress>): string {
   const rules = spec?.rules ?? [];
   const hosts = rules.flatMap(({ host }) => host || []);
   if (hosts.length === 0) return "*";
-  // Rules without a host count among those that are not shown, as they always did.
+  // Rules without a host count as not shown, as upstream does.
   const isCut = rules.length > SHOWN_HOSTS && rules.slice(0, -1).filter(({ host }) => host).length >= SHOWN_HOSTS;
   return `${hosts.slice(0, SHOWN_HOSTS).join(",")}${isCut ? ` + ${rules.length - SHOWN_HOSTS} more...` : ""}`;
 }
@@ -66,7 +66,7 @@ export const Ingress: Kind<Ingress> = builtInKind<Ingress>({
   traits: { metadataChecks: { update: true, create: true } },
 });
 
-/** What was stored under older rules stays acceptable. */
+/** Values stored under older rules stay valid. */
 interface Leniency {
   secretNames: boolean;
   wildcardRules: boolean;

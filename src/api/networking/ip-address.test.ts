@@ -11,7 +11,7 @@ const address = (parentRef?: object): IPAddress =>
     spec: { parentRef },
   }) as IPAddress;
 
-test("an address is somebody's", () => {
+test("an address needs a parent reference", () => {
   expect(problemsOf(admissions, address())).toEqual(["spec.parentRef: Required value"]);
   expect(problemsOf(admissions, address({}))).toEqual([
     "spec.parentRef.resource: Required value",
@@ -19,7 +19,7 @@ test("an address is somebody's", () => {
   ]);
 });
 
-test("whose it is never changes", () => {
+test("the parent reference is immutable", () => {
   const old = completedBy(admissions, address({ resource: "services", name: "a" }));
 
   expect(problemsOf(admissions, address({ resource: "services", name: "b" }), old)).toEqual([
@@ -27,13 +27,13 @@ test("whose it is never changes", () => {
   ]);
 });
 
-test("its name is the address in its one form", () => {
+test("the name is the canonical form of the address", () => {
   expect(addressNameProblems("10.0.0.1")).toEqual([]);
   expect(addressNameProblems("2001:DB8::1")).toEqual(['must be in canonical form ("2001:db8::1")']);
   expect(addressNameProblems("web")).toEqual(["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"]);
 });
 
-test("those of Services are told from those that people made", () => {
+test("distinguishes addresses of the Service allocator from user-created ones", () => {
   expect(isAllocated(addressOfService("10.0.0.1", { namespace: "n", name: "a" }))).toBe(true);
   expect(isAllocated(address({ resource: "services", name: "a" }))).toBe(false);
 });

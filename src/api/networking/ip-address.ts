@@ -1,4 +1,4 @@
-/** IPAddress: one address of a cluster's Services, and whose it is. Its name is the address. */
+/** IPAddress: one address of a cluster's Services, and its owner. Its name is the address. */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import { dnsSubdomainProblems, pathSegmentProblems, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
@@ -15,10 +15,10 @@ export type IPAddress = IPAddressFacts;
 
 const FAMILY_LABEL = "ipaddress.kubernetes.io/ip-family";
 const MANAGER_LABEL = "ipaddress.kubernetes.io/managed-by";
-/** The allocator of Services writes it on what it makes. */
+/** Set by the Service allocator on its objects. */
 const ALLOCATOR = "ipallocator.k8s.io";
 
-/** Made by the allocator, and to be removed by it; others may keep addresses to themselves by making one. */
+/** Created by the allocator, and removed by it; users may reserve an address by creating one. */
 export const isAllocated = ({ metadata }: Pick<DeepReadonly<IPAddress>, "metadata">): boolean =>
   metadata.labels?.[MANAGER_LABEL] === ALLOCATOR;
 
@@ -49,7 +49,7 @@ function checkParent(at: string, parent: Sent<ParentReference> | undefined): Fie
   if (!parent) return [missing(at)];
   const { group, resource = "", namespace, name = "" } = parent;
   return [
-    // Services are in the group without a name.
+    // Services are in the core group, which has no name.
     ...(group ? checkText(`${at}.group`, group, dnsSubdomainProblems) : []),
     ...checkReferenceName(`${at}.resource`, resource),
     ...checkReferenceName(`${at}.name`, name),
@@ -57,7 +57,7 @@ function checkParent(at: string, parent: Sent<ParentReference> | undefined): Fie
   ];
 }
 
-/** As messages print a parent: with every field. */
+/** A parent as messages print it: with all fields. */
 const parentForm = ({ group = "", resource = "", namespace = "", name = "" }: Sent<ParentReference>): object => ({
   Group: group,
   Resource: resource,
@@ -74,7 +74,7 @@ function checkAddressObject({ object, oldObject }: Review<IPAddress>): FieldErro
   return errors;
 }
 
-/** The address that a Service holds. */
+/** The IPAddress of a Service. */
 export function addressOfService(address: string, service: { namespace: string; name: string }): IPAddress {
   return {
     apiVersion: "networking.k8s.io/v1",

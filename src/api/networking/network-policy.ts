@@ -1,4 +1,4 @@
-/** NetworkPolicy: which traffic pods accept and send. */
+/** NetworkPolicy: the traffic that pods accept and send. */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
@@ -62,7 +62,7 @@ function completeSpec(spec: Read<NetworkPolicySpec>): Read<NetworkPolicySpec> {
   return fill(typed, { policyTypes: typed.egress?.length ? ["Ingress", "Egress"] : ["Ingress"] });
 }
 
-/** Rules of both directions, with the names of their peers made alike. */
+/** Rules of both directions, with a common name for their peers. */
 function rulesOf({ ingress = [], egress = [] }: Read<NetworkPolicySpec>): Rule[] {
   return [
     ...ingress.map(({ ports, from = [] }, index) => ({

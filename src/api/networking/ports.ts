@@ -1,4 +1,4 @@
-/** Ports by number and by name, and the protocols that they are for. */
+/** Validates ports by number and by name, and their protocols. */
 import type { FieldError } from "../../machinery/index.ts";
 import { missing, notOneOf, wrong } from "../field-errors.ts";
 

@@ -11,20 +11,20 @@ const range = (cidrs: string[], fields: object = {}): ServiceCIDR => ({
 });
 
 const refused: Record<string, [cidrs: string[], want: string[]]> = {
-  "no range": [[], ["spec.cidrs: Required value: at least one CIDR required"]],
-  "three ranges": [
+  "no CIDR": [[], ["spec.cidrs: Required value: at least one CIDR required"]],
+  "three CIDRs": [
     ["a", "b", "c"],
     ['spec.cidrs: Invalid value: {"CIDRs":["a","b","c"]}: may only hold up to 2 values'],
   ],
-  "an address in the place of a range": [
+  "an address instead of a CIDR": [
     ["10.0.0.1/24"],
     ['spec.cidrs[0]: Invalid value: "10.0.0.1/24": must not have bits set beyond the prefix length'],
   ],
-  "another form than the canonical": [
+  "a non-canonical form": [
     ["2001:DB8::/64"],
     ['spec.cidrs[0]: Invalid value: "2001:DB8::/64": must be in canonical form ("2001:db8::/64")'],
   ],
-  "two ranges of one family": [
+  "two CIDRs of one IP family": [
     ["10.0.0.0/24", "10.0.1.0/24"],
     [
       'spec.cidrs: Invalid value: ["10.0.0.0/24","10.0.1.0/24"]: may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64',
@@ -32,12 +32,12 @@ const refused: Record<string, [cidrs: string[], want: string[]]> = {
   ],
 };
 for (const [what, [cidrs, want]] of Object.entries(refused)) {
-  test(`refused: ${what}`, () => {
+  test(`rejects ${what}`, () => {
     expect(problemsOf(admissions, range(cidrs))).toEqual(want);
   });
 }
 
-test("a range of the other family may be added, and nothing else changed", () => {
+test("a CIDR of the other IP family may be added; other changes are rejected", () => {
   const old = completedBy(admissions, range(["10.0.0.0/24"]));
 
   expect(problemsOf(admissions, range(["10.0.0.0/24", "2001:db8::/64"]), old)).toEqual([]);
@@ -46,7 +46,7 @@ test("a range of the other family may be added, and nothing else changed", () =>
   ]);
 });
 
-test("a range that is going, or not ready, is not drawn from", () => {
+test("no addresses are allocated from a range that is being deleted or not ready", () => {
   const ready = (status: "True" | "False"): object => ({
     status: {
       conditions: [{ type: "Ready", status, reason: "", message: "", lastTransitionTime: "2024-05-01T12:00:00Z" }],

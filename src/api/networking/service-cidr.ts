@@ -28,7 +28,7 @@ const MAX_RANGES = 2;
 
 function checkRanges(ranges: readonly string[]): FieldError[] {
   if (ranges.length === 0) return [missing(AT, "at least one CIDR required")];
-  // The whole spec is shown, with the name that its field has in Go.
+  // The whole spec is printed, with the Go name of its field.
   if (ranges.length > MAX_RANGES) return [wrong(AT, { CIDRs: ranges }, "may only hold up to 2 values")];
   const errors = ranges.flatMap((range, index) => checkCanonicalNetwork(`${AT}[${index}]`, range));
   const [first, second] = ranges.map(familyOfNetwork);
@@ -42,7 +42,7 @@ function checkRanges(ranges: readonly string[]): FieldError[] {
 
 const IMMUTABLE = "field is immutable";
 
-/** A range of the other family may be added, and nothing else changed. */
+/** A CIDR of the other IP family may be added; other changes are rejected. */
 function checkChange(ranges: readonly string[], before: readonly string[]): FieldError[] {
   const changed = (index: number): FieldError[] =>
     ranges[index] === before[index] ? [] : [wrong(`${AT}[${index}]`, ranges[index], IMMUTABLE)];
@@ -58,7 +58,7 @@ function checkServiceRange({ object, oldObject }: Review<ServiceCIDR>): FieldErr
 
 const rangesOf = ({ spec }: DeepReadonly<ServiceCIDR>): readonly string[] => spec?.cidrs ?? [];
 
-/** The range that every cluster has from the start. */
+/** The initial range of every cluster. */
 export const DEFAULT_SERVICE_CIDR = "kubernetes";
 
 export function defaultServiceCidr(range: string, since: string): ServiceCIDR {
@@ -81,10 +81,7 @@ export function defaultServiceCidr(range: string, since: string): ServiceCIDR {
   };
 }
 
-/**
- * The IPv4 ranges from which addresses may be drawn now: none of one that is being deleted, or that somebody found not
- * to be ready.
- */
+/** The IPv4 ranges from which addresses may be allocated: none of a range that is being deleted or not ready. */
 export function usableRanges(
   object: DeepReadonly<ServiceCIDR>,
 ): { address: readonly number[]; prefixLength: number }[] {

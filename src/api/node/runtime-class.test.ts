@@ -6,10 +6,14 @@ const makeClass = (rest: object): RuntimeClass =>
   ({ apiVersion: "node.k8s.io/v1", kind: "RuntimeClass", metadata: { name: "a" }, ...rest }) as RuntimeClass;
 
 const cases: Record<string, [rest: object, old: object | undefined, want: string[]]> = {
-  "a class has a handler": [{}, undefined, ["handler: Required value"]],
-  "a handler is one label": [{ handler: "a.b" }, undefined, ['handler: Invalid value: "a.b": must not contain dots']],
-  "a handler stays": [{ handler: "b" }, { handler: "a" }, ['handler: Invalid value: "b": field is immutable']],
-  "overhead is what a container could ask for": [
+  "a class needs a handler": [{}, undefined, ["handler: Required value"]],
+  "a handler must be a DNS label": [
+    { handler: "a.b" },
+    undefined,
+    ['handler: Invalid value: "a.b": must not contain dots'],
+  ],
+  "the handler is immutable": [{ handler: "b" }, { handler: "a" }, ['handler: Invalid value: "b": field is immutable']],
+  "overhead follows the rules of container resources": [
     { handler: "a", overhead: { podFixed: { foo: "1" } } },
     undefined,
     [
@@ -17,7 +21,7 @@ const cases: Record<string, [rest: object, old: object | undefined, want: string
       'overhead.limits[foo]: Invalid value: "foo": must be a standard resource for containers',
     ],
   ],
-  "a toleration is stated once": [
+  "a toleration must be unique": [
     { handler: "a", scheduling: { tolerations: [{ key: "k" }, { key: "k", tolerationSeconds: undefined }] } },
     undefined,
     [
@@ -31,7 +35,7 @@ for (const [behaviour, [rest, old, want]] of Object.entries(cases)) {
   });
 }
 
-test("old labels of nodes are warned of", () => {
+test("warns of deprecated node labels", () => {
   expect(
     warningsOf(
       admissions,

@@ -1,4 +1,4 @@
-/** RuntimeClass: which container runtime runs a pod, what that costs, and where it is to be had. */
+/** RuntimeClass: the container runtime of a pod, its overhead, and the nodes that support it. */
 import type { DeepReadonly } from "../../base/index.ts";
 import { dnsLabelProblems, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
@@ -31,7 +31,7 @@ export const RuntimeClass: Kind<RuntimeClass> = builtInKind<RuntimeClass>({
   },
 });
 
-/** The rules are those of a container's limits, and so is the path in messages. */
+/** The rules are those of container limits, including the path in messages. */
 function checkOverhead({ overhead }: DeepReadonly<RuntimeClass>): FieldError[] {
   const errors: FieldError[] = [];
   if (overhead) checkContainerResources(errors, "overhead", { limits: overhead.podFixed ?? {} }, new Set());
@@ -40,7 +40,7 @@ function checkOverhead({ overhead }: DeepReadonly<RuntimeClass>): FieldError[] {
 
 const TOLERATIONS = "scheduling.tolerations";
 
-/** A toleration as the real server's own type, which has no JSON names. */
+/** A toleration as the real server's Go type, which has no JSON names. */
 function shown({ key = "", operator, value = "", effect, tolerationSeconds }: DeepReadonly<Toleration>): unknown {
   return {
     Key: key,

@@ -1,6 +1,4 @@
-/**
- * AddOnPlacementScore: numbers that somebody gives a cluster, in its namespace, for Placements to order clusters by.
- */
+/** AddOnPlacementScore: scores of a cluster, in its namespace, by which Placements rank clusters. */
 import type { AddOnPlacementScore as AddOnPlacementScoreFacts } from "../facts/cluster-ocm-v1alpha1.ts";
 import type { Kind } from "../kind.ts";
 import { CLUSTER_GROUP } from "./names.ts";
@@ -18,8 +16,8 @@ export const AddOnPlacementScore: Kind<AddOnPlacementScore> = ocmKind<AddOnPlace
   columns: [],
   subresources: { status: true },
   describes: {
-    "": "Numbers that somebody gives a cluster, for Placements to order clusters by. It lives in the namespace of the cluster.",
-    "status.scores": "By name, from -100 to 100.",
-    "status.validUntil": "Until when the scores count; unset is for ever.",
+    "": "Scores of a cluster, by which Placements rank clusters. It is in the namespace of the cluster.",
+    "status.scores": "The scores by name, from -100 to 100.",
+    "status.validUntil": "The time until which the scores are valid; forever when unset.",
   },
 });

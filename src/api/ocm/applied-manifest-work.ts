@@ -1,4 +1,7 @@
-/** AppliedManifestWork: on a member, what a ManifestWork of a hub brought there. Its deletion takes that away. */
+/**
+ * AppliedManifestWork: on a member, records the objects that a ManifestWork of a hub applied. Deleting it deletes those
+ * objects.
+ */
 import type { AppliedManifestWork as AppliedManifestWorkFacts } from "../facts/work-ocm-v1.ts";
 import type { Kind } from "../kind.ts";
 import { WORK_GROUP } from "./names.ts";
@@ -16,11 +19,11 @@ export const AppliedManifestWork: Kind<AppliedManifestWork> = ocmKind<AppliedMan
   columns: [],
   subresources: { status: true },
   describes: {
-    "": "What a ManifestWork of a hub brought to this cluster. Deleting it takes that away.",
-    "spec.hubHash": "Which hub it was.",
-    "spec.manifestWorkName": "Which ManifestWork of the hub it was.",
-    "spec.agentID": "Which agent brought it.",
-    "status.appliedResources": "The objects, by uid.",
-    "status.evictionStartTime": "Since when the ManifestWork is missed on the hub.",
+    "": "The objects that a ManifestWork of a hub applied to this cluster. Deleting it deletes those objects.",
+    "spec.hubHash": "The hash that identifies the hub.",
+    "spec.manifestWorkName": "The name of the ManifestWork on the hub.",
+    "spec.agentID": "The ID of the agent that applied it.",
+    "status.appliedResources": "The applied objects, with their uid.",
+    "status.evictionStartTime": "The time since when the ManifestWork is missing on the hub.",
   },
 });

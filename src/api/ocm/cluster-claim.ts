@@ -1,4 +1,6 @@
-/** ClusterClaim: something that a member says of itself, on the member. Its agent reports it to the hub. */
+/**
+ * ClusterClaim: a property that a member declares about itself, stored on the member. Its agent reports it to the hub.
+ */
 import type { ClusterClaim as ClusterClaimFacts } from "../facts/cluster-ocm-v1alpha1.ts";
 import type { Kind } from "../kind.ts";
 import { CLUSTER_GROUP } from "./names.ts";
@@ -15,7 +17,7 @@ export const ClusterClaim: Kind<ClusterClaim> = ocmKind<ClusterClaim>({
   facts: "clusterclaims.cluster.open-cluster-management.io",
   columns: [],
   describes: {
-    "": "Something that the cluster says of itself, which its agent reports to the hub.",
-    "spec.value": "What is claimed; the name of the object says of what.",
+    "": "A property that the cluster declares about itself, which its agent reports to the hub.",
+    "spec.value": "The value of the property; the object's name is the property name.",
   },
 });

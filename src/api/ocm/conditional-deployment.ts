@@ -1,7 +1,7 @@
 /**
- * The shorthand of two annotations on a ManifestWork: it is for its cluster only while that has certain labels. Open
- * Cluster Management has no such notion; there a Placement selects clusters by label, and a ManifestWorkReplicaSet
- * brings the work to those.
+ * Two shorthand annotations on a ManifestWork restrict it to its cluster only while the cluster has certain labels.
+ * Open Cluster Management has no such feature; there a Placement selects clusters by label, and a
+ * ManifestWorkReplicaSet creates works for them.
  */
 import type { DeepReadonly } from "../../base/index.ts";
 import {
@@ -19,8 +19,8 @@ export const REQUIRED_LABELS_ANNOTATION = "ocm.io/required-labels";
 type Annotations = DeepReadonly<Record<string, string>> | undefined;
 
 /**
- * The labels that a cluster must have for a work with these annotations; undefined for a work that has no condition.
- * Throws for labels that are no selector.
+ * The labels that a cluster must have for a work with these annotations; undefined for an unconditional work. Throws
+ * for an invalid selector.
  */
 export function requiredLabels(annotations: Annotations): LabelSelector | undefined {
   if (annotations?.[CONDITIONAL_DEPLOYMENT_ANNOTATION] !== "true") return undefined;
@@ -28,13 +28,13 @@ export function requiredLabels(annotations: Annotations): LabelSelector | undefi
   return parseLabelSelector(text);
 }
 
-/** Whether a work with these annotations is for a cluster with these labels. */
+/** Whether a work with these annotations applies to a cluster with these labels. */
 export function isDeployedTo(annotations: Annotations, labels: Readonly<Record<string, string>> | undefined): boolean {
   const selector = requiredLabels(annotations);
   return selector === undefined || matchesLabels(selector, labels);
 }
 
-/** What nobody can read would keep a work from its cluster for ever. */
+/** An invalid selector would keep a work from its cluster forever. */
 export function checkConditionalDeployment(annotations: Annotations): FieldError[] {
   try {
     requiredLabels(annotations);
@@ -54,6 +54,6 @@ export function checkConditionalDeployment(annotations: Annotations): FieldError
 export function conditionalDeploymentWarnings(annotations: Annotations): string[] {
   if (annotations?.[CONDITIONAL_DEPLOYMENT_ANNOTATION] !== "true") return [];
   return [
-    `metadata.annotations: ${CONDITIONAL_DEPLOYMENT_ANNOTATION} is understood by Flotilla alone; the canonical form is a ManifestWorkReplicaSet with a Placement that selects clusters by label`,
+    `metadata.annotations: ${CONDITIONAL_DEPLOYMENT_ANNOTATION} is only supported by Flotilla; the canonical form is a ManifestWorkReplicaSet with a Placement that selects clusters by label`,
   ];
 }

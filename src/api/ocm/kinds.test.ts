@@ -9,7 +9,7 @@ import { ManifestWork } from "./manifest-work.ts";
 const all = [...ocmHubKinds, ...ocmMemberKinds];
 const schemaOf = ({ versions, storageVersion }: Kind): Schema => versions[storageVersion]?.schema ?? {};
 
-/** The schema at a path; `[]` stands for the items of a list. */
+/** The schema at a path; `[]` are the items of a list. */
 function at(schema: Schema | undefined, ...path: string[]): Schema | undefined {
   return path.reduce<Schema | undefined>(
     (inner, step) => (step === "[]" ? inner?.items : inner?.properties?.[step]),
@@ -17,7 +17,7 @@ function at(schema: Schema | undefined, ...path: string[]): Schema | undefined {
   );
 }
 
-test("kinds have the short names that people type", () => {
+test("kinds have their usual short names", () => {
   expect(Object.fromEntries(all.flatMap(({ kind, shortNames }) => (shortNames ? [[kind, shortNames]] : [])))).toEqual({
     ManagedCluster: ["mcl", "mcls"],
     ManagedClusterSet: ["mclset", "mclsets"],
@@ -27,11 +27,11 @@ test("kinds have the short names that people type", () => {
   });
 });
 
-test("all but claims have a status of their own", () => {
+test("all kinds but ClusterClaim have a status subresource", () => {
   expect(all.filter(({ subresources }) => !subresources.status).map(({ kind }) => kind)).toEqual(["ClusterClaim"]);
 });
 
-test("what is ignored on members can be named in three ways, by a work and by a template of works", () => {
+test("ignoreFields supports three notations, in works and in work templates", () => {
   const rest = ["manifestConfigs", "[]", "updateStrategy", "serverSideApply", "ignoreFields", "[]"];
   const works = [
     at(schemaOf(ManifestWork), "spec", ...rest),
@@ -50,11 +50,11 @@ test("what is ignored on members can be named in three ways, by a work and by a 
   }
 });
 
-test("every kind says what it is", () => {
+test("every kind has a description", () => {
   expect(all.filter((kind) => !schemaOf(kind).description).map(({ kind }) => kind)).toEqual([]);
 });
 
-test("an agent installs definitions of what it needs on a member", () => {
+test("an agent installs the CRDs it needs on a member", () => {
   const definitions = ocmMemberDefinitions();
 
   expect(definitions.map(({ metadata }) => metadata.name)).toEqual([

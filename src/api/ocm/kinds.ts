@@ -26,8 +26,6 @@ export const ocmHubKinds: readonly Kind[] = [
 
 export const ocmMemberKinds: readonly Kind[] = [ClusterClaim, AppliedManifestWork];
 
-/**
- * The definitions that an agent installs on a member that does not have them. The schemas are shared: read them only.
- */
+/** The CRDs that an agent installs on a member that lacks them. The schemas are shared: read-only. */
 export const ocmMemberDefinitions = (): CustomResourceDefinition[] =>
   ocmMemberKinds.map((kind) => customResourceDefinitionOf(kind));

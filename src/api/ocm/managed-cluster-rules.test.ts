@@ -21,14 +21,14 @@ const admit = (...args: [cluster: ManagedCluster, circumstances?: Parameters<typ
 const taintsOf = (result: ManagedCluster | string): unknown =>
   typeof result === "string" ? result : result.spec.taints;
 
-describe("a set", () => {
-  test("is the default one for a cluster that names none", () => {
+describe("a cluster set", () => {
+  test("defaults to the default set", () => {
     expect(admit(makeCluster({}, { a: "b" }))).toMatchObject({
       metadata: { labels: { a: "b", [CLUSTER_SET_LABEL]: "default" } },
     });
   });
 
-  test("is joined and left by whoever may do both", () => {
+  test("can be changed only with permission to join both sets", () => {
     const old = makeCluster({}, { [CLUSTER_SET_LABEL]: "red" });
     const moved = makeCluster({}, { [CLUSTER_SET_LABEL]: "blue" });
 
@@ -44,10 +44,10 @@ describe("a set", () => {
   });
 });
 
-describe("a cluster", () => {
+describe("a managed cluster", () => {
   const inDefault = { [CLUSTER_SET_LABEL]: "default" };
 
-  test("is accepted by whoever may, and denied by anybody who may write it", () => {
+  test("is accepted only with the accept permission, and denied with write permission alone", () => {
     const [open, accepted] = [
       makeCluster({ hubAcceptsClient: false }, inDefault),
       makeCluster({ hubAcceptsClient: true }, inDefault),
@@ -60,7 +60,7 @@ describe("a cluster", () => {
     expect(admit(open, { old: accepted, rights: [] })).toMatchObject({ spec: { hubAcceptsClient: false } });
   });
 
-  test("is not accepted while its namespace is going", () => {
+  test("is not accepted while its namespace is terminating", () => {
     const ending = { get: () => ({ status: { phase: "Terminating" } }) };
 
     expect(admit(makeCluster({ hubAcceptsClient: true }), { read: ending })).toContain(
@@ -68,15 +68,15 @@ describe("a cluster", () => {
     );
   });
 
-  test("has a name that a namespace can have, whether it names an address or not", () => {
+  test("needs a name that is valid for a namespace, with or without client configs", () => {
     const named = { ...makeCluster(), metadata: { name: "paris.fr" } };
 
     expect(admit(named)).toBe("metadata.name format is not correct: must not contain dots");
-    // What is stored under such a name can still be changed.
+    // A stored object with such a name can still be updated.
     expect(admit(named, { old: named })).not.toContain("format is not correct");
   });
 
-  test("is reached by https", () => {
+  test("needs https in client config URLs", () => {
     expect(
       admit(
         makeCluster({
@@ -90,7 +90,7 @@ describe("a cluster", () => {
 describe("a taint", () => {
   const taint = { key: "a", effect: "NoSelect" };
 
-  test("is as old as the cluster that comes with it, whatever it says", () => {
+  test("of a new cluster gets the current time, ignoring the sent one", () => {
     expect(taintsOf(admit(makeCluster({ taints: [{ ...taint, timeAdded: BEFORE }] })))).toEqual([
       { ...taint, timeAdded: NOW },
     ]);
@@ -99,15 +99,15 @@ describe("a taint", () => {
   const old = makeCluster({ taints: [{ ...taint, timeAdded: BEFORE }] });
   const refused = 'It is not allowed to set TimeAdded of Taint "a".';
   const cases: Record<string, [sent: ManagedCluster["spec"]["taints"], want: unknown]> = {
-    "that stays keeps its time": [[{ ...taint, timeAdded: BEFORE }], [{ ...taint, timeAdded: BEFORE }]],
-    "that stays keeps its time, however it is written": [
+    "that is unchanged keeps its time": [[{ ...taint, timeAdded: BEFORE }], [{ ...taint, timeAdded: BEFORE }]],
+    "that is unchanged keeps its time in any notation": [
       [{ ...taint, timeAdded: "2024-04-01T02:00:00+02:00" }],
       [{ ...taint, timeAdded: BEFORE }],
     ],
-    "that stays may not lose its time": [[taint], refused],
-    "that changes is dated": [[{ ...taint, value: "v" }], [{ ...taint, value: "v", timeAdded: NOW }]],
-    "that changes brings no time": [[{ ...taint, value: "v", timeAdded: BEFORE }], refused],
-    "that is new is dated": [
+    "that is unchanged may not lose its time": [[taint], refused],
+    "that changes gets the current time": [[{ ...taint, value: "v" }], [{ ...taint, value: "v", timeAdded: NOW }]],
+    "that changes may not set its time": [[{ ...taint, value: "v", timeAdded: BEFORE }], refused],
+    "that is new gets the current time": [
       [
         { ...taint, timeAdded: BEFORE },
         { key: "b", effect: "NoSelect" },

@@ -1,9 +1,9 @@
 /**
- * What Open Cluster Management's webhooks do to a ManagedCluster: it belongs to a set, its taints are dated by the
- * server, and whoever accepts it or moves it between sets needs a permission for that.
+ * Emulates Open Cluster Management's webhooks for ManagedCluster: it belongs to a set, the server sets the time of its
+ * taints, and accepting it or moving it between sets needs a permission.
  *
- * Upstream looks at the name only when there are client configs. A name that no namespace can have is of no use, so
- * here it is always refused.
+ * Upstream validates the name only when there are client configs. A cluster whose name is invalid for a namespace is
+ * unusable, so it is always rejected here.
  */
 import { formatTime, type DeepReadonly, type JsonObject } from "../../base/index.ts";
 import { dnsLabelProblems } from "../../machinery/index.ts";
@@ -33,8 +33,7 @@ function complete(review: Review<ManagedCluster>): Read {
 }
 
 /**
- * The webhook reads the spec as a Go struct and adds what that has more: fields that it always writes. To Go a null is
- * an empty struct.
+ * The webhook decodes the spec as a Go struct and adds fields that Go always writes. In Go a null is an empty struct.
  */
 function decoded({ object, settled }: Review<ManagedCluster>): Read {
   const { spec } = object as { spec?: Read["spec"] | null };
@@ -68,7 +67,7 @@ function withDatedTaints(cluster: Read, { oldObject, nowMs }: Review<ManagedClus
   const { taints = [] } = cluster.spec;
   if (taints.length === 0 || taints === oldObject?.spec.taints) return cluster;
   const times = new Map((oldObject?.spec.taints ?? []).map((taint) => [idOf(taint), taint.timeAdded]));
-  // A taint that stays keeps its time, and one that is new or different gets one.
+  // An unchanged taint keeps its time, and a new or changed one gets the current time.
   const refused = oldObject
     ? taints.filter((taint) => instantOf(taint.timeAdded) !== instantOf(times.get(idOf(taint)))).map(({ key }) => key)
     : [];

@@ -1,11 +1,11 @@
-/** A ManagedClusterSetBinding has the name of its set, and whoever makes one may bind that set. */
+/** A ManagedClusterSetBinding has the name of its set, and its creator needs permission to bind that set. */
 import type { AnyAdmission, Review } from "../admission.ts";
 import { ManagedClusterSetBinding } from "./managed-cluster-set-binding.ts";
 import { CLUSTER_GROUP } from "./names.ts";
 import { ocmAdmission, type Refusals } from "./webhook.ts";
 
 const VALIDATOR = "managedclustersetbindingvalidators.admission.cluster.open-cluster-management.io";
-/** The group is upstream's slip, which clients see in the text. */
+/** The group is an upstream mistake that is visible in the message. */
 const BIND = { group: "apps", resource: "managedclustersets/bind" };
 
 export const managedClusterSetBindingAdmissions: AnyAdmission[] = [

@@ -1,4 +1,4 @@
-/** ManagedClusterSetBinding: lets Placements of a namespace choose clusters of the set that it is named after. */
+/** ManagedClusterSetBinding: lets Placements of a namespace select clusters of the set that it is named after. */
 import type { ManagedClusterSetBinding as ManagedClusterSetBindingFacts } from "../facts/cluster-ocm-v1beta2.ts";
 import type { Kind } from "../kind.ts";
 import { CLUSTER_GROUP } from "./names.ts";
@@ -18,7 +18,7 @@ export const ManagedClusterSetBinding: Kind<ManagedClusterSetBinding> = ocmKind<
   subresources: { status: true },
   describes: {
     "": "Lets Placements of this namespace select clusters of a set.",
-    "spec.clusterSet": "The set, which is also the name of the binding.",
-    "status.conditions": "Bound says whether the set is there.",
+    "spec.clusterSet": "The name of the set; it must equal the name of the binding.",
+    "status.conditions": "Bound reports whether the set exists.",
   },
 });

@@ -1,4 +1,4 @@
-/** ManagedClusterSet: clusters that belong together, by a label that excludes other sets or by a selector. */
+/** ManagedClusterSet: a group of clusters, by an exclusive label or by a selector. */
 import type { ManagedClusterSet as ManagedClusterSetFacts } from "../facts/cluster-ocm-v1beta2.ts";
 import type { Kind } from "../kind.ts";
 import { conditionColumn, OCM_AGE } from "./columns.ts";
@@ -18,10 +18,9 @@ export const ManagedClusterSet: Kind<ManagedClusterSet> = ocmKind<ManagedCluster
   columns: [conditionColumn("Empty", "ClusterSetEmpty"), OCM_AGE],
   subresources: { status: true },
   describes: {
-    "": "Clusters that belong together.",
-    "spec.clusterSelector":
-      "Which clusters belong to the set: those with its name in their label, or those that a selector matches.",
-    "spec.managedNamespaces": "Namespaces that every cluster of the set gets.",
-    "status.conditions": "ClusterSetEmpty says whether there is a cluster in the set.",
+    "": "A group of clusters.",
+    "spec.clusterSelector": "Selects the clusters of the set: by a label with its name, or by a label selector.",
+    "spec.managedNamespaces": "Namespaces to create on every cluster of the set.",
+    "status.conditions": "ClusterSetEmpty reports whether the set has no clusters.",
   },
 });

@@ -1,5 +1,6 @@
 /**
- * ManagedCluster: a member as Open Cluster Management sees it, whether the hub accepts it, and what its agent reports.
+ * ManagedCluster: a member as Open Cluster Management represents it: whether the hub accepts it, and the status its
+ * agent reports.
  */
 import type { ManagedCluster as ManagedClusterFacts } from "../facts/cluster-ocm-v1.ts";
 import type { Kind } from "../kind.ts";
@@ -26,21 +27,20 @@ export const ManagedCluster: Kind<ManagedCluster> = ocmKind<ManagedCluster>({
   ],
   subresources: { status: true },
   describes: {
-    "": "A member cluster of the hub, and what its agent reports.",
-    spec: "How the hub sees the cluster.",
+    "": "A member cluster of the hub, and the status its agent reports.",
+    spec: "The desired state of the cluster on the hub.",
     "spec.hubAcceptsClient":
       "Whether the hub accepts the cluster. Setting it to true needs the permission to update managedclusters/accept.",
     "spec.leaseDurationSeconds":
-      "How often the agent renews its lease, 60 by default. After five times that without news the cluster is Unknown.",
-    "spec.managedClusterClientConfigs":
-      "Where the API server of the cluster is, and the certificates to trust. Agents add to it.",
-    "spec.taints": "Keep the cluster out of Placements that do not tolerate them. The server dates them.",
+      "How often the agent renews its lease in seconds, 60 by default. After five intervals without a renewal the cluster is Unknown.",
+    "spec.managedClusterClientConfigs": "The address of the cluster's API server, and its CA bundle. Agents add to it.",
+    "spec.taints": "Exclude the cluster from Placements that do not tolerate them. The server sets their time.",
     "spec.taints[].effect":
-      "NoSelect takes the cluster out of Placements, NoSelectIfNew keeps it where it is selected, PreferNoSelect selects others first.",
-    status: "What the hub and the agent observe.",
-    "status.clusterClaims": "What the cluster says of itself.",
-    "status.allocatable": "What all nodes together can give to pods.",
-    "status.capacity": "What all nodes together have.",
-    "status.managedNamespaces": "Namespaces that sets of the cluster ask for.",
+      "NoSelect removes the cluster from Placements, NoSelectIfNew keeps existing selections, PreferNoSelect selects other clusters first.",
+    status: "The state that the hub and the agent observe.",
+    "status.clusterClaims": "The properties that the cluster declares about itself.",
+    "status.allocatable": "The total resources of all nodes that pods can use.",
+    "status.capacity": "The total resources of all nodes.",
+    "status.managedNamespaces": "Namespaces that the sets of the cluster request.",
   },
 });

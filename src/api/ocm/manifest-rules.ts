@@ -1,6 +1,6 @@
 /**
- * What the manifests of a ManifestWork must be, and who may let them be applied as somebody else. Templates obey the
- * same.
+ * Validates the manifests of a ManifestWork, and the permission to apply them as another account. Templates follow the
+ * same rules.
  */
 import { isObject, type DeepReadonly, type Json } from "../../base/index.ts";
 import type { AccessQuestion, AnyAdmission, Review } from "../admission.ts";
@@ -17,10 +17,10 @@ interface Identity {
   metadata?: { name?: string; namespace?: string; generateName?: string };
 }
 
-/** All manifests together, as an agent gets them. */
+/** The total size of all manifests, as an agent receives them. */
 export const MAX_MANIFESTS_BYTES = 500 * 1024;
 
-/** A work with a longer name could be stored and never be applied. One that is stored can still be changed. */
+/** A work with a longer name could be stored but never applied. A stored one can still be updated. */
 export function manifestWorkName<T extends KubernetesObject>(kind: Kind<T>): AnyAdmission {
   return {
     for: kind,
@@ -30,7 +30,7 @@ export function manifestWorkName<T extends KubernetesObject>(kind: Kind<T>): Any
   };
 }
 
-/** What is wrong with the manifests; undefined when nothing is. */
+/** The error in the manifests; undefined when there is none. */
 export function manifestsProblem(spec: Spec): string | undefined {
   const manifests = (spec?.workload?.manifests ?? []) as readonly DeepReadonly<Json>[];
   const size = manifests.reduce<number>((total, manifest) => total + storedSize(manifest), 0);
@@ -50,10 +50,7 @@ export function manifestsProblem(spec: Spec): string | undefined {
   return undefined;
 }
 
-/**
- * The bytes that one manifest counts: its JSON as Go writes it, with the mark and the length that a stored list puts
- * before it.
- */
+/** The size of one manifest: its JSON as Go writes it, with the tag and length of an entry in a stored list. */
 function storedSize(manifest: DeepReadonly<Json>): number {
   const text = JSON.stringify(manifest);
   // Go writes these as six characters each.
@@ -63,10 +60,10 @@ function storedSize(manifest: DeepReadonly<Json>): number {
   return 1 + bytes + lengthBytes(bytes);
 }
 
-/** Seven bits of a length fit into a byte. */
+/** One byte holds seven bits of a length. */
 const lengthBytes = (value: number): number => Math.max(1, Math.ceil(Math.log2(value + 1) / 7));
 
-/** The account as which manifests are to be applied; `missing` where an executor names none. */
+/** The account that manifests are applied as; `missing` when an executor names none. */
 export function executorOf(spec: Spec): { namespace: string; name: string } | "missing" | undefined {
   const executor = spec?.executor;
   if (!isObject(executor)) return undefined;
@@ -75,7 +72,7 @@ export function executorOf(spec: Spec): { namespace: string; name: string } | "m
 
 export const NO_ACCOUNT = "executor service account can not be nil";
 
-/** To let an agent act as an account is a permission of its own, on that account's name. */
+/** Executing as an account needs a permission for that account's name. */
 export function mayExecuteAs(
   { allows }: Pick<Review<unknown>, "allows">,
   account: { namespace: string; name: string },

@@ -19,7 +19,7 @@ function plain(...manifests: JsonObject[]): { manifests: JsonObject[]; warnings:
   return { manifests: work.spec.workload.manifests, warnings };
 }
 
-test("short forms of OpenKruise's kinds are written out for the member, and told", () => {
+test("short forms of OpenKruise's kinds are expanded for the member, with a warning", () => {
   const { manifests, warnings } = plain(
     manifest("CloneSet", { template, updateStrategy: { type: "RollingUpdate" } }),
     manifest("UnitedDeployment", {
@@ -44,7 +44,7 @@ test("short forms of OpenKruise's kinds are written out for the member, and told
   ]);
 });
 
-test("what is written out stays as it is, and nothing is told", () => {
+test("full forms are unchanged and cause no warning", () => {
   const once = plain(manifest("CloneSet", { template, updateStrategy: { type: "RollingUpdate" } })).manifests;
   const work = workOf(...once, {
     apiVersion: "apps/v1",
@@ -56,7 +56,7 @@ test("what is written out stays as it is, and nothing is told", () => {
   expect(plainManifests(work, ["spec"], () => expect.unreachable())).toBe(work);
 });
 
-test("what has other types is left to the schema", () => {
+test("values of other types are left to the schema", () => {
   const hostile = [
     null,
     5,

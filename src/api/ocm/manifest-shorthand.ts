@@ -1,13 +1,12 @@
-/**
- * Manifests of a work as members take them: short forms of OpenKruise's kinds, which the hub understands, are written
- * out.
- */
+/** Expands short forms of OpenKruise's kinds in the manifests of a work, which the hub accepts and members do not. */
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
 import { withoutShorthand } from "../kruise/shorthand.ts";
 
 type Read = DeepReadonly<JsonObject>;
 
-/** The object with the manifests of the work whose spec is at the path; the same object when nothing is short. */
+/**
+ * Expands the manifests of the work whose spec is at the path; returns the same object when there are no short forms.
+ */
 export function plainManifests(object: Read, path: readonly string[], warn: (text: string) => void): Read {
   return changeAt(object, [...path, "workload", "manifests"], (manifests) => {
     if (!Array.isArray(manifests)) return manifests;

@@ -1,7 +1,7 @@
 /**
- * A ManifestWorkReplicaSet's template is checked as the ManifestWorks that come of it are. Upstream lets everybody
- * write any executor into a template, and its controller then makes works that the author might not make; here the
- * author must be allowed to, in every namespace.
+ * A ManifestWorkReplicaSet's template is validated like the ManifestWorks created from it. Upstream lets any author set
+ * any executor in a template, and its controller then creates works that the author may not create; here the author
+ * needs the permission in all namespaces.
  */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import { durationProblem } from "../../machinery/index.ts";
@@ -30,13 +30,13 @@ export const manifestWorkReplicaSetAdmissions: AnyAdmission[] = [
   manifestWorkName(ManifestWorkReplicaSet),
 ];
 
-/** The first of a name says how its clusters are gone through. */
+/** The first reference to a Placement determines its rollout. */
 function referenceWarnings(references: readonly DeepReadonly<LocalPlacementReference>[]): string[] {
   const known = new Set<string>();
   const warnings: string[] = [];
   for (const [index, { name }] of references.entries()) {
     if (known.has(name))
-      warnings.push(`spec.placementRefs[${index}]: the Placement ${name} is named before, and counts once`);
+      warnings.push(`spec.placementRefs[${index}]: the Placement ${name} is already listed; the duplicate is ignored`);
     known.add(name);
   }
   return warnings;
@@ -44,7 +44,7 @@ function referenceWarnings(references: readonly DeepReadonly<LocalPlacementRefer
 
 function check(review: Review<ManifestWorkReplicaSet>, refuse: Refusals): void {
   const { object, oldObject, user } = review;
-  // The schema does not ask for a spec.
+  // The schema does not require a spec.
   const { manifestWorkTemplate: template, placementRefs } =
     (object.spec as Partial<typeof object.spec> | undefined) ?? {};
   checkDurations(placementRefs ?? [], refuse);
@@ -64,7 +64,7 @@ function check(review: Review<ManifestWorkReplicaSet>, refuse: Refusals): void {
     );
 }
 
-/** To the schema they are any text. */
+/** The schema accepts any text. */
 function checkDurations(references: readonly DeepReadonly<LocalPlacementReference>[], refuse: Refusals): void {
   for (const { rolloutStrategy: { all, progressive, progressivePerGroup } = {} } of references) {
     for (const config of [all, progressive, progressivePerGroup]) {

@@ -1,4 +1,7 @@
-/** ManifestWorkReplicaSet: one ManifestWork for every cluster that its Placements chose, brought there step by step. */
+/**
+ * ManifestWorkReplicaSet: creates one ManifestWork for every cluster that its Placements select, rolled out
+ * progressively.
+ */
 import type {
   ManifestWorkReplicaSet as ManifestWorkReplicaSetFacts,
   ManifestWorkReplicaSetSpec as ManifestWorkReplicaSetSpecFacts,
@@ -19,16 +22,15 @@ export interface ManifestWorkReplicaSet extends Omit<ManifestWorkReplicaSetFacts
 
 const STRATEGY = "spec.placementRefs[].rolloutStrategy";
 
-/** What a strategy says that goes through clusters step by step. */
+/** Descriptions shared by the progressive strategies. */
 const describesSteps = (strategy: "progressive" | "progressivePerGroup"): Record<string, string> => ({
   [`${STRATEGY}.${strategy}.minSuccessTime`]:
-    "How long a cluster has to stay as it should be before it counts as through.",
+    "How long a cluster must stay in the desired state before it counts as done.",
   [`${STRATEGY}.${strategy}.progressDeadline`]:
-    "How long a cluster may take, or its refusal may last, before it has failed: 10m, or None.",
-  [`${STRATEGY}.${strategy}.maxFailures`]:
-    "With more failures than this no other cluster is started: a number, or a percentage.",
+    "How long a cluster may take, or keep failing, before it counts as failed: 10m, or None.",
+  [`${STRATEGY}.${strategy}.maxFailures`]: "With more failures than this the rollout stops: a number, or a percentage.",
   [`${STRATEGY}.${strategy}.mandatoryDecisionGroups`]:
-    "Groups that go first, one after the other and without any failure.",
+    "Groups that are rolled out first, one after the other and without any failure.",
 });
 
 export const ManifestWorkReplicaSet: Kind<ManifestWorkReplicaSet> = ocmKind<ManifestWorkReplicaSet>({
@@ -48,22 +50,23 @@ export const ManifestWorkReplicaSet: Kind<ManifestWorkReplicaSet> = ocmKind<Mani
   subresources: { status: true },
   newer: [newerWorkFields("spec.manifestWorkTemplate")],
   describes: {
-    "": "One ManifestWork for every cluster that its Placements selected.",
+    "": "Creates one ManifestWork for every cluster that its Placements select.",
     "spec.manifestWorkTemplate": "The spec of the ManifestWorks.",
-    "spec.placementRefs": "Placements of this namespace, each with the way in which its clusters are gone through.",
-    "spec.placementRefs[].name": "The Placement; one that is named twice counts once.",
-    [STRATEGY]: "How a change of the template goes to the clusters; to all of them at once by default.",
+    "spec.placementRefs": "Placements of this namespace, each with its rollout strategy.",
+    "spec.placementRefs[].name": "The name of the Placement; duplicates are ignored.",
+    [STRATEGY]: "How a change of the template is rolled out; to all clusters at once by default.",
     [`${STRATEGY}.type`]:
-      "All goes everywhere at once, Progressive to a number of clusters at a time, ProgressivePerGroup to one decision group after the other.",
-    [`${STRATEGY}.all`]: "For the type All. A deadline only says who has failed; nobody waits for anybody.",
+      "All updates all clusters at once, Progressive a number of clusters at a time, ProgressivePerGroup one decision group after the other.",
+    [`${STRATEGY}.all`]:
+      "For the type All. The deadline only determines which clusters have failed; the rollout does not wait.",
     [`${STRATEGY}.progressive`]: "For the type Progressive.",
     [`${STRATEGY}.progressive.maxConcurrency`]:
-      "How many clusters are on their way at a time: a number, or a percentage of all. All of them by default.",
+      "How many clusters are updated at a time: a number, or a percentage of all. All of them by default.",
     [`${STRATEGY}.progressivePerGroup`]: "For the type ProgressivePerGroup.",
     ...describesSteps("progressive"),
     ...describesSteps("progressivePerGroup"),
-    "spec.cascadeDeletionPolicy": "Whether the set goes at once when it is deleted, or after its works.",
-    "status.summary": "How many works there are, and how they fare.",
+    "spec.cascadeDeletionPolicy": "Whether the set is deleted immediately, or after its works.",
+    "status.summary": "The number of works, by state.",
     "status.placementSummary": "The same for each Placement.",
   },
 });

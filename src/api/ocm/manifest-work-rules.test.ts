@@ -27,21 +27,21 @@ const admit = (...args: [work: ManifestWork, circumstances?: Parameters<typeof a
 
 describe("manifests", () => {
   const cases: Record<string, [work: ManifestWork, refusal: string]> = {
-    "must be there": [workOf(), "manifests should not be empty"],
-    "have names": [workOf(makeManifest("a"), { apiVersion: "v1", kind: "ConfigMap" }), "name must be set in manifest"],
-    "have names that are not made up": [
+    "must not be empty": [workOf(), "manifests should not be empty"],
+    "need names": [workOf(makeManifest("a"), { apiVersion: "v1", kind: "ConfigMap" }), "name must be set in manifest"],
+    "may not use generateName": [
       workOf({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", generateName: "a-" } }),
       "generateName must not be set in manifest",
     ],
-    "come once": [
+    "must be unique": [
       workOf(makeManifest("a"), makeManifest("b"), makeManifest("a")),
       "duplicate manifest for resource shop/a with resource type v1.ConfigMap",
     ],
-    "are not larger than an agent takes": [
+    "may not exceed the size limit": [
       workOf(makeManifest("a", { data: { a: "x".repeat(512_000) } })),
       "the size of manifests is 512101 bytes which exceeds the 512000 limit",
     ],
-    "are as large as Go writes them": [
+    "are measured as Go encodes them": [
       workOf(makeManifest("a", { data: { a: "<".repeat(90_000) } })),
       "the size of manifests is 540101 bytes which exceeds the 512000 limit",
     ],
@@ -56,21 +56,21 @@ describe("manifests", () => {
 describe("an executor", () => {
   const refusal = "user tester cannot manipulate the Manifestwork with executor shop/runner in namespace paris";
 
-  test("is named by whoever may act as it", () => {
+  test("needs the execute-as permission", () => {
     expect(
       admit(makeWork(runsAs("runner")), { rights: ["execute-as manifestworks system:serviceaccount:shop:runner"] }),
     ).toMatchObject({ spec: runsAs("runner") });
     expect(admit(makeWork(runsAs("runner")), { rights: [] })).toBe(refusal);
   });
 
-  test("that stays is not asked about again, and one that changes is", () => {
+  test("is checked again only when it changes", () => {
     expect(
       admit(makeWork(runsAs("runner"), { a: "b" }), { old: makeWork(runsAs("runner")), rights: [] }),
     ).toMatchObject({ metadata: { annotations: { a: "b" } } });
     expect(admit(makeWork(runsAs("runner")), { old: makeWork(runsAs("other")), rights: [] })).toBe(refusal);
   });
 
-  test("in a template needs the permission everywhere, because works of it are anywhere", () => {
+  test("in a template needs the permission in all namespaces, because its works can be in any", () => {
     const set: ManifestWorkReplicaSet = {
       apiVersion: "work.open-cluster-management.io/v1alpha1",
       kind: "ManifestWorkReplicaSet",
@@ -89,24 +89,24 @@ describe("an executor", () => {
   });
 });
 
-describe("a work for clusters with certain labels", () => {
+describe("a conditional work", () => {
   const conditional = (labels: string): Record<string, string> => ({
     "ocm.io/conditional-deployment": "true",
     "ocm.io/required-labels": labels,
   });
 
-  test("is for a cluster that has them", () => {
+  test("applies to a cluster that has the required labels", () => {
     expect(isDeployedTo(conditional("monitoring=enabled"), { monitoring: "enabled" })).toBe(true);
     expect(isDeployedTo(conditional("monitoring=enabled"), { monitoring: "off" })).toBe(false);
     expect(isDeployedTo(conditional("monitoring=enabled,tier in (a,b)"), undefined)).toBe(false);
   });
 
-  test("is for every cluster when it does not say so, or names no labels", () => {
+  test("applies to every cluster when it is not conditional or names no labels", () => {
     expect(isDeployedTo({ "ocm.io/required-labels": "monitoring=enabled" }, {})).toBe(true);
     expect(isDeployedTo({ "ocm.io/conditional-deployment": "true" }, {})).toBe(true);
   });
 
-  test("is refused when nobody can read them, and told to be shorthand otherwise", () => {
+  test("is rejected for an invalid selector, and otherwise causes a warning", () => {
     expect(admit(makeWork(undefined, conditional("a in (")))).toMatch(
       /^metadata\.annotations\[ocm\.io\/required-labels\]: Invalid value: "a in \(": unable to parse requirement/,
     );
@@ -116,7 +116,7 @@ describe("a work for clusters with certain labels", () => {
   });
 });
 
-describe("a warning tells", () => {
+describe("warns", () => {
   const config = {
     resourceIdentifier: { group: "apps.kruise.io", resource: "clonesets", namespace: "shop", name: "web" },
   };
@@ -131,7 +131,7 @@ describe("a warning tells", () => {
     ]);
   });
 
-  test("of rules that do not compile", () => {
+  test("of condition rules that do not compile", () => {
     const work = makeWork({
       manifestConfigs: [
         {
@@ -165,13 +165,13 @@ describe("the name of a work", () => {
     metadata: { name: "x".repeat(length), namespace: "paris" },
   });
 
-  test("is refused where no member could note it", () => {
+  test("is rejected when it is too long for an AppliedManifestWork", () => {
     expect(admit(named(188))).toMatchObject({ kind: "ManifestWork" });
     expect(admit(named(189))).toBe("metadata.name: Too long: may not be more than 188 bytes");
   });
 });
 
-test("a Placement that a template names twice is told", () => {
+test("warns of a Placement that is listed twice", () => {
   const set: ManifestWorkReplicaSet = {
     apiVersion: "work.open-cluster-management.io/v1alpha1",
     kind: "ManifestWorkReplicaSet",
@@ -184,6 +184,6 @@ test("a Placement that a template names twice is told", () => {
   };
 
   expect(warningsBy(manifestWorkReplicaSetAdmissions, set)).toEqual([
-    "spec.placementRefs[2]: the Placement all is named before, and counts once",
+    "spec.placementRefs[2]: the Placement all is already listed; the duplicate is ignored",
   ]);
 });

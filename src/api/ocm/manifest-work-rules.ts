@@ -1,4 +1,4 @@
-/** What Open Cluster Management's webhook asks of a ManifestWork, and what Flotilla tells of one that is right. */
+/** Emulates Open Cluster Management's webhook for ManifestWork, and adds Flotilla's warnings for valid works. */
 import { equalJson } from "../../base/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
 import { checkConditionalDeployment, conditionalDeploymentWarnings } from "./conditional-deployment.ts";

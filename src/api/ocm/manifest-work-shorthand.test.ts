@@ -19,8 +19,8 @@ function read(sent: JsonObject, stored?: JsonObject): { manifests: unknown; warn
   return { manifests: spec.workload.manifests, warnings };
 }
 
-describe("a manifest of which only the kind is given", () => {
-  test("is what is stored of the object that a config names", () => {
+describe("a manifest with only a kind", () => {
+  test("is replaced by the stored object that a config names", () => {
     const { manifests, warnings } = read(workOf([bare], config()), workOf([whole]));
 
     expect(manifests).toEqual([whole]);
@@ -29,7 +29,7 @@ describe("a manifest of which only the kind is given", () => {
     ]);
   });
 
-  test("gets the name when nothing is stored", () => {
+  test("gets its name from the config when no object is stored", () => {
     expect(read(workOf([bare], config())).manifests).toEqual([
       { ...bare, metadata: { name: "web", namespace: "shop" } },
     ]);
@@ -40,10 +40,10 @@ describe("a manifest of which only the kind is given", () => {
     "two configs name": workOf([bare], config(), config({ name: "api" })),
     "a pattern names": workOf([bare], config({ name: "*" })),
     "a config of another kind names": workOf([bare], config({ resource: "statefulsets" })),
-    "a config names, but which says more": workOf([{ ...bare, metadata: {} }], config()),
+    "a config names, but which has other fields": workOf([{ ...bare, metadata: {} }], config()),
   };
   for (const [what, sent] of Object.entries(untouched)) {
-    test(`stays as it is when it is one that ${what}`, () => {
+    test(`stays unchanged when it is one that ${what}`, () => {
       expect(read(sent, workOf([whole]))).toEqual({
         manifests: (sent["spec"] as { workload: { manifests: unknown } }).workload.manifests,
         warnings: [],
@@ -52,7 +52,7 @@ describe("a manifest of which only the kind is given", () => {
   }
 });
 
-test("what has other types is left to the schema", () => {
+test("values of other types are left to the schema", () => {
   for (const sent of [
     {},
     { spec: 5 },

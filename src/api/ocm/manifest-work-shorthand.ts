@@ -1,7 +1,6 @@
 /**
- * A manifest that says only what it is (`kind: CloneSet`), in a ManifestWork whose configs name one object of that
- * kind: it stands for that object. Guides leave the rest out that way when they show a config. What is stored of the
- * object stays.
+ * A manifest with only a kind (`kind: CloneSet`), in a ManifestWork whose configs name one object of that kind,
+ * represents that object. Guides omit the other fields this way when they show a config. The stored object is kept.
  */
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
 import type { Admission } from "../admission.ts";
@@ -50,7 +49,7 @@ function isBare(manifest: DeepReadonly<Json>): manifest is { readonly apiVersion
   );
 }
 
-/** The object of the manifest's kind that a config names, when there is one and it is no pattern. */
+/** The object of the manifest's kind that a config names, if exactly one does and it is not a pattern. */
 function soleIdentifier(
   { spec }: Read,
   { apiVersion, kind }: { apiVersion: string; kind: string },
@@ -90,7 +89,7 @@ function isNamed(
   return metadata["name"] === name && metadata["namespace"] === namespace;
 }
 
-/** As kinds are called in the plural; those that are not are written out in full. */
+/** The regular plural of a kind; kinds with irregular plurals must be written in full. */
 function pluralOf(kind: string): string {
   const lower = kind.toLowerCase();
   if (/(s|x|z|ch|sh)$/.test(lower)) return `${lower}es`;

@@ -1,4 +1,4 @@
-/** ManifestWork: objects for one member, in the hub's namespace of that member, and what became of them there. */
+/** ManifestWork: objects for one member, in the hub namespace of that member, and their status there. */
 import type {
   IgnoreField as IgnoreFieldFacts,
   ManifestConfigOption as ManifestConfigOptionFacts,
@@ -41,7 +41,7 @@ export interface ManifestWork extends Omit<ManifestWorkFacts, "spec"> {
 
 const strings = { type: "array", items: { type: "string" } } as const;
 
-/** What a ManifestWork's spec has more, which may also be the template of a ManifestWorkReplicaSet. */
+/** Newer fields of a ManifestWork's spec, which is also the template of a ManifestWorkReplicaSet. */
 export const newerWorkFields = (spec: string): NewerFields => ({
   at: `${spec}.manifestConfigs[].updateStrategy.serverSideApply.ignoreFields[]`,
   properties: { jsonPointers: strings, jqPathExpressions: strings },
@@ -53,7 +53,7 @@ export const ManifestWork: Kind<ManifestWork> = ocmKind<ManifestWork>({
   storageVersion: "v1",
   kind: "ManifestWork",
   plural: "manifestworks",
-  // Upstream has neither a short name nor columns, for which people ask.
+  // Upstream has neither a short name nor columns, which users request.
   shortNames: ["mw"],
   scope: "Namespaced",
   facts: "manifestworks.work.open-cluster-management.io",
@@ -61,17 +61,17 @@ export const ManifestWork: Kind<ManifestWork> = ocmKind<ManifestWork>({
   subresources: { status: true },
   newer: [newerWorkFields("spec")],
   describes: {
-    "": "Objects for one cluster, in the namespace of that cluster, and what became of them there.",
-    "spec.workload.manifests": "The objects, whole. Together at most 512000 bytes.",
-    "spec.deleteOption": "What becomes of the objects when the work is deleted: they are deleted by default.",
-    "spec.executor": "The account of the cluster as which they are applied; that of the agent by default.",
-    "spec.manifestConfigs": "How objects are updated, and what is reported of them.",
-    "spec.manifestConfigs[].resourceIdentifier": "The objects that this is about; name and namespace may hold *.",
+    "": "Objects for one cluster, in the namespace of that cluster, and their status there.",
+    "spec.workload.manifests": "The complete objects. Together at most 512000 bytes.",
+    "spec.deleteOption": "What happens to the objects when the work is deleted: they are deleted by default.",
+    "spec.executor": "The service account on the cluster that applies them; the agent's by default.",
+    "spec.manifestConfigs": "How objects are updated, and which status is reported.",
+    "spec.manifestConfigs[].resourceIdentifier":
+      "The objects that this config applies to; name and namespace may contain *.",
     "spec.manifestConfigs[].updateStrategy": "Update by default; CreateOnly, ServerSideApply or ReadOnly.",
-    "spec.manifestConfigs[].feedbackRules": "Values of the status that come back to the hub.",
-    "spec.manifestConfigs[].conditionRules":
-      "Conditions that are computed from the object. Complete ends updates of it.",
+    "spec.manifestConfigs[].feedbackRules": "Status values that are reported to the hub.",
+    "spec.manifestConfigs[].conditionRules": "Conditions computed from the object. Complete stops further updates.",
     "status.conditions": "Applied, Available and those of condition rules, over all objects.",
-    "status.resourceStatus": "The same for each object, with the values that were asked for.",
+    "status.resourceStatus": "The same for each object, with the requested values.",
   },
 });

@@ -1,7 +1,7 @@
 /**
- * How Open Cluster Management's kinds are put together: the schema of their definition, the fields that version 1.3 has
- * and the newest published Go module has not, and what people read in `kubectl explain`. The fact tables come from the
- * module, so what is missing there goes from here when the module is newer.
+ * Builds Open Cluster Management's kinds: the schema of their CRD, the fields of version 1.3 that the newest published
+ * Go module lacks, and descriptions for `kubectl explain`. The fact tables come from the module; fields declared here
+ * can be removed once a newer module has them.
  */
 import { required } from "../../base/index.ts";
 import type { Schema } from "../../machinery/index.ts";
@@ -10,10 +10,10 @@ import type { Kind } from "../kind.ts";
 import type { KubernetesObject } from "../meta.ts";
 
 export interface NewerFields {
-  /** The object of the schema that they are in: `spec.manifestConfigs[]`. */
+  /** The schema object that contains the fields: `spec.manifestConfigs[]`. */
   at: string;
   properties: Record<string, Schema>;
-  /** Fields that are no longer required, nor need to have items. */
+  /** Fields that are no longer required, and may be empty lists. */
   optional?: readonly string[];
 }
 
@@ -44,7 +44,7 @@ export function ocmKind<T extends KubernetesObject>({ newer = [], describes, ...
 const ITEMS = "[]";
 const stepsOf = (path: string): string[] => (path === "" ? [] : path.replaceAll(ITEMS, `.${ITEMS}`).split("."));
 
-/** The schema with the part at the end of the way changed. */
+/** Returns the schema with the part at the end of the path changed. */
 function changed(schema: Schema, [step, ...rest]: readonly string[], edit: (part: Schema) => Schema): Schema {
   if (step === undefined) return edit(schema);
   if (step === ITEMS) return { ...schema, items: changed(required(schema.items, "items of a list"), rest, edit) };

@@ -1,6 +1,6 @@
 /**
- * Shorthand of guides: a PlacementDecision with a spec that names its Placement. Decisions have no spec; Placements
- * make their own.
+ * Shorthand used in guides: a PlacementDecision with a spec that names its Placement. PlacementDecisions have no spec;
+ * Placements create their own.
  */
 import { isObject } from "../../base/index.ts";
 import type { AnyAdmission } from "../admission.ts";
@@ -17,7 +17,7 @@ export const placementDecisionAdmissions: AnyAdmission[] = [
       const { name = "" } = spec["placementRef"];
       if (typeof name !== "string") return sent;
       warn(
-        `spec.placementRef: was left out, because a PlacementDecision has no spec; Placement ${name} makes its own decisions, and the canonical form is to read those with the label ${PLACEMENT_LABEL}=${name}`,
+        `spec.placementRef: was dropped, because a PlacementDecision has no spec; Placement ${name} creates its own decisions, and the canonical form is to read those with the label ${PLACEMENT_LABEL}=${name}`,
       );
       return rest;
     },

@@ -1,4 +1,4 @@
-/** PlacementDecision: clusters that a Placement chose, at most a hundred to an object. */
+/** PlacementDecision: clusters that a Placement selected, at most a hundred per object. */
 import type {
   ClusterDecision as ClusterDecisionFacts,
   PlacementDecision as PlacementDecisionFacts,
@@ -30,7 +30,7 @@ export const PlacementDecision: Kind<PlacementDecision> = ocmKind<PlacementDecis
   subresources: { status: true },
   newer: [{ at: "status.decisions[]", properties: { score: { type: "integer", format: "int64" } } }],
   describes: {
-    "": "Clusters that a Placement selected, at most a hundred to an object. Its labels name the Placement and the group.",
+    "": "Clusters that a Placement selected, at most a hundred per object. Its labels name the Placement and the group.",
     "status.decisions": "The clusters, in order.",
   },
 });

@@ -15,10 +15,10 @@ const selecting = (...celExpressions: string[]): OcmPlacement =>
   makePlacement({ predicates: [{ requiredClusterSelector: { celSelector: { celExpressions } } }] });
 const bound = (...names: string[]) => ({ read: { list: () => names.map((name) => ({ metadata: { name } })) } });
 
-describe("an expression", () => {
+describe("a CEL expression", () => {
   const AT = "spec.predicates[0].requiredClusterSelector.celSelector.celExpressions";
 
-  test("that compiles is taken", () => {
+  test("that compiles is accepted", () => {
     const placement = selecting(
       'managedCluster.metadata.name.startsWith("eu-")',
       'managedCluster.scores("cost").all(s, s.value > 0)',
@@ -27,7 +27,7 @@ describe("an expression", () => {
     expect(admitted(placementAdmissions, placement)).toBe(placement);
   });
 
-  test("that does not is refused with its place", () => {
+  test("that does not compile is rejected with its position", () => {
     expect(admitted(placementAdmissions, selecting("true", "1 +"))).toMatch(
       new RegExp(
         `^${AT.replaceAll(/[[\].]/g, "\\$&")}\\[1\\]: Invalid value: "1 \\+": compilation failed: ERROR: <input>:1:4: Syntax error`,
@@ -38,14 +38,14 @@ describe("an expression", () => {
     );
   });
 
-  test("that is stored already holds nobody up", () => {
+  test("that is already stored does not block updates", () => {
     const old = selecting("1 +");
     const changed = { ...old, spec: { ...old.spec, numberOfClusters: 2 } };
 
     expect(admitted(placementAdmissions, changed, { old })).toBe(changed);
   });
 
-  test("is bounded, and so is their number", () => {
+  test("has a size limit, and there is a limit on their number", () => {
     expect(admitted(placementAdmissions, selecting(`"${"x".repeat(20_000)}" == ""`))).toContain("Too long");
     expect(admitted(placementAdmissions, selecting(...Array.from({ length: 101 }, (_, index) => `${index} > 0`)))).toBe(
       "spec.predicates: Too many: 101: must have at most 100 items",
@@ -53,27 +53,27 @@ describe("an expression", () => {
   });
 });
 
-describe("a warning tells", () => {
+describe("warnings", () => {
   const cases: Record<string, [placement: OcmPlacement, sets: string[], want: string[]]> = {
-    "nothing of a Placement in a bound namespace": [makePlacement({ clusterSets: ["eu"] }), ["eu"], []],
-    "of a namespace that is bound to no set": [
+    "are not returned for a Placement in a bound namespace": [makePlacement({ clusterSets: ["eu"] }), ["eu"], []],
+    "are returned for a namespace without a set binding": [
       makePlacement({ clusterSets: ["default"] }),
       [],
       ["namespace shop has no ManagedClusterSetBinding; no cluster is selected"],
     ],
-    "that the default set counts as bound in the default namespace, where it is named": [
+    "are returned when the default set counts as bound in the default namespace": [
       makePlacement({ clusterSets: ["default"] }, "default"),
       [],
       [
         "namespace default has no ManagedClusterSetBinding, so the set default counts as bound; the canonical form is a ManagedClusterSetBinding with the name and spec.clusterSet default",
       ],
     ],
-    "of sets that the namespace is not bound to": [
+    "are returned for sets without a binding": [
       makePlacement({ clusterSets: ["eu", "us"] }),
       ["eu"],
       ["spec.clusterSets: namespace shop has no ManagedClusterSetBinding to us; no cluster of it is selected"],
     ],
-    "of words that the scheduler does not know": [
+    "are returned for unknown values": [
       makePlacement({
         prioritizerPolicy: { mode: "Some" },
         tolerations: [{ value: "v" }, { key: "a", operator: "Is" }, { key: "a", operator: "Exists", value: "v" }],
@@ -86,7 +86,7 @@ describe("a warning tells", () => {
         "spec.tolerations[2].value: must be empty when the operator is Exists; the Placement will be misconfigured",
       ],
     ],
-    "of selectors that cannot be understood": [
+    "are returned for invalid selectors": [
       makePlacement({
         predicates: [
           {},
@@ -114,7 +114,7 @@ describe("a warning tells", () => {
         ),
       ],
     ],
-    "of prioritizers that nobody knows, unless they do not count": [
+    "are returned for unknown prioritizers with a weight": [
       makePlacement({
         prioritizerPolicy: {
           mode: "Additive",
@@ -132,7 +132,7 @@ describe("a warning tells", () => {
         "spec.prioritizerPolicy.configurations[2].scoreCoordinate.addOn: is missing; the Placement will be misconfigured",
       ],
     ],
-    "of a number that selects nothing": [
+    "are returned for a numberOfClusters that selects nothing": [
       makePlacement({ numberOfClusters: -1 }),
       ["default"],
       ["spec.numberOfClusters: -1 selects no cluster"],

@@ -1,7 +1,7 @@
 /**
- * Upstream takes any Placement, and one with an expression that does not compile loses all its clusters. Here such an
- * expression is refused when it is written. What makes the scheduler call a Placement misconfigured, or leaves it
- * without clusters, is told.
+ * Upstream accepts any Placement, and one with an expression that does not compile loses all its clusters. Here such an
+ * expression is rejected on write. Other mistakes that make a Placement misconfigured or leave it without clusters
+ * cause a warning.
  */
 import type { DeepReadonly } from "../../base/index.ts";
 import { ApiError, clusterSelectorProblem, labelSelectorOf, type FieldError } from "../../machinery/index.ts";
@@ -14,7 +14,7 @@ import { isSeen } from "./webhook.ts";
 
 type Spec = DeepReadonly<OcmPlacement>["spec"];
 
-/** Every expression is compiled when it is written, and run for every cluster whenever one changes. */
+/** Every expression is compiled when it is written, and evaluated for every cluster whenever one changes. */
 const MAX_EXPRESSIONS = 100;
 const MAX_EXPRESSION_BYTES = 10 * 1024;
 
@@ -29,7 +29,7 @@ export const placementAdmissions: AnyAdmission[] = [
   },
 ];
 
-/** An expression that is stored stays what it is: whoever changes something else is not held up by it. */
+/** A stored expression is accepted unchanged, so that it does not block other updates. */
 function checkExpressions(spec: Spec, oldSpec: Spec | undefined): FieldError[] {
   const known = new Set(oldSpec ? expressionsOf(oldSpec).map(({ expression }) => expression) : []);
   const expressions = expressionsOf(spec).filter(({ expression }) => !known.has(expression));
@@ -53,7 +53,7 @@ function expressionsOf({ predicates = [] }: Spec): { field: string; expression: 
 const MODES = ["Additive", "Exact"];
 const OPERATORS = ["Equal", "Exists"];
 const PRIORITIZERS = ["Balance", "Steady", "ResourceAllocatableCPU", "ResourceAllocatableMemory"];
-/** More selectors are not looked at for a warning. */
+/** Selectors beyond this number are not checked for warnings. */
 const MAX_CHECKED = 100;
 const misconfigured = (at: string, why: string): string => `${at}: ${why}; the Placement will be misconfigured`;
 
@@ -77,7 +77,7 @@ function misconfigurations({
       ),
     ...(mode === "" || MODES.includes(mode)
       ? []
-      : [misconfigured("spec.prioritizerPolicy.mode", `${mode} is none of ${MODES.join(", ")}`)]),
+      : [misconfigured("spec.prioritizerPolicy.mode", `${mode} is not one of ${MODES.join(", ")}`)]),
     ...configurations
       .slice(0, MAX_CHECKED)
       .flatMap((configuration, index) =>
@@ -94,7 +94,7 @@ function misconfigurations({
     ...tolerations.flatMap(({ key = "", operator = "Equal", value = "" }, index) => {
       const at = `spec.tolerations[${index}]`;
       if (!OPERATORS.includes(operator))
-        return [misconfigured(`${at}.operator`, `${operator} is none of ${OPERATORS.join(", ")}`)];
+        return [misconfigured(`${at}.operator`, `${operator} is not one of ${OPERATORS.join(", ")}`)];
       if (key === "" && operator !== "Exists")
         return [misconfigured(`${at}.operator`, "must be Exists when there is no key")];
       return operator === "Exists" && value !== ""
@@ -104,7 +104,7 @@ function misconfigurations({
   ];
 }
 
-/** Labels and claims are selected in the same words. */
+/** Labels and claims use the same selector syntax. */
 function selectorWarnings(
   at: string,
   { labelSelector, claimSelector }: DeepReadonly<Pick<ClusterSelector, "labelSelector" | "claimSelector">> = {},
@@ -121,7 +121,7 @@ function selectorWarnings(
 }
 
 function prioritizerWarnings(at: string, { scoreCoordinate, weight = 1 }: DeepReadonly<PrioritizerConfig>): string[] {
-  // What does not count is not looked at.
+  // Prioritizers with weight zero are skipped.
   if (weight === 0) return [];
   const { type, builtIn = "", addOn } = scoreCoordinate;
   if (type !== "BuiltIn") return addOn ? [] : [misconfigured(`${at}.addOn`, "is missing")];
@@ -131,8 +131,8 @@ function prioritizerWarnings(at: string, { scoreCoordinate, weight = 1 }: DeepRe
 }
 
 /**
- * Shorthand of guides: a Placement in the namespace `default` that names the set `default`, which nobody has bound. It
- * stays with this one namespace, because a binding needs a permission that whoever writes a Placement may not have.
+ * Shorthand used in guides: a Placement in the namespace `default` that names the set `default` without a binding. It
+ * is limited to this namespace, because a binding needs a permission that the author of a Placement may not have.
  */
 export function usesUnboundDefault({ metadata, spec }: DeepReadonly<OcmPlacement>): boolean {
   return metadata.namespace === "default" && (spec.clusterSets ?? []).includes(DEFAULT_CLUSTER_SET);

@@ -1,6 +1,6 @@
 /**
- * Placement: which clusters of the sets that its namespace is bound to are chosen. Karmada has a type of this name, so
- * here it is OcmPlacement.
+ * Placement: selects clusters of the sets that its namespace is bound to. Karmada has a type of this name, so here it
+ * is OcmPlacement.
  */
 import type {
   Placement as PlacementFacts,
@@ -14,7 +14,7 @@ import { ocmKind } from "./ocm-kind.ts";
 
 export interface OcmPlacementSpec extends PlacementSpecFacts {
   sortBy?: "ClusterName" | "Score";
-  /** How often scores in decisions change when the chosen clusters do not: `1m`. */
+  /** How often scores in decisions change when the selected clusters do not: `1m`. */
   scoreRateLimit?: string;
 }
 
@@ -54,7 +54,7 @@ export const OcmPlacement: Kind<OcmPlacement> = ocmKind<OcmPlacement>({
           type: "string",
           enum: ["ClusterName", "Score"],
           default: "ClusterName",
-          description: "In which order decisions name the selected clusters.",
+          description: "The order of the selected clusters in decisions.",
         },
       },
     },
@@ -64,12 +64,13 @@ export const OcmPlacement: Kind<OcmPlacement> = ocmKind<OcmPlacement>({
     "": "Selects clusters of the sets that its namespace is bound to, and keeps the selection current.",
     "spec.clusterSets": "Sets to select from, all bound ones by default.",
     "spec.numberOfClusters": "How many clusters to select, all by default.",
-    "spec.predicates": "A cluster must fit one of them; within one it must fit labels, claims and every expression.",
-    "spec.prioritizerPolicy": "In which order clusters are taken when there are more than wanted.",
+    "spec.predicates":
+      "A cluster must match one of them; each one requires labels, claims and every expression to match.",
+    "spec.prioritizerPolicy": "How clusters are ranked when more match than desired.",
     "spec.spreadPolicy": "How evenly the selected clusters are spread over labels or claims.",
-    "spec.tolerations": "Taints of clusters that do not matter.",
-    "spec.decisionStrategy": "How the selected clusters are put into groups, which a rollout follows.",
-    "status.numberOfSelectedClusters": "How many clusters are selected.",
+    "spec.tolerations": "Cluster taints that are tolerated.",
+    "spec.decisionStrategy": "How the selected clusters are divided into groups, which a rollout follows.",
+    "status.numberOfSelectedClusters": "The number of selected clusters.",
     "status.decisionGroups": "The groups, each with the names of its PlacementDecisions.",
     "status.conditions": "PlacementSatisfied and PlacementMisconfigured.",
   },

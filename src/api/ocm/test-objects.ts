@@ -10,12 +10,12 @@ export function makeManifest(name: string, rest: JsonObject = {}): JsonObject {
 
 interface Circumstances<T> {
   old?: T;
-  /** What the user may do, as `verb resource/subresource name`; unset is everything. */
+  /** The user's permissions, as `verb resource/subresource name`; unset means all. */
   rights?: readonly string[];
   read?: Partial<ClusterReader>;
 }
 
-/** A review by somebody with the given rights. */
+/** A review for a user with the given permissions. */
 export function reviewBy<T extends KubernetesObject>(
   object: T,
   { old, rights, read }: Circumstances<T> = {},
@@ -31,7 +31,7 @@ export function reviewBy<T extends KubernetesObject>(
   };
 }
 
-/** What the admissions make of an object, or the text with which they refuse it. */
+/** The admitted object, or the message with which it is rejected. */
 export function admitted<T extends KubernetesObject>(
   admissions: readonly AnyAdmission[],
   object: T,

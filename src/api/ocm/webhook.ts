@@ -1,6 +1,6 @@
 /**
- * How Open Cluster Management's webhooks look at an object and refuse it. Each says no with a whole status of its own,
- * which the server passes on. A status is not theirs to see.
+ * Emulates how Open Cluster Management's webhooks validate an object and reject it. Each webhook returns a complete
+ * Status, which the server passes on. They do not receive status updates.
  */
 import type { DeepReadonly } from "../../base/index.ts";
 import {
@@ -15,11 +15,11 @@ import type { Kind } from "../kind.ts";
 import type { KubernetesObject } from "../meta.ts";
 
 export interface Refusals {
-  /** What the webhook says of a wrong object. */
+  /** The webhook's error for an invalid object. */
   badRequest(message: string): ApiError;
-  /** What it says of one that the user may not write. */
+  /** Its error for an object that the user may not write. */
   forbidden(resource: ResourceName, name: string, why: string): ApiError;
-  /** What its decoder says of a value of the wrong type. */
+  /** Its decoder's error for a value of the wrong type. */
   unreadable(problem: string): ApiError;
 }
 
@@ -35,10 +35,10 @@ export function refusalsOf(webhook: string): Refusals {
 }
 
 export interface OcmRules<T> {
-  /** The webhook that checks: `manifestworkvalidators.admission.work.open-cluster-management.io`. */
+  /** The validating webhook: `manifestworkvalidators.admission.work.open-cluster-management.io`. */
   validator: string;
   complete?(review: Review<T>): DeepReadonly<T>;
-  /** Throws the webhook's refusal. */
+  /** Throws the webhook's rejection. */
   check(review: Review<T>, refuse: Refusals): void;
   canonical?: Admission<KubernetesObject>["canonical"];
   warnings?(review: Review<T>): readonly string[];
@@ -63,7 +63,7 @@ export function ocmAdmission<T extends KubernetesObject>(
   };
 }
 
-/** Rules look at specs, labels and annotations; what has passed them before needs no second look. */
+/** Rules read specs, labels and annotations; an object that passed before is not checked again. */
 export function isSeen<T>({ object, settled, subresource }: Review<T>): boolean {
   if (subresource !== undefined) return false;
   if (settled === undefined) return true;

@@ -11,7 +11,7 @@ const makeBudget = (rest: object): PodDisruptionBudget => ({
 
 const cases: Record<string, [rest: object, old: object | undefined, subresource: string | undefined, want: string[]]> =
   {
-    "a budget is stated in one way": [
+    "a budget has either minAvailable or maxUnavailable": [
       { spec: { minAvailable: 1, maxUnavailable: "50%" } },
       undefined,
       undefined,
@@ -19,25 +19,25 @@ const cases: Record<string, [rest: object, old: object | undefined, subresource:
         'spec: Invalid value: {"MinAvailable":1,"Selector":null,"MaxUnavailable":"50%","UnhealthyPodEvictionPolicy":null}: minAvailable and maxUnavailable cannot be both set',
       ],
     ],
-    "nothing is more than everything": [
+    "a percentage must not exceed 100%": [
       { spec: { minAvailable: "101%" } },
       undefined,
       undefined,
       ['spec.minAvailable: Invalid value: "101%": must not be greater than 100%'],
     ],
-    "a policy is known": [
+    "an eviction policy must be known": [
       { spec: { unhealthyPodEvictionPolicy: "X" } },
       undefined,
       undefined,
       ['spec.unhealthyPodEvictionPolicy: Unsupported value: "X": supported values: "AlwaysAllow", "IfHealthyBudget"'],
     ],
-    "a bad value of a selector may be kept": [
+    "an invalid selector value may be kept": [
       { spec: { selector: { matchExpressions: [{ key: "a", operator: "In", values: ["-"] }] } } },
       { spec: { selector: { matchExpressions: [{ key: "a", operator: "In", values: ["-"] }] } } },
       undefined,
       [],
     ],
-    "a status counts from zero and its conditions are complete": [
+    "status counts must not be negative and conditions must be complete": [
       { status: { disruptionsAllowed: -1, conditions: [{ type: "A", status: "True" }] } },
       {},
       "status",

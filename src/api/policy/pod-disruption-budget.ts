@@ -1,4 +1,4 @@
-/** PodDisruptionBudget: how many pods of a set may be away at once because somebody chose so. */
+/** PodDisruptionBudget: limits how many pods of a set may be down at once through voluntary disruptions. */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
@@ -37,7 +37,7 @@ export const PodDisruptionBudget: Kind<PodDisruptionBudget> = builtInKind<PodDis
 
 const POLICIES = ["AlwaysAllow", "IfHealthyBudget"];
 
-/** The spec as the real server's own type, which has no JSON names. */
+/** The spec as the real server's Go type, which has no JSON names. */
 function shown({ minAvailable, selector, maxUnavailable, unhealthyPodEvictionPolicy }: Spec): unknown {
   return {
     MinAvailable: minAvailable ?? null,
@@ -49,7 +49,7 @@ function shown({ minAvailable, selector, maxUnavailable, unhealthyPodEvictionPol
 
 function checkSpec(spec: Spec, stored: DeepReadonly<LabelSelector> | undefined): FieldError[] {
   const { minAvailable, maxUnavailable, selector, unhealthyPodEvictionPolicy: policy } = spec;
-  // What was stored with bad values may be kept.
+  // Invalid stored values may be kept.
   const lenient = checkSelector("", stored).length > 0;
   return [
     ...(minAvailable !== undefined && maxUnavailable !== undefined

@@ -32,14 +32,14 @@ function combine(a: Amounts, b: Amounts, join: (a: Quantity, b: Quantity) => Qua
 
 export const addAmounts = (a: Amounts, b: Amounts): Amounts => combine(a, b, addQuantities);
 
-/** Never below zero: what is given back twice by mistake must not make room. */
+/** Never below zero: releasing an amount twice by mistake must not increase the quota. */
 export const subtractAmounts = (a: Amounts, b: Amounts): Amounts =>
   combine(a, b, (x, y) => {
     const rest = subtractQuantities(x, y);
     return compareQuantities(rest, ZERO) < 0 ? ZERO : rest;
   });
 
-/** Only the resources that are named. */
+/** Only the given resources. */
 export function onlyAmounts(amounts: Amounts, names: ReadonlySet<string>): Amounts {
   return new Map([...amounts].filter(([name]) => names.has(name)));
 }
@@ -47,7 +47,7 @@ export function onlyAmounts(amounts: Amounts, names: ReadonlySet<string>): Amoun
 export const withoutZeros = (amounts: Amounts): Amounts =>
   new Map([...amounts].filter(([, { mantissa }]) => mantissa !== 0n));
 
-/** The names of what is more than allowed; what has no bound is not. */
+/** The names of resources above their limit; resources without a limit are not included. */
 export function exceeding(amounts: Amounts, bounds: Amounts): ReadonlySet<string> {
   const names = new Set<string>();
   for (const [name, amount] of amounts) {

@@ -16,7 +16,7 @@ const exactly = (deviceClassName: string, fields: object): object => ({
   exactly: { deviceClassName, allocationMode: "ExactCount", ...fields },
 });
 
-test("devices are counted by their class, and all of them as many as a claim can get", () => {
+test("devices are counted by class, and a request for all counts as the maximum of a claim", () => {
   expect(usageOf(exactly("gpu", { count: 2 }), exactly("nic", { allocationMode: "All" }))).toEqual({
     "count/resourceclaims.resource.k8s.io": "1",
     "gpu.deviceclass.resource.k8s.io/devices": "2",
@@ -24,7 +24,7 @@ test("devices are counted by their class, and all of them as many as a claim can
   });
 });
 
-test("of alternatives the worst case counts, once for each class", () => {
+test("alternatives count with the maximum of each class", () => {
   const request = {
     name: "any",
     firstAvailable: [1, 3, 2].map((count) => ({

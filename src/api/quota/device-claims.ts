@@ -1,4 +1,4 @@
-/** What claims of devices count for: themselves, and the devices that they may get of each class. */
+/** What resource claims count for: the claim itself, and the devices that it may get of each class. */
 import type { DeepReadonly } from "../../base/index.ts";
 import { parseQuantity, type Quantity } from "../../machinery/index.ts";
 import type { DeviceRequest, DeviceSubRequest, ExactDeviceRequest, ResourceClaim } from "../facts/resource-v1.ts";
@@ -6,7 +6,7 @@ import { ONE, type Amounts } from "./amounts.ts";
 
 export const DEVICE_CLAIM_COUNT = "count/resourceclaims.resource.k8s.io";
 const CLASS_SUFFIX = ".deviceclass.resource.k8s.io/devices";
-/** A claim gets no more than this, so it is what a request for all devices counts for. */
+/** The maximum number of devices in a claim, and the count for a request of all devices. */
 const MOST_DEVICES = 32;
 
 export const countsDevices = (name: string): boolean => name === DEVICE_CLAIM_COUNT || name.endsWith(CLASS_SUFFIX);
@@ -21,7 +21,7 @@ export function deviceClaimUsage({ spec }: DeepReadonly<ResourceClaim>): Amounts
   ]);
 }
 
-/** Of alternatives the one counts that takes most of a class. */
+/** Alternatives count with the maximum of each class. */
 function devicesOf({ exactly, firstAvailable = [] }: DeepReadonly<DeviceRequest>): Map<string, number> {
   const most = new Map<string, number>();
   const alternatives: readonly DeepReadonly<DeviceSubRequest | ExactDeviceRequest>[] =

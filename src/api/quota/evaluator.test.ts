@@ -18,21 +18,21 @@ const container = (cpu: string, rest: object = {}): object => ({
 });
 
 const pods: Record<string, [spec: object, cpu: string]> = {
-  "containers are added up": [{ containers: [container("1"), container("500m")] }, "1500m"],
-  "the largest init container counts when it is more": [
+  "adds up containers": [{ containers: [container("1"), container("500m")] }, "1500m"],
+  "uses the largest init container when it exceeds the sum": [
     { containers: [container("1")], initContainers: [container("3"), container("2")] },
     "3",
   ],
-  "a sidecar runs beside the rest": [
+  "adds sidecars to the containers": [
     { containers: [container("1")], initContainers: [container("500m", { restartPolicy: "Always" })] },
     "1500m",
   ],
-  "a sidecar runs beside init containers after it": [
+  "adds earlier sidecars to init containers": [
     { containers: [container("1")], initContainers: [container("1", { restartPolicy: "Always" }), container("2")] },
     "3",
   ],
-  "what a pod asks for as a whole wins": [{ containers: [container("1")], resources: { requests: { cpu: "4" } } }, "4"],
-  "overhead comes on top": [{ containers: [container("1")], overhead: { cpu: "250m" } }, "1250m"],
+  "pod-level requests win": [{ containers: [container("1")], resources: { requests: { cpu: "4" } } }, "4"],
+  "adds the overhead": [{ containers: [container("1")], overhead: { cpu: "250m" } }, "1250m"],
 };
 for (const [behaviour, [spec, cpu]] of Object.entries(pods)) {
   test(behaviour, () => {
@@ -40,13 +40,13 @@ for (const [behaviour, [spec, cpu]] of Object.entries(pods)) {
   });
 }
 
-test("a pod that is finished is an object and nothing more", () => {
+test("a finished pod counts only as an object", () => {
   expect(usageOf("pods", makePod({ containers: [container("1")] }, { status: { phase: "Succeeded" } }))).toEqual({
     "count/pods": "1",
   });
 });
 
-test("a service counts its ports on nodes and its balancer", () => {
+test("a service counts its node ports and its load balancer", () => {
   const ports = [{ port: 1, nodePort: 30000 }, { port: 2 }];
 
   expect(usageOf("services", { spec: { type: "NodePort", ports } })).toEqual({
@@ -60,7 +60,7 @@ test("a service counts its ports on nodes and its balancer", () => {
   ).toMatchObject({ "services.nodeports": "1", "services.loadbalancers": "1" });
 });
 
-test("a claim counts for its class too", () => {
+test("a claim also counts for its storage class", () => {
   expect(
     usageOf("persistentvolumeclaims", {
       metadata: {},
@@ -75,14 +75,14 @@ test("a claim counts for its class too", () => {
   });
 });
 
-test("every other kind is counted by its name, a few under an old one as well", () => {
+test("other kinds are counted by name, a few under a legacy name as well", () => {
   expect(usageOf("widgets", {}, "example.com")).toEqual({ "count/widgets.example.com": "1" });
   expect(usageOf("secrets", {})).toEqual({ "count/secrets": "1", secrets: "1" });
   expect(resourceOfCount("count/jobs.batch")).toEqual({ group: "batch", resource: "jobs" });
   expect(quotaEvaluatorOf("", "events")).toBeUndefined();
 });
 
-test("every container says what a quota counts", () => {
+test("every container must set the resources that a quota counts", () => {
   const pod = makePod({ containers: [container("1"), { name: "silent" }] }) as DeepReadonly<JsonObject>;
 
   expect(quotaEvaluatorOf("", "pods")?.problem?.(pod, new Set(["requests.cpu", "limits.memory", "pods"]))).toBe(
@@ -91,16 +91,24 @@ test("every container says what a quota counts", () => {
 });
 
 const scopes: Record<string, [spec: ResourceQuota["spec"], pod: object, want: boolean]> = {
-  "a pod without requests is best effort": [{ scopes: ["BestEffort"] }, {}, true],
-  "a pod with requests is not": [{ scopes: ["BestEffort"] }, { containers: [container("1")] }, false],
-  "a pod with a deadline ends": [{ scopes: ["Terminating"] }, { activeDeadlineSeconds: 5 }, true],
-  "a pod is in every scope": [{ scopes: ["Terminating", "NotBestEffort"] }, { activeDeadlineSeconds: 5 }, false],
-  "a priority is selected by name": [
+  "a pod without requests is in scope BestEffort": [{ scopes: ["BestEffort"] }, {}, true],
+  "a pod with requests is not in scope BestEffort": [
+    { scopes: ["BestEffort"] },
+    { containers: [container("1")] },
+    false,
+  ],
+  "a pod with a deadline is in scope Terminating": [{ scopes: ["Terminating"] }, { activeDeadlineSeconds: 5 }, true],
+  "a pod matches only when it is in every scope": [
+    { scopes: ["Terminating", "NotBestEffort"] },
+    { activeDeadlineSeconds: 5 },
+    false,
+  ],
+  "a scope selector matches the priority class by name": [
     { scopeSelector: { matchExpressions: [{ scopeName: "PriorityClass", operator: "In", values: ["high"] }] } },
     { priorityClassName: "high" },
     true,
   ],
-  "none is not among those named": [
+  "a pod without a priority class does not match In": [
     { scopeSelector: { matchExpressions: [{ scopeName: "PriorityClass", operator: "NotIn", values: ["high"] }] } },
     {},
     true,

@@ -1,7 +1,7 @@
 /**
- * What objects count for in a ResourceQuota. Pods, services and claims (of volumes and of devices) are counted by what
- * they use; every other kind, custom ones included, by how many there are. The server asks before it stores; the quota
- * controller asks to count anew.
+ * Computes what objects count for in a ResourceQuota. Pods, services and claims (of volumes and of devices) are counted
+ * by their usage; all other kinds, including custom ones, by their number. The server checks before it stores an
+ * object; the quota controller uses it to recount.
  */
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import { parseQuantity, quantityValue, compareQuantities, type Quantity } from "../../machinery/index.ts";
@@ -22,14 +22,14 @@ type ReadObject = DeepReadonly<JsonObject>;
 type Requirement = DeepReadonly<ScopedResourceSelectorRequirement>;
 
 export interface QuotaEvaluator {
-  /** Whether a write can change what is used. Deletions are counted by the controller. */
+  /** Whether a write can change the usage. The controller accounts for deletions. */
   handles(operation: "CREATE" | "UPDATE", subresource: string | undefined): boolean;
-  /** False for an update that leaves the count as it is; unset asks for every update that is handled. */
+  /** False for an update that does not change the usage; unset means every handled update is counted. */
   concerns?(object: ReadObject, old: ReadObject): boolean;
   counts(resource: string): boolean;
   usage(object: ReadObject, nowMs: number): Amounts;
   isInScope(object: ReadObject, requirement: Requirement): boolean;
-  /** Why the object cannot be counted, when it does not say enough. */
+  /** Why the object cannot be counted, when required fields are missing. */
   problem?(object: ReadObject, required: ReadonlySet<string>): string | undefined;
 }
 
@@ -44,7 +44,7 @@ export function resourceOfCount(name: string): { group: string; resource: string
   return { group: group.join("."), resource };
 }
 
-/** Kinds that were counted before every kind was. */
+/** Kinds that had a quota name before all kinds could be counted. */
 const ALIASES = new Set(["configmaps", "resourcequotas", "replicationcontrollers", "secrets"]);
 
 const POD_NAMES = new Set([
@@ -57,7 +57,7 @@ const isExtended = (name: string): boolean =>
 
 const pods: QuotaEvaluator = {
   handles: (_, subresource) => subresource === undefined || subresource === "resize",
-  // A pod that gets a deadline moves from one scope to another; nothing else about it can change.
+  // A pod that gets a deadline changes its scope; other changes do not affect the usage.
   concerns: (pod, old) => isTerminating(pod as unknown as Pod) !== isTerminating(old as unknown as Pod),
   counts: (name) =>
     POD_NAMES.has(name) || name.startsWith("hugepages-") || name.startsWith("requests.hugepages-") || isExtended(name),
@@ -93,7 +93,7 @@ const services: QuotaEvaluator = {
 const CLASS_SUFFIX = ".storageclass.storage.k8s.io/";
 const CLAIM_NAMES = ["persistentvolumeclaims", "requests.storage"];
 
-/** What was asked for, or what a failed expansion still holds. Counted in whole bytes. */
+/** The requested size, or the larger size that a failed expansion still allocates. In whole bytes. */
 function storageOf({ spec, status }: DeepReadonly<PersistentVolumeClaim>): Quantity | undefined {
   const asked = spec?.resources?.requests?.storage;
   if (asked === undefined) return undefined;
@@ -167,10 +167,10 @@ const evaluators = new Map<string, QuotaEvaluator>([
   ["/persistentvolumeclaims", claims],
   ["resource.k8s.io/resourceclaims", deviceClaims],
 ]);
-/** A client that makes definitions in a loop must not grow this for ever. */
+/** Bounds the cache against a client that creates CRDs in a loop. */
 const MAX_EVALUATORS = 1000;
 
-/** How objects of a resource are counted; undefined for those that never are. */
+/** How objects of a resource are counted; undefined for those that are not counted. */
 export function quotaEvaluatorOf(group: string, resource: string): QuotaEvaluator | undefined {
   if (resource === "events" && (group === "" || group === "events.k8s.io")) return undefined;
   const key = `${group}/${resource}`;
@@ -181,7 +181,7 @@ export function quotaEvaluatorOf(group: string, resource: string): QuotaEvaluato
   return made;
 }
 
-/** Whether a quota counts an object: it names something of its kind, and the object is in every scope. */
+/** Whether a quota counts an object: it limits a resource of its kind, and the object is in every scope. */
 export function quotaMatches(
   { spec }: DeepReadonly<ResourceQuota>,
   hard: Iterable<string>,

@@ -1,4 +1,4 @@
-/** What a pod counts for: its requests and limits as a scheduler sees them, and which scopes it is in. */
+/** What a pod counts for: its requests and limits as the scheduler computes them, and its scopes. */
 import type { DeepReadonly } from "../../base/index.ts";
 import { parseQuantity } from "../../machinery/index.ts";
 import { containerTotals } from "../core/pod-resources.ts";
@@ -14,13 +14,13 @@ function podTotal(spec: DeepReadonly<PodSpec>, part: Part): Amounts {
   const total = new Map(Object.entries(containerTotals(spec, part)));
   for (const [name, amount] of readAmounts(spec.resources?.[part])) if (isPodLevel(name)) total.set(name, amount);
   const overhead = readAmounts(spec.overhead);
-  // A limit that is not there stays unlimited.
+  // An absent limit stays unlimited.
   return addAmounts(total, part === "requests" ? overhead : new Map([...overhead].filter(([name]) => total.has(name))));
 }
 
 const COMPUTE = ["cpu", "memory", "ephemeral-storage"];
 
-/** Requests and limits under the names that quotas use. */
+/** Requests and limits under their quota names. */
 function computeUsage(requests: Amounts, limits: Amounts): Amounts {
   const usage = new Map([["pods", ONE]]);
   for (const name of COMPUTE) {
@@ -36,7 +36,7 @@ function computeUsage(requests: Amounts, limits: Amounts): Amounts {
   return usage;
 }
 
-/** A pod that is finished, or overdue in going away, is an object and nothing more. */
+/** A pod that is finished, or overdue for deletion, counts only as an object. */
 function isCounted({ metadata, status }: ReadPod, nowMs: number): boolean {
   if (status?.phase === "Failed" || status?.phase === "Succeeded") return false;
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
@@ -56,7 +56,7 @@ export function podUsage(pod: ReadPod, nowMs: number): Amounts {
 
 const MUST_BE_SAID = ["cpu", "limits.cpu", "limits.memory", "memory", "requests.cpu", "requests.memory"];
 
-/** Compute resources that a quota counts must be stated by every container, or nobody could count them. */
+/** Every container must set the compute resources that a quota counts; otherwise the usage is unknown. */
 export function podProblem({ spec }: ReadPod, required: ReadonlySet<string>): string | undefined {
   if (spec?.resources?.requests || spec?.resources?.limits) return undefined;
   const lacking = MUST_BE_SAID.filter((name) => required.has(name)).flatMap((name) => {
@@ -70,7 +70,7 @@ export function podProblem({ spec }: ReadPod, required: ReadonlySet<string>): st
   return lacking.length > 0 ? `must specify ${lacking.join("; ")}` : undefined;
 }
 
-/** A pod with a deadline ends by itself. */
+/** A pod with a deadline terminates on its own. */
 export const isTerminating = ({ spec }: ReadPod): boolean =>
   spec?.activeDeadlineSeconds !== undefined && spec.activeDeadlineSeconds >= 0;
 
@@ -119,7 +119,7 @@ export function podIsInScope(
   }
 }
 
-/** One value, or none, against an operator of a selector. */
+/** Matches one value, or none, against a selector operator. */
 export function matchesValue(value: string | undefined, operator: string, values: readonly string[]): boolean {
   switch (operator) {
     case "Exists":

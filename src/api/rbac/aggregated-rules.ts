@@ -1,12 +1,11 @@
 /**
- * The rules of a cluster role that gathers those of others: `admin`, `edit` and `view`, which operators extend by
- * labelling theirs.
+ * The rules of an aggregated cluster role: `admin`, `edit` and `view`, which operators extend by labelling their roles.
  */
 import type { DeepReadonly } from "../../base/index.ts";
 import { labelSelectorOf, matchesLabels } from "../../machinery/index.ts";
 import type { ClusterRole, PolicyRule } from "../facts/rbac-v1.ts";
 
-/** Selector by selector, the selected roles by name, every rule once. Undefined for a role that gathers nothing. */
+/** Selector by selector, the selected roles by name, every rule once. Undefined for a role that is not aggregated. */
 export function aggregatedRules(
   role: DeepReadonly<ClusterRole>,
   all: Iterable<DeepReadonly<ClusterRole>>,
@@ -15,7 +14,7 @@ export function aggregatedRules(
   const others = [...all]
     .filter(({ metadata }) => metadata.name !== role.metadata.name)
     .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
-  // By content, because comparing each with each would take minutes for the largest roles that can be written.
+  // Keyed by content, because pairwise comparison would take minutes for the largest possible roles.
   const gathered = new Map<string, DeepReadonly<PolicyRule>>();
   for (const declared of role.aggregationRule.clusterRoleSelectors ?? []) {
     const selector = labelSelectorOf(declared);

@@ -1,9 +1,9 @@
 /**
- * Facts: who has the roles of a new Kubernetes 1.36 cluster. Subjects are `<kind>:<name>`, service accounts
+ * Facts: the role bindings of a new Kubernetes 1.36 cluster. Subjects are `<kind>:<name>`, service accounts
  * `ServiceAccount:<namespace>/<name>`.
  */
 
-/** Cluster roles that are bound by a binding of the same name. */
+/** Cluster roles with a binding of the same name. */
 export const clusterRoleBindings: Readonly<Record<string, readonly string[]>> = {
   "cluster-admin": ["Group:system:masters"],
   "system:basic-user": ["Group:system:authenticated"],

@@ -1,8 +1,8 @@
 /**
- * Facts: the cluster roles that every Kubernetes 1.36 cluster is born with, without those of its controllers.
+ * Facts: the initial cluster roles of every Kubernetes 1.36 cluster, without those of its controllers.
  *
- * A rule is a line of words: verbs, API groups (`core` is the group without a name), resources, and where it is about
- * certain objects their names. A line of two words is about paths: verbs and paths. `bootstrap-objects.ts` reads them.
+ * A rule is a line of words: verbs, API groups (`core` is the group without a name), resources, and optionally object
+ * names. A line of two words is about non-resource URLs: verbs and paths. `bootstrap-objects.ts` reads them.
  */
 export const clusterRoles: Readonly<Record<string, readonly string[]>> = {
   "cluster-admin": ["* * *", "* *"],

@@ -8,7 +8,7 @@ const roleOf = (name: string): ClusterRole =>
 const resourcesOf = (rules: readonly PolicyRule[] | undefined): string[] =>
   (rules ?? []).flatMap(({ resources = [] }) => resources);
 
-test("AZ-2: a cluster starts with the roles and bindings of Kubernetes", () => {
+test("a cluster starts with the RBAC roles and bindings of Kubernetes", () => {
   const counts = Map.groupBy(objects, ({ kind }) => kind);
 
   expect(Object.fromEntries([...counts].map(([kind, of]) => [kind, of.length]))).toEqual({
@@ -23,7 +23,7 @@ test("AZ-2: a cluster starts with the roles and bindings of Kubernetes", () => {
   ]);
 });
 
-test("AZ-3: admin holds what edit holds, edit what view holds, and view no secrets", () => {
+test("admin includes the rules of edit, edit those of view, and view has no access to secrets", () => {
   const [view, edit, admin] = ["view", "edit", "admin"].map((name) => roleOf(name).rules);
 
   expect(resourcesOf(view)).not.toContain("secrets");

@@ -1,6 +1,6 @@
 /**
- * The RBAC objects that every cluster starts with, made from the facts beside this file. They belong to the profile of
- * a cluster, so a thousand clusters share one copy; a cluster that changes one keeps its own.
+ * The initial RBAC objects of every cluster, built from the facts beside this file. They belong to the profile of a
+ * cluster, so a thousand clusters share one copy; a cluster that changes one stores its own.
  */
 import { required } from "../../base/index.ts";
 import type { ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, Subject } from "../facts/rbac-v1.ts";
@@ -15,7 +15,7 @@ const GROUP = "rbac.authorization.k8s.io";
 const API_VERSION = `${GROUP}/v1`;
 const AGGREGATE_TO = `${GROUP}/aggregate-to-`;
 
-/** Which roles are gathered from which; each comes after what it is made of. */
+/** The aggregated roles and their sources; each role comes after its sources. */
 const AGGREGATES: readonly { name: string; into?: string }[] = [
   { name: "view", into: "edit" },
   { name: "edit", into: "admin" },
@@ -42,7 +42,7 @@ export function bootstrapRbac(): (ClusterRole | ClusterRoleBinding | Role | Role
     };
     roles.push({
       ...role,
-      rules: required(aggregatedRules(role, roles), `the rules that ${name} gathers`) as PolicyRule[],
+      rules: required(aggregatedRules(role, roles), `the rules that ${name} aggregates`) as PolicyRule[],
     });
   }
   return [

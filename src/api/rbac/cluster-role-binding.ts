@@ -1,6 +1,6 @@
 /**
- * ClusterRoleBinding: who has a role in the whole cluster. Which role cannot be changed, because that would change who
- * may write it.
+ * ClusterRoleBinding: binds a role to subjects in the whole cluster. The role is immutable, because changing it would
+ * change who may write the binding.
  */
 import type { AnyAdmission } from "../admission.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";

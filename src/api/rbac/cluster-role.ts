@@ -1,4 +1,4 @@
-/** ClusterRole: what may be done in a whole cluster, or in whichever namespace it is bound. */
+/** ClusterRole: permissions in a whole cluster, or in each namespace where it is bound. */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
@@ -32,7 +32,7 @@ function checkAggregation(
   const { clusterRoleSelectors = [] } = aggregationRule;
   if (clusterRoleSelectors.length === 0)
     return [missing(SELECTORS, "at least one clusterRoleSelector required if aggregationRule is non-nil")];
-  // What was stored with bad values may be kept.
+  // Invalid stored values may be kept.
   const lenient = (old?.aggregationRule?.clusterRoleSelectors ?? []).some(
     (selector) => checkSelector(SELECTORS, selector).length > 0,
   );

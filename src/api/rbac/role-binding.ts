@@ -1,6 +1,6 @@
 /**
- * RoleBinding: who has a role in one namespace. Which role cannot be changed, because that would change who may write
- * it.
+ * RoleBinding: binds a role to subjects in one namespace. The role is immutable, because changing it would change who
+ * may write the binding.
  */
 import type { AnyAdmission } from "../admission.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";

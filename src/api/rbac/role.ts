@@ -1,4 +1,4 @@
-/** Role: what may be done to the objects of one namespace. */
+/** Role: permissions for the objects of one namespace. */
 import type { AnyAdmission } from "../admission.ts";
 import { createdColumn, nameColumn } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";

@@ -10,7 +10,7 @@ const of = (kind: string, rest: object): never =>
   ({ apiVersion: `${group}/v1`, kind, metadata: { name: "a" }, ...rest }) as never;
 const view = { apiGroup: group, kind: "ClusterRole", name: "view" };
 
-test("who is bound is in the group of their kind unless said otherwise", () => {
+test("a subject's API group defaults by its kind", () => {
   const subjects = [
     { kind: "User", name: "u" },
     { kind: "Group", name: "g" },
@@ -26,14 +26,14 @@ test("who is bound is in the group of their kind unless said otherwise", () => {
   expect(binding.subjects?.map(({ apiGroup }) => apiGroup)).toEqual([group, group, undefined]);
 });
 
-test("a rule says who may do what", () => {
+test("a rule needs verbs, API groups and resources", () => {
   expect(problemsOf(role, of("Role", { rules: [{ apiGroups: [""] }] }))).toEqual([
     "rules[0].verbs: Required value: verbs must contain at least one value",
     "rules[0].resources: Required value: resource rules must supply at least one resource",
   ]);
 });
 
-test("paths of the server are in no namespace, and not mixed with resources", () => {
+test("non-resource URLs are not allowed in namespaced rules, nor together with resources", () => {
   const rules = [{ verbs: ["get"], nonResourceURLs: ["/x"], resources: ["a"] }];
 
   expect(problemsOf(role, of("Role", { rules }))).toEqual([
@@ -45,13 +45,13 @@ test("paths of the server are in no namespace, and not mixed with resources", ()
   );
 });
 
-test("a role that gathers others says which", () => {
+test("an aggregation rule needs selectors", () => {
   expect(problemsOf(clusterRole, of("ClusterRole", { aggregationRule: {} }))).toEqual([
     "aggregationRule.clusterRoleSelectors: Required value: at least one clusterRoleSelector required if aggregationRule is non-nil",
   ]);
 });
 
-test("a binding keeps its role", () => {
+test("the role of a binding is immutable", () => {
   const before = of("ClusterRoleBinding", { roleRef: view });
   const after = of("ClusterRoleBinding", { roleRef: { ...view, name: "edit" } });
 
@@ -60,7 +60,7 @@ test("a binding keeps its role", () => {
   ]);
 });
 
-test("an account outside of a namespace says where it is", () => {
+test("a service account in a ClusterRoleBinding needs a namespace", () => {
   const rest = { roleRef: view, subjects: [{ kind: "ServiceAccount", name: "s" }] };
 
   expect(problemsOf(clusterRoleBinding, of("ClusterRoleBinding", rest))).toEqual([
@@ -69,7 +69,7 @@ test("an account outside of a namespace says where it is", () => {
   expect(problemsOf(roleBinding, of("RoleBinding", rest))).toEqual([]);
 });
 
-test("rules survive that everything is missing", () => {
+test("validation does not crash when all fields are missing", () => {
   expect(problemsOf(roleBinding, of("RoleBinding", { subjects: [{}] })).length).toBeGreaterThan(0);
   expect(problemsOf(role, of("Role", { rules: [{}] })).length).toBeGreaterThan(0);
 });

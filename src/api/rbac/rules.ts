@@ -1,4 +1,4 @@
-/** What roles and bindings have in common: their rules, the role that is bound, and to whom. */
+/** Defaults and validation shared by roles and bindings: rules, the bound role, and subjects. */
 import type { DeepReadonly } from "../../base/index.ts";
 import { dnsSubdomainProblems, pathSegmentProblems, type FieldError } from "../../machinery/index.ts";
 import { ageColumn, column, nameColumn } from "../columns.ts";
@@ -16,14 +16,14 @@ export const rbacTraits: KindTraits = {
   createOnUpdate: true,
 };
 
-/** No rules are stored as none, whoever wrote the empty list. */
+/** An empty list of rules is stored as absent, regardless of its writer. */
 export function dropEmptyRules<T extends DeepReadonly<{ rules?: PolicyRule[] }>>(role: T): T {
   if (role.rules?.length !== 0) return role;
   const { rules: _, ...rest } = role;
   return rest as T;
 }
 
-/** An empty list where none is stored changes nothing, so nobody becomes its owner. */
+/** An empty list where none is stored is no change, so its writer does not become an owner. */
 export function completeRules<T extends DeepReadonly<{ rules?: PolicyRule[] }>>(
   role: T,
   { oldObject }: { oldObject?: T },
@@ -69,7 +69,7 @@ function checkRule(
 
 type Binding = DeepReadonly<Pick<RoleBinding, "roleRef" | "subjects">>;
 
-/** Roles are always of this group; so are users and groups, while service accounts are of the core group. */
+/** Roles always have this group; users and groups too, while service accounts are in the core group. */
 export function defaultBinding<T extends Binding>(binding: T): T {
   const ref: Partial<RoleRef> = binding.roleRef ?? {};
   const typed = ref.apiGroup ? binding : { ...binding, roleRef: { ...ref, apiGroup: RBAC_GROUP } };

@@ -1,4 +1,4 @@
-/** What a claim asks for: requests for devices, what they must have in common, and what their drivers are told. */
+/** Validates the spec of a claim: device requests, constraints, and driver configuration. */
 import type { DeepReadonly } from "../../base/index.ts";
 import { dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts";
 import type {
@@ -20,14 +20,14 @@ import { checkTolerations } from "./device-taints.ts";
 
 type Read<T> = DeepReadonly<T>;
 
-/** Requests of a claim, and results of its allocation. */
+/** The maximum number of requests of a claim, and of its allocation results. */
 export const MAX_REQUESTS = 32;
 const MAX_ALTERNATIVES = 8;
 const MAX_CONSTRAINTS = 32;
 export const MAX_CONFIGURATIONS = 32;
 const MODES = ["All", "ExactCount"];
 
-/** One device, unless something else is asked for. */
+/** Defaults to one device. */
 function completeRequest<T extends Read<ExactDeviceRequest> | Read<DeviceSubRequest>>(request: T): T {
   const typed = fill<Read<ExactDeviceRequest>>(request, { allocationMode: "ExactCount" });
   const counted = typed.allocationMode === "ExactCount" && !typed.count ? { ...typed, count: 1 } : typed;
@@ -74,7 +74,7 @@ export function requestNamesOf({ requests = [] }: Sent<DeviceClaim>): RequestNam
 const NO_REQUEST =
   "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'";
 
-/** A name of a request, or of an alternative in it. */
+/** The name of a request, or of an alternative in it. */
 export function checkRequestReference(at: string, name: string, names: RequestNames): FieldError[] {
   const parts = name.split("/");
   if (parts.length > 2) return [wrong(at, name, NO_REQUEST)];
@@ -127,7 +127,7 @@ function checkRequest(at: string, { name = "", exactly, firstAvailable = [] }: S
   return [...errors, ...checkSet(`${at}.firstAvailable`, firstAvailable, MAX_ALTERNATIVES, checkAlternative, nameOf)];
 }
 
-/** What requests and alternatives in them say alike. */
+/** Rules for requests and their alternatives. */
 function checkDevices(
   at: string,
   {

@@ -1,4 +1,4 @@
-/** What became of a claim: which devices it got, who uses them, and what their drivers say of them. */
+/** Validates the status of a claim: its allocated devices, consumers, and the device status of drivers. */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import { checkConditions } from "../conditions.ts";
@@ -51,7 +51,7 @@ interface DevicePlace {
 /** A device, or a share of one. */
 const placeOf = ({ driver = "", pool = "", device = "", shareID = "" }: DevicePlace): string =>
   JSON.stringify([driver, pool, device, shareID]);
-/** As messages print it. */
+/** The form that messages print. */
 const placeForm = ({ driver = "", pool = "", device = "", shareID = "" }: DevicePlace): object => ({
   Driver: driver,
   Pool: pool,
@@ -62,8 +62,8 @@ const placeForm = ({ driver = "", pool = "", device = "", shareID = "" }: Device
 const allocatedIn = ({ allocation }: Status): Set<string> => new Set((allocation?.devices?.results ?? []).map(placeOf));
 
 /**
- * Kubernetes writes the conditions of a device that has none as well. They are not stored, but whoever sent the device
- * owns them.
+ * Kubernetes also writes the conditions of a device without any. They are not stored, but the writer of the device owns
+ * them.
  */
 export const completeClaimStatus = (claim: Read<ResourceClaim>): Read<ResourceClaim> =>
   change(claim, "status", (status) =>
@@ -73,8 +73,8 @@ export const completeClaimStatus = (claim: Read<ResourceClaim>): Read<ResourceCl
   );
 
 /**
- * The status as it is kept: what drivers say of devices goes with the allocation of these. Whoever said it stays its
- * owner, as on a real server, so this comes after field managers were recorded.
+ * The stored status: the device status of drivers is removed with the allocation of the device. The writer stays its
+ * owner, as on a real server, so this runs after field managers were recorded.
  */
 export function prepareClaimStatus(
   claim: Read<ResourceClaim>,
@@ -92,13 +92,13 @@ export function prepareClaimStatus(
   return { ...claim, status: { ...rest, ...(kept.length > 0 && { devices: kept }) } };
 }
 
-/** The stored form does not tell an empty list from none. */
+/** The stored form does not distinguish an empty list from an absent one. */
 function withoutEmptyConditions(device: Read<AllocatedDeviceStatus>): Read<AllocatedDeviceStatus> {
   const { conditions, ...rest } = device;
   return conditions?.length === 0 ? rest : device;
 }
 
-/** The drivers whose word on a device of the claim is another than before. */
+/** The drivers whose status of a device of the claim changed. */
 export function changedDrivers(status: Status, old: Status): string[] {
   const before = new Map((old.devices ?? []).map((device) => [placeOf(device), device]));
   const drivers = new Set<string>();
@@ -111,7 +111,7 @@ export function changedDrivers(status: Status, old: Status): string[] {
   return [...drivers].sort();
 }
 
-/** The one node that an allocation is for; empty when it is for others as well. */
+/** The only node of an allocation; empty when it can be used on others as well. */
 export function nodeOfAllocation(allocation: Status["allocation"]): string {
   const [term, ...others] = allocation?.nodeSelector?.nodeSelectorTerms ?? [];
   const [field, ...more] = term?.matchFields ?? [];
@@ -139,7 +139,7 @@ export function checkClaimStatus(claim: Read<ResourceClaim>, old: Read<ResourceC
   if (reservedFor.length > 0)
     errors.push(...checkReservation(`${at}.reservedFor`, claim, old?.status?.reservedFor ?? []));
   const before = old?.status?.allocation;
-  // What was stored may be older than rules that it would break.
+  // Stored values may predate rules that they would break.
   if (allocation && before)
     errors.push(
       ...checkUnchanged(
@@ -183,7 +183,7 @@ function checkAllocation(
   const { results = [], config = [] } = devices;
   return [
     ...checkList(`${at}.devices.results`, results, MAX_REQUESTS, (field, result) => checkResult(field, result, names)),
-    // Those of the class and those of the claim.
+    // Configurations of the class and of the claim.
     ...checkList(`${at}.devices.config`, config, 2 * MAX_CONFIGURATIONS, (field, item) =>
       checkAllocatedConfiguration(field, item, names),
     ),

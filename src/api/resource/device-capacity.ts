@@ -1,4 +1,4 @@
-/** How much of a capacity of a device may be requested at a time, when several claims can share the device. */
+/** Validates how much of a device's capacity a request may consume, when several claims can share the device. */
 import {
   addQuantities,
   compareQuantities,
@@ -61,7 +61,7 @@ function checkValues(at: string, values: readonly Quantity[], byDefault: Quantit
       ? [wrong(field, formatQuantity(option), `option is larger than capacity value: ${formatQuantity(capacity)}`)]
       : [];
   errors.push(...checkSet(at, values, MAX_OPTIONS, checkOption, (value) => String(quantityValue(value))));
-  // A list that is too long was not looked into, so nothing in it was found to be the default.
+  // A list that is too long was not checked, so it does not contain a valid default.
   const isThere = values.length <= MAX_OPTIONS && values.some((value) => compareQuantities(value, byDefault) === 0);
   return isThere
     ? errors
@@ -102,7 +102,7 @@ function checkRange(
   return errors;
 }
 
-/** Kubernetes divides by the step without looking; a step of nothing leads nowhere here. */
+/** Kubernetes divides by the step without a check; here a step of zero matches nothing. */
 function isOnStep(value: Quantity, min: Quantity, step: Quantity): boolean {
   const size = quantityValue(step);
   const way = quantityValue(value) - quantityValue(min);

@@ -22,7 +22,7 @@ for (const expression of accepted) {
   });
 }
 
-test("an expression that could cost too much is refused", () => {
+test("rejects an expression above the cost limit", () => {
   const everyPair =
     'device.attributes["a"].exists(k, device.attributes["a"].exists(j, device.attributes["a"].exists(i, device.attributes["a"].exists(h, i == j && h == k))))';
 
@@ -31,20 +31,20 @@ test("an expression that could cost too much is refused", () => {
   ]);
 });
 
-test("a long expression is not even looked at", () => {
+test("an expression that is too long is not compiled", () => {
   expect(problemsOf(admissions, selecting("x".repeat(10_241)))).toEqual([
     "spec.selectors[0].cel.expression: Too long: may not be more than 10240 bytes",
   ]);
 });
 
-test("a class can stand for a resource that containers request", () => {
+test("a class can provide an extended resource", () => {
   expect(problemsOf(admissions, deviceClass({ extendedResourceName: "example.com/gpu" }))).toEqual([]);
   expect(problemsOf(admissions, deviceClass({ extendedResourceName: "cpu" }))).toEqual([
     'spec.extendedResourceName: Invalid value: "cpu": must be a valid extended resource name',
   ]);
 });
 
-test("parameters that were accepted once stay acceptable", () => {
+test("parameters that were stored before stay valid", () => {
   const large = deviceClass({ config: [{ opaque: { driver: "a.b", parameters: { text: "x".repeat(11_000) } } }] });
 
   expect(problemsOf(admissions, large)).toEqual([

@@ -1,4 +1,4 @@
-/** DeviceClass: devices of one sort, by expressions that select them, with what their drivers are told. */
+/** DeviceClass: a class of devices, selected by CEL expressions, with driver configuration. */
 import { equalJson } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";

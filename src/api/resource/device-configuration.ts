@@ -1,4 +1,4 @@
-/** What drivers are told about devices, and by what expressions devices are selected. */
+/** Validates the driver configuration of devices, and CEL device selectors. */
 import { isObject } from "../../base/index.ts";
 import { deviceSelectorProblem, type FieldError } from "../../machinery/index.ts";
 import type { DeviceConfiguration, DeviceSelector } from "../facts/resource-v1.ts";
@@ -11,7 +11,7 @@ const MAX_PARAMETERS_BYTES = 10 * 1024;
 const MAX_EXPRESSION_BYTES = 10 * 1024;
 const MAX_SELECTORS = 32;
 
-/** `isStored`: it was accepted before, when the limit may have been another. */
+/** `isStored`: it was accepted before, possibly under another limit. */
 export function checkConfiguration(at: string, { opaque }: Sent<DeviceConfiguration>, isStored = false): FieldError[] {
   if (!opaque) return [missing(`${at}.opaque`)];
   return [
@@ -24,7 +24,7 @@ export function checkConfiguration(at: string, { opaque }: Sent<DeviceConfigurat
   ];
 }
 
-/** JSON of the driver's own, which must be an object. */
+/** Driver-specific JSON, which must be an object. */
 export function checkRawObject(at: string, value: unknown, limit = MAX_PARAMETERS_BYTES): FieldError[] {
   if (value === undefined || value === null) return [missing(at)];
   if (Buffer.byteLength(JSON.stringify(value)) > limit) return [tooLong(at, limit)];
@@ -38,7 +38,7 @@ export function checkSelectors(at: string, selectors: readonly Sent<DeviceSelect
 }
 
 function checkExpression(at: string, expression: string): FieldError[] {
-  // What is too long is not worth compiling.
+  // An expression that is too long is not compiled.
   if (Buffer.byteLength(expression) > MAX_EXPRESSION_BYTES) return [tooLong(at, MAX_EXPRESSION_BYTES)];
   const problem = deviceSelectorProblem(expression);
   if (!problem) return [];

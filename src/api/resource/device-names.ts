@@ -1,4 +1,4 @@
-/** How devices, pools, attributes and requests may be called, and lists of them. */
+/** Validates names of devices, pools, attributes and requests, and lists of them. */
 import { dnsLabelProblems, dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts";
 import { checkText, missing, tooLong, tooMany, twice, wrong } from "../field-errors.ts";
 import { checkDriverName } from "../storage/driver-names.ts";
@@ -9,20 +9,20 @@ const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const IDENTIFIER_RULE =
   "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName', regex used for validation is '[A-Za-z_][A-Za-z0-9_]*')";
 
-/** Devices, requests and counters have names that fit into DNS. */
+/** Names of devices, requests and counters are DNS labels. */
 export const checkShortName = (at: string, name: string): FieldError[] => checkText(at, name, dnsLabelProblems);
 
-/** Parts that are separated by slashes, each of them as a node may be called. */
+/** Parts separated by slashes, each a valid node name. */
 export function checkPoolName(at: string, name: string): FieldError[] {
   if (name === "") return [missing(at)];
   const errors = Buffer.byteLength(name) > MAX_POOL_BYTES ? [tooLong(at, MAX_POOL_BYTES)] : [];
-  // Every part has at least its slash, and what is too long need not be taken apart to its end.
+  // Every part has at least its slash, so a text that is too long need not be split to its end.
   for (const part of name.slice(0, 2 * MAX_POOL_BYTES).split("/"))
     errors.push(...checkText(at, part, dnsSubdomainProblems));
   return errors;
 }
 
-/** The name of an attribute or a capacity, with or without the domain of whoever defined it. */
+/** The name of an attribute or capacity, with or without the domain of its definer. */
 export function checkQualifiedName(at: string, name: string): FieldError[] {
   const [first = "", second, ...more] = name.split("/");
   if (more.length > 0) return [];
@@ -64,7 +64,7 @@ export function checkShareId(at: string, id: string): FieldError[] {
       ];
 }
 
-/** There are four ways to write one, and a text that is none of them is told by its length. */
+/** A UUID has four notations; their lengths distinguish them. */
 function uuidProblem(text: string): string | undefined {
   const length = Buffer.byteLength(text);
   if (length === 32) return new RegExp(`^${HEX}{32}$`).test(text) ? undefined : "invalid UUID format";
@@ -76,7 +76,7 @@ function uuidProblem(text: string): string | undefined {
   return UUID.test(plain) ? undefined : "invalid UUID format";
 }
 
-/** A list of bounded length; one that is too long is not looked into. */
+/** A list of bounded length; the items of a list that is too long are not checked. */
 export function checkList<T>(
   at: string,
   items: readonly T[],
@@ -87,7 +87,7 @@ export function checkList<T>(
   return items.flatMap((item, index) => check(`${at}[${index}]`, item));
 }
 
-/** The same, without repetitions of what `keyOf` tells items apart by. */
+/** The same, without duplicates by `keyOf`. */
 export function checkSet<T>(
   at: string,
   items: readonly T[],
@@ -107,7 +107,7 @@ export function checkSet<T>(
   return errors;
 }
 
-/** The key of an entry as paths show it: long ones are cut in the middle. */
+/** The key of an entry as paths print it: long keys are shortened in the middle. */
 export function entryPath(at: string, key: string, limit: number): string {
   const remaining = limit - 3;
   const shown =

@@ -1,4 +1,4 @@
-/** Taints of devices, what tolerates them, and conditions under which a device is ready to be used. */
+/** Validates device taints, tolerations and binding conditions. */
 import { labelKeyProblems, labelValueProblems, type FieldError } from "../../machinery/index.ts";
 import type { DeviceTaint, DeviceToleration } from "../facts/resource-v1.ts";
 import { checkText, missing, notOneOf, twice, wrong } from "../field-errors.ts";
@@ -36,7 +36,7 @@ function checkToleration(at: string, toleration: Sent<DeviceToleration>): FieldE
   return errors;
 }
 
-/** A device that becomes ready later says how one knows, both that it did and that it never will. */
+/** A device that becomes ready later needs conditions for both success and failure. */
 export function checkBindingConditions(
   at: string,
   conditions: readonly string[],

@@ -9,7 +9,7 @@ const template = (count: number, metadata: object = {}): ResourceClaimTemplate =
   spec: { metadata, spec: { devices: { requests: [{ name: "gpu", exactly: { deviceClassName: "gpu", count } }] } } },
 });
 
-test("claims take labels and annotations from it, and nothing else of their metadata", () => {
+test("claims take only labels and annotations from the template's metadata", () => {
   expect(problemsOf(admissions, template(1, { labels: { a: "b" }, annotations: { c: "d" } }))).toEqual([]);
   expect(problemsOf(admissions, template(1, { name: "x", uid: "y" }))).toEqual([
     "spec.metadata.name: Forbidden: cannot be set",
@@ -17,13 +17,13 @@ test("claims take labels and annotations from it, and nothing else of their meta
   ]);
 });
 
-test("the rules of claims hold for what it makes", () => {
+test("the template spec follows the rules of claims", () => {
   expect(problemsOf(admissions, template(-1))).toEqual([
     "spec.spec.devices.requests[0].exactly.count: Invalid value: -1: must be greater than zero",
   ]);
 });
 
-test("it never changes", () => {
+test("the spec is immutable", () => {
   const old = completedBy(admissions, template(1));
 
   expect(problemsOf(admissions, template(2), old)).toEqual([

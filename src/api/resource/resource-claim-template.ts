@@ -1,4 +1,4 @@
-/** ResourceClaimTemplate: the claim that each pod which names it gets for itself. */
+/** ResourceClaimTemplate: the claim that is created for each pod that references it. */
 import type { JsonObject } from "../../base/index.ts";
 import { annotationKeyProblems, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
@@ -28,7 +28,7 @@ export const ResourceClaimTemplate: Kind<ResourceClaimTemplate> = builtInKind<Re
   traits: { deletionAnswersObject: true, metadataChecks: { update: true, create: true } },
 });
 
-/** In the order in which Kubernetes looks at them. */
+/** In the order in which Kubernetes checks them. */
 const UNSET = [
   "name",
   "generateName",
@@ -45,10 +45,10 @@ const UNSET = [
   "managedFields",
 ] as const;
 
-/** Kubernetes makes it of the name in Go, by a small first letter. */
+/** Kubernetes derives it from the Go name with a lower-case first letter. */
 const shownName = (field: string): string => (field === "uid" ? "uID" : field);
 
-/** Labels and annotations go to the claims; nothing else of their metadata can be chosen. */
+/** Claims take labels and annotations from the template; other metadata cannot be set. */
 function checkTemplateMetadata(
   at: string,
   metadata: Sent<NonNullable<ResourceClaimTemplateSpec["metadata"]>>,

@@ -15,7 +15,7 @@ const simple = { requests: [exactly()] };
 const device = { driver: "d.example.com", pool: "node-1", device: "gpu-0" };
 const allocation = { devices: { results: [{ request: "gpu", ...device }] } };
 
-test("one device is meant where no number is given", () => {
+test("a request defaults to one device", () => {
   const { spec } = completedBy(
     admissions,
     claim({
@@ -47,42 +47,45 @@ const ONE_OF_TWO = "exactly one of `exactly` or `firstAvailable` is required";
 const NO_REQUEST =
   "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'";
 const refused: Record<string, [devices: object, want: string[]]> = {
-  "a request for nothing": [{ requests: [{ name: "a" }] }, [`spec.devices.requests[0]: Required value: ${ONE_OF_TWO}`]],
-  "a request for two things": [
+  "a request with neither exactly nor firstAvailable": [
+    { requests: [{ name: "a" }] },
+    [`spec.devices.requests[0]: Required value: ${ONE_OF_TWO}`],
+  ],
+  "a request with both exactly and firstAvailable": [
     { requests: [{ ...exactly(), firstAvailable: [{ name: "x", deviceClassName: "k" }] }] },
     [`spec.devices.requests[0]: Invalid value: null: ${ONE_OF_TWO}, but multiple fields are set`],
   ],
-  "two requests of one name": [
+  "duplicate request names": [
     { requests: [exactly(), exactly()] },
     ['spec.devices.requests[1]: Duplicate value: "gpu"'],
   ],
-  "devices of no class": [
+  "a missing device class": [
     { requests: [exactly({ deviceClassName: "" })] },
     ["spec.devices.requests[0].exactly.deviceClassName: Required value"],
   ],
-  "a number of all": [
+  "a count with allocationMode All": [
     { requests: [exactly({ allocationMode: "All", count: 2 })] },
     ["spec.devices.requests[0].exactly.count: Invalid value: 2: must not be specified when allocationMode is 'All'"],
   ],
-  "an unknown mode": [
+  "an unknown allocation mode": [
     { requests: [exactly({ allocationMode: "X" })] },
     ['spec.devices.requests[0].exactly.allocationMode: Unsupported value: "X": supported values: "All", "ExactCount"'],
   ],
-  "more requests than fit": [
+  "too many requests": [
     { requests: Array.from({ length: 33 }, (_, index) => ({ name: `r${index}`, exactly: { deviceClassName: "k" } })) },
     ["spec.devices.requests: Too many: 33: must have at most 32 items"],
   ],
-  "a constraint on what is not requested": [
+  "a constraint on an unknown request": [
     { ...simple, constraints: [{ requests: ["cpu"], matchAttribute: "a.b/c" }] },
     [`spec.devices.constraints[0].requests[0]: Invalid value: "cpu": ${NO_REQUEST}`],
   ],
-  "a constraint by an attribute of nobody": [
+  "a constraint on an attribute without a domain": [
     { ...simple, constraints: [{ matchAttribute: "model" }] },
     [
       'spec.devices.constraints[0].matchAttribute: Invalid value: "model": a fully qualified name must be a domain and a name separated by a slash',
     ],
   ],
-  "parameters that are no object": [
+  "parameters that are not an object": [
     { ...simple, config: [{ opaque: { driver: "a.b", parameters: [1] } }] },
     ['spec.devices.config[0].opaque.parameters: Invalid value: "<value omitted>": must be a valid JSON object'],
   ],
@@ -92,7 +95,7 @@ const refused: Record<string, [devices: object, want: string[]]> = {
       "spec.devices.requests[0].exactly.selectors[0].cel.expression: Invalid value: \"device.name\": compilation failed: ERROR: <input>:1:7: undefined field 'name'\n | device.name\n | ......^",
     ],
   ],
-  "a selector that says neither yes nor no": [
+  "a selector that is not boolean": [
     { requests: [exactly({ selectors: [{ cel: { expression: "device.driver" } }] })] },
     [
       'spec.devices.requests[0].exactly.selectors[0].cel.expression: Invalid value: "device.driver": must evaluate to bool or the unknown type, not string',
@@ -100,12 +103,12 @@ const refused: Record<string, [devices: object, want: string[]]> = {
   ],
 };
 for (const [what, [devices, want]] of Object.entries(refused)) {
-  test(`refused: ${what}`, () => {
+  test(`rejects ${what}`, () => {
     expect(problemsOf(admissions, claim(devices))).toEqual(want);
   });
 }
 
-test("what is asked for never changes", () => {
+test("the spec is immutable", () => {
   const old = completedBy(admissions, claim(simple));
 
   expect(problemsOf(admissions, claim(simple), old)).toEqual([]);
@@ -114,7 +117,7 @@ test("what is asked for never changes", () => {
   ]);
 });
 
-test("a claim is used only once it has devices, and then keeps them", () => {
+test("a claim can be reserved only when it is allocated, and then keeps its allocation", () => {
   const old = completedBy(admissions, claim(simple));
   const reserved = { reservedFor: [{ resource: "pods", name: "p", uid: "u" }] };
   const allocated = claim(simple, { ...reserved, allocation });
@@ -135,7 +138,7 @@ test("a claim is used only once it has devices, and then keeps them", () => {
   ]);
 });
 
-test("drivers report on devices of the claim alone", () => {
+test("drivers can only report status of devices of the claim", () => {
   const old = completedBy(admissions, claim(simple));
 
   expect(
@@ -145,14 +148,14 @@ test("drivers report on devices of the claim alone", () => {
   ]);
 });
 
-test("what was said of a device goes when the device does", () => {
+test("device status is removed with the device", () => {
   const old = claim(simple, { allocation, devices: [device] });
 
   expect(prepareClaimStatus(claim(simple, { devices: [device] }), old).status).toEqual({});
   expect(prepareClaimStatus(old, old).status?.devices).toEqual([device]);
 });
 
-test("a driver speaks when it says something new, or takes something back", () => {
+test("a driver's status counts as changed when it is added, changed or removed", () => {
   const other = { ...device, driver: "b.example.com" };
 
   expect(changedDrivers({ devices: [device] }, { devices: [device] })).toEqual([]);
@@ -162,7 +165,7 @@ test("a driver speaks when it says something new, or takes something back", () =
   ]);
 });
 
-test("an allocation is of a node when it can be used nowhere else", () => {
+test("an allocation belongs to a node when no other node can use it", () => {
   const selector = (...values: string[]): object => ({
     nodeSelector: { nodeSelectorTerms: [{ matchFields: [{ key: "metadata.name", operator: "In", values }] }] },
   });

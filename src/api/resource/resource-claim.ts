@@ -1,4 +1,4 @@
-/** ResourceClaim: a request for devices, such as accelerators, and what became of it. */
+/** ResourceClaim: a request for devices, such as accelerators, and its allocation. */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column, nameColumn } from "../columns.ts";
@@ -37,7 +37,7 @@ export const admissions: AnyAdmission[] = [
   builtInAdmission(ResourceClaim, "resource-v1", {
     complete: (claim) => change(claim, "spec", completeClaimSpec),
     completeStatus: completeClaimStatus,
-    // A claim never changes what it asks for, so what is stored is not looked at again.
+    // The spec of a claim is immutable, so a stored one is not validated again.
     validate: ({ object: { spec }, oldObject }) =>
       oldObject
         ? checkUnchanged(

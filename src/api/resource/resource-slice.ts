@@ -1,4 +1,4 @@
-/** ResourceSlice: some of the devices that a driver offers on one or more nodes. */
+/** ResourceSlice: a subset of the devices that a driver offers on one or more nodes. */
 import type { DeepReadonly } from "../../base/index.ts";
 import { dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
@@ -27,7 +27,7 @@ type Read<T> = DeepReadonly<T>;
 type Spec = Sent<ResourceSliceSpec>;
 
 const MAX_DEVICES = 128;
-/** Taints and counters make a device larger, so fewer fit. */
+/** Taints and counters make a device larger, so the limit is lower. */
 const MAX_RICH_DEVICES = 64;
 const MAX_COUNTER_SETS = 8;
 
@@ -55,10 +55,7 @@ export const ResourceSlice: Kind<ResourceSlice> = builtInKind<ResourceSlice>({
   },
 });
 
-/**
- * Lists as attributes and a share in what a node has to give are off in a stock server, which drops what belongs to
- * them.
- */
+/** List attributes and node allocatable resources are off in a stock server, which drops their fields. */
 function dropUnused(slice: Read<ResourceSlice>): Read<ResourceSlice> {
   return change(slice, "spec", (spec) =>
     change(spec, "devices", (devices) => changeItems<Device>(devices, dropUnusedFields)),
@@ -132,7 +129,7 @@ function checkPool(
 
 const ONE_PLACE = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required";
 
-/** On which nodes the devices are. */
+/** The nodes that have the devices. */
 function checkPlace(errors: FieldError[], { nodeName, nodeSelector, ...flags }: Spec): void {
   const places: string[] = [];
   if (nodeName === "") errors.push(wrong("spec.nodeName", "", "must be either unset or set to a non-empty string"));
@@ -144,7 +141,7 @@ function checkPlace(errors: FieldError[], { nodeName, nodeSelector, ...flags }: 
     const { nodeSelectorTerms = [] } = nodeSelector;
     places.push("`nodeSelector`");
     errors.push(...checkNodeSelector("spec.nodeSelector", nodeSelector));
-    // One term can be joined with that of another slice.
+    // A single term can be combined with that of another slice.
     if (nodeSelectorTerms.length !== 1)
       errors.push(
         wrong(

@@ -1,4 +1,4 @@
-/** The devices in a slice: their attributes and capacities, what they draw from, and on which nodes they are. */
+/** Validates the devices in a slice: attributes, capacities, consumed counters and nodes. */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import { dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts";
 import { checkNodeSelector } from "../core/node-selector.ts";
@@ -16,14 +16,11 @@ const MAX_VALUE_BYTES = 64;
 const MAX_TAINTS = 16;
 const MAX_CONSUMPTIONS = 2;
 const MAX_COUNTERS = 32;
-/** Of a domain, a slash and a name. */
+/** A domain, a slash and a name. */
 const MAX_SHOWN_PROPERTY = 63 + 1 + 32;
 const MAX_SHOWN_COUNTER = 63;
 
-/**
- * `old` is the device of the same name that is stored, `choosesNode` whether every device of the slice says where it
- * is.
- */
+/** `old` is the stored device of the same name; `choosesNode`: every device of the slice selects its nodes. */
 export function checkDevice(
   at: string,
   device: Sent<Device>,
@@ -54,7 +51,7 @@ export function checkDevice(
       checkCapacity(field, item, device.allowMultipleAllocations === true),
     ),
   );
-  // What is stored may stay, though its time was set since.
+  // Unchanged stored taints are accepted, although the server has set their time.
   if (!old || !equalJson(taints, old.taints ?? []))
     errors.push(...checkList(`${at}.taints`, taints, MAX_TAINTS, checkTaint));
   errors.push(
@@ -115,7 +112,7 @@ function checkConsumption(
   return [...checkCounterName(`${at}.counterSet`, counterSet), ...checkCounters(`${at}.counters`, counters)];
 }
 
-/** Counters that devices of a pool draw from together. */
+/** Counters shared by the devices of a pool. */
 export function checkCounterSet(at: string, { name = "", counters = {} }: Sent<CounterSet>): FieldError[] {
   return [...checkCounterName(`${at}.name`, name), ...checkCounters(`${at}.counters`, counters)];
 }

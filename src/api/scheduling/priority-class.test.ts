@@ -9,33 +9,33 @@ const makeClass = (rest: object): PriorityClass => ({
   ...rest,
 });
 
-test("a class preempts what is less important unless it says otherwise", () => {
+test("a class defaults to PreemptLowerPriority", () => {
   expect(completedBy(admissions, makeClass({ value: 1 })).preemptionPolicy).toBe("PreemptLowerPriority");
 });
 
-test("the classes that are there from the start obey the rules", () => {
+test("the system classes are valid", () => {
   expect(systemPriorityClasses().flatMap((object) => problemsOf(admissions, object))).toEqual([]);
 });
 
 const cases: Record<string, [rest: object, old: object | undefined, want: string[]]> = {
-  "names of the system are its own": [
+  "the system- name prefix is reserved": [
     { metadata: { name: "system-x" } },
     undefined,
     [
       "metadata.name: Forbidden: priority class names with 'system-' prefix are reserved for system use only. error: system-x is not a known system priority class",
     ],
   ],
-  "nobody is more important than the system": [
+  "the value of a user class is limited": [
     { value: 1_000_000_001 },
     undefined,
     ["value: Forbidden: maximum allowed value of a user defined priority is 1000000000"],
   ],
-  "a value stays": [
+  "the value is immutable": [
     { value: 2 },
     { value: 1, preemptionPolicy: "PreemptLowerPriority" },
     ["value: Forbidden: may not be changed in an update."],
   ],
-  "a policy is known": [
+  "a preemption policy must be known": [
     { preemptionPolicy: "X" },
     undefined,
     ['preemptionPolicy: Unsupported value: "X": supported values: "PreemptLowerPriority", "Never"'],

@@ -1,4 +1,4 @@
-/** PriorityClass: how important pods are, by name. */
+/** PriorityClass: a named priority of pods. */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
@@ -31,13 +31,13 @@ export const PriorityClass: Kind<PriorityClass> = builtInKind<PriorityClass>({
 const HIGHEST_OF_USERS = 1_000_000_000;
 const SYSTEM_PREFIX = "system-";
 
-/** The classes that Kubernetes itself brings. */
+/** The built-in classes of Kubernetes. */
 const SYSTEM_PRIORITY_CLASSES: Readonly<Record<string, number>> = {
   "system-node-critical": 2_000_001_000,
   "system-cluster-critical": 2_000_000_000,
 };
 
-/** Those classes as objects, which are there from the start. */
+/** The built-in classes as initial objects. */
 export function systemPriorityClasses(): PriorityClass[] {
   return Object.entries(SYSTEM_PRIORITY_CLASSES).map(([name, value]) => ({
     apiVersion: "scheduling.k8s.io/v1",
@@ -46,8 +46,8 @@ export function systemPriorityClasses(): PriorityClass[] {
     value,
     description:
       name === "system-node-critical"
-        ? "For pods without which their node does not work."
-        : "For pods without which the cluster does not work, wherever they run.",
+        ? "Used for system critical pods that must not be moved from their current node."
+        : "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.",
     preemptionPolicy: "PreemptLowerPriority",
   }));
 }
@@ -64,7 +64,7 @@ function systemProblem({
 }
 
 function checkNew(object: DeepReadonly<PriorityClass>): FieldError[] {
-  // One without a name is refused by what all kinds share, and still comes by here.
+  // An object without a name is rejected by the common rules, and still reaches this code.
   const name = (object.metadata.name as string | undefined) ?? "";
   const { value = 0, preemptionPolicy } = object;
   const errors: FieldError[] = [];
@@ -92,7 +92,7 @@ function checkNew(object: DeepReadonly<PriorityClass>): FieldError[] {
 export const admissions: AnyAdmission[] = [
   builtInAdmission(PriorityClass, "scheduling-v1", {
     complete: (object) => fill(object, { preemptionPolicy: "PreemptLowerPriority" }),
-    // Its generation is set once and never counts.
+    // Its generation is set once and never increases.
     prepare: (object, { operation }) =>
       operation === "CREATE" ? { ...object, metadata: { ...object.metadata, generation: 1 } } : object,
     validate({ object, oldObject }) {

@@ -9,7 +9,7 @@ const driver = (spec: object = {}): CSIDriver => ({
   spec,
 });
 
-test("a driver attaches persistent volumes and is told nothing, unless it says otherwise", () => {
+test("a driver defaults to attachRequired, no podInfoOnMount and persistent volumes", () => {
   expect(completedBy(admissions, driver()).spec).toEqual({
     attachRequired: true,
     podInfoOnMount: false,
@@ -21,47 +21,47 @@ test("a driver attaches persistent volumes and is told nothing, unless it says o
   });
 });
 
-test("what a stock server does not know yet is dropped", () => {
+test("fields of disabled features are dropped", () => {
   expect(completedBy(admissions, driver({ preventPodSchedulingIfMissing: true })).spec).not.toHaveProperty(
     "preventPodSchedulingIfMissing",
   );
 });
 
 const refused: Record<string, [spec: object, want: string[]]> = {
-  "an unknown policy of groups": [
+  "an unknown fsGroupPolicy": [
     { fsGroupPolicy: "X" },
     ['spec.fsGroupPolicy: Unsupported value: "X": supported values: "File", "None", "ReadWriteOnceWithFSType"'],
   ],
-  "an unknown lifecycle": [
+  "an unknown volume lifecycle mode": [
     { volumeLifecycleModes: ["A"] },
     ['spec.volumeLifecycleModes: Unsupported value: "A": supported values: "Persistent", "Ephemeral"'],
   ],
-  "two tokens for one audience": [
+  "duplicate token audiences": [
     { tokenRequests: [{ audience: "a" }, { audience: "a" }] },
     ['spec.tokenRequests[1].audience: Duplicate value: "a"'],
   ],
-  "a token that hardly lives": [
+  "a token expiration that is too short": [
     { tokenRequests: [{ audience: "a", expirationSeconds: 1 }] },
     ["spec.tokenRequests[0].expirationSeconds: Invalid value: 1: may not specify a duration less than 10 minutes"],
   ],
-  "a place for tokens that are not asked for": [
+  "serviceAccountTokenInSecrets without tokenRequests": [
     { serviceAccountTokenInSecrets: true },
     [
       "spec.serviceAccountTokenInSecrets: Invalid value: true: serviceAccountTokenInSecrets is set but no tokenRequests are specified",
     ],
   ],
-  "updates in too quick a row": [
+  "a node update period that is too short": [
     { nodeAllocatableUpdatePeriodSeconds: 9 },
     ["spec.nodeAllocatableUpdatePeriodSeconds: Invalid value: 9: must be greater than or equal to 10 seconds"],
   ],
 };
 for (const [what, [spec, want]] of Object.entries(refused)) {
-  test(`refused: ${what}`, () => {
+  test(`rejects ${what}`, () => {
     expect(problemsOf(admissions, driver(spec))).toEqual(want);
   });
 }
 
-test("whether volumes are attached, and for how long they live, stays", () => {
+test("attachRequired and the volume lifecycle modes are immutable", () => {
   const old = completedBy(admissions, driver());
 
   expect(problemsOf(admissions, driver({ attachRequired: false, volumeLifecycleModes: ["Ephemeral"] }), old)).toEqual([
@@ -70,7 +70,7 @@ test("whether volumes are attached, and for how long they live, stays", () => {
   ]);
 });
 
-test("tokens that could end up in logs are warned of, until nothing changes about them", () => {
+test("warns of tokens that could be logged, only when they change", () => {
   const tokens = driver({ tokenRequests: [{ audience: "a" }] });
 
   expect(warningsOf(admissions, tokens)).toHaveLength(1);

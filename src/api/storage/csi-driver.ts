@@ -1,4 +1,4 @@
-/** CSIDriver: what a driver of volumes can do and wants to be told. */
+/** CSIDriver: the capabilities of a volume driver, and the information it requires. */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
@@ -54,7 +54,7 @@ const DEFAULTS: Partial<CSIDriverSpec> = {
   seLinuxMount: false,
 };
 
-/** Limits that follow the drivers of a node are off in a stock server, which drops what belongs to them. */
+/** Scaling limits by the drivers of a node are off in a stock server, which drops their fields. */
 function dropLimitScaling(driver: Read<CSIDriver>): Read<CSIDriver> {
   return change(driver, "spec", (spec) => {
     if (spec.preventPodSchedulingIfMissing === undefined) return spec;
@@ -117,7 +117,7 @@ function checkTokenRequests(errors: FieldError[], at: string, requests: readonly
 function checkDriver({ object: { spec }, oldObject }: Review<CSIDriver>): FieldError[] {
   const errors = checkSpec(spec);
   if (!oldObject) return errors;
-  // The name of the first field is misspelt by Kubernetes, and clients match it.
+  // Kubernetes misspells the name of the first field, and clients match it.
   errors.push(...checkUnchanged("spec.attachedRequired", spec.attachRequired, oldObject.spec.attachRequired));
   errors.push(
     ...checkUnchanged("spec.volumeLifecycleModes", spec.volumeLifecycleModes, oldObject.spec.volumeLifecycleModes),

@@ -5,20 +5,20 @@ import { admissions, type CSINode } from "./csi-node.ts";
 const node = (...drivers: object[]): CSINode =>
   ({ apiVersion: "storage.k8s.io/v1", kind: "CSINode", metadata: { name: "node-1" }, spec: { drivers } }) as CSINode;
 
-test("a driver is registered once, by name and the node's name for it", () => {
+test("a driver is registered once, with a name and a node ID", () => {
   expect(problemsOf(admissions, node({ name: "a.b", nodeID: "x" }, { name: "a.b", nodeID: "" }))).toEqual([
     "spec.drivers[1].nodeID: Required value",
     'spec.drivers[1].name: Duplicate value: "a.b"',
   ]);
 });
 
-test("topology keys are labels, each once", () => {
+test("topology keys must be unique label keys", () => {
   expect(problemsOf(admissions, node({ name: "a.b", nodeID: "x", topologyKeys: ["zone", "zone"] }))).toEqual([
     'spec.drivers[0]: Duplicate value: "zone"',
   ]);
 });
 
-test("a registered driver stays as it is, but for how many volumes it takes", () => {
+test("only the volume limit of a registered driver may change", () => {
   const old = completedBy(admissions, node({ name: "a.b", nodeID: "x", allocatable: { count: 1 } }));
 
   expect(problemsOf(admissions, node({ name: "a.b", nodeID: "x", allocatable: { count: 2 } }), old)).toEqual([]);
@@ -28,7 +28,7 @@ test("a registered driver stays as it is, but for how many volumes it takes", ()
   expect(problemsOf(admissions, node({ name: "c.d", nodeID: "y" }), old)).toEqual([]);
 });
 
-test("keys that a driver does not have are not stored", () => {
+test("empty topology keys are not stored", () => {
   expect(completedBy(admissions, node({ name: "a.b", nodeID: "x" })).spec.drivers).toEqual([
     { name: "a.b", nodeID: "x" },
   ]);

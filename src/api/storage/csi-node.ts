@@ -1,4 +1,4 @@
-/** CSINode: which drivers of volumes a node has, under which name they know it. */
+/** CSINode: the volume drivers of a node, and their IDs for it. */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import { labelKeyProblems, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
@@ -60,7 +60,7 @@ function checkNodeDriver(
   return errors;
 }
 
-/** A driver may come and go, and change how many volumes it takes; otherwise it stays as it was registered. */
+/** A driver may be added and removed, and change its volume limit; its other fields are immutable. */
 function checkRegistered(
   drivers: readonly Read<CSINodeDriver>[],
   registered: readonly Read<CSINodeDriver>[],
@@ -82,8 +82,8 @@ const withDrivers = (node: Read<CSINode>, edit: (driver: Read<CSINodeDriver>) =>
   change(node, "spec", (spec) => change(spec, "drivers", (drivers) => changeItems<CSINodeDriver>(drivers, edit)));
 
 /**
- * Kubernetes writes the keys of a driver that has none as well. They are not stored, but whoever sent the driver owns
- * them.
+ * Kubernetes also writes the topology keys of a driver without any. They are not stored, but the writer of the driver
+ * owns them.
  */
 const withKeys = (driver: Read<CSINodeDriver>): Read<CSINodeDriver> => fill(driver, { topologyKeys: [] });
 function withoutEmptyKeys(driver: Read<CSINodeDriver>): Read<CSINodeDriver> {

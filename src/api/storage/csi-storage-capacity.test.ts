@@ -10,14 +10,14 @@ const capacity = (fields: object = {}): CSIStorageCapacity => ({
   ...fields,
 });
 
-test("a capacity is of a class, and not negative", () => {
+test("a capacity needs a storage class and must not be negative", () => {
   expect(problemsOf(admissions, capacity({ storageClassName: "A", capacity: "-1" }))).toEqual([
     expect.stringMatching(/^storageClassName: Invalid value: "A": a lowercase RFC 1123 subdomain/),
     'capacity: Invalid value: "-1": must be greater than or equal to 0',
   ]);
 });
 
-test("what was measured changes; where and of what does not", () => {
+test("the capacity may change; topology and class are immutable", () => {
   const old = completedBy(admissions, capacity({ capacity: "1Gi" }));
 
   expect(problemsOf(admissions, capacity({ capacity: "2Gi" }), old)).toEqual([]);
@@ -29,7 +29,7 @@ test("what was measured changes; where and of what does not", () => {
   ]);
 });
 
-test("old names of node labels are warned of", () => {
+test("warns of deprecated node labels", () => {
   const object = capacity({
     nodeTopology: {
       matchLabels: { "beta.kubernetes.io/os": "linux" },

@@ -1,4 +1,4 @@
-/** CSIStorageCapacity: how much a driver can still make of a class of volumes, for one part of the cluster. */
+/** CSIStorageCapacity: the remaining capacity of a storage class for one part of the cluster. */
 import type { DeepReadonly } from "../../base/index.ts";
 import { dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
@@ -29,7 +29,7 @@ function checkCapacity({
   object: { nodeTopology, storageClassName, capacity },
   oldObject,
 }: Review<CSIStorageCapacity>): FieldError[] {
-  // What was stored with bad values may be kept.
+  // Invalid stored values may be kept.
   const lenient = checkSelector("", oldObject?.nodeTopology).length > 0;
   const errors = checkSelector("nodeTopology", nodeTopology, lenient);
   errors.push(...checkText("storageClassName", storageClassName, dnsSubdomainProblems));

@@ -1,7 +1,4 @@
-/**
- * Names of drivers, which bring volumes and devices into a cluster: domains of at most 63 bytes, in any case of
- * letters.
- */
+/** Names of volume and device drivers: domains of at most 63 bytes, case-insensitive. */
 import { dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts";
 import { missing, tooLong, wrong } from "../field-errors.ts";
 

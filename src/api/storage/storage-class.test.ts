@@ -11,7 +11,7 @@ const storageClass = (fields: object = {}): StorageClass => ({
 });
 const topology = (...values: string[]): object => ({ matchLabelExpressions: [{ key: "zone", values }] });
 
-test("volumes are deleted with their claims and bound at once, unless the class says otherwise", () => {
+test("a class defaults to reclaimPolicy Delete and Immediate binding", () => {
   expect(completedBy(admissions, storageClass())).toMatchObject({
     reclaimPolicy: "Delete",
     volumeBindingMode: "Immediate",
@@ -19,7 +19,7 @@ test("volumes are deleted with their claims and bound at once, unless the class 
 });
 
 const refused: Record<string, [fields: object, want: string[]]> = {
-  "nobody to make volumes": [{ provisioner: undefined }, ["provisioner: Required value"]],
+  "a missing provisioner": [{ provisioner: undefined }, ["provisioner: Required value"]],
   recycling: [
     { reclaimPolicy: "Recycle" },
     ['reclaimPolicy: Unsupported value: "Recycle": supported values: "Delete", "Retain"'],
@@ -28,18 +28,18 @@ const refused: Record<string, [fields: object, want: string[]]> = {
     { parameters: { "": "x" } },
     ['parameters: Invalid value: "": field can not be empty.'],
   ],
-  "one topology twice, in any order": [
+  "duplicate topologies in any order": [
     { allowedTopologies: [topology("a", "b"), topology("b", "a")] },
     ['allowedTopologies[1].matchLabelExpressions: Duplicate value: ""'],
   ],
 };
 for (const [what, [fields, want]] of Object.entries(refused)) {
-  test(`refused: ${what}`, () => {
+  test(`rejects ${what}`, () => {
     expect(problemsOf(admissions, storageClass(fields))).toEqual(want);
   });
 }
 
-test("what volumes are made of stays; whether they may grow does not", () => {
+test("provisioner and parameters are immutable; allowVolumeExpansion may change", () => {
   const old = completedBy(admissions, storageClass({ parameters: { type: "slow" } }));
 
   expect(problemsOf(admissions, storageClass({ parameters: { type: "fast" } }), old)).toEqual([
@@ -50,7 +50,7 @@ test("what volumes are made of stays; whether they may grow does not", () => {
   ).toEqual([]);
 });
 
-test("old names of node labels are warned of", () => {
+test("warns of deprecated node labels", () => {
   const object = storageClass({
     allowedTopologies: [{ matchLabelExpressions: [{ key: "failure-domain.beta.kubernetes.io/zone", values: ["a"] }] }],
   });

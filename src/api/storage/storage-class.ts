@@ -1,4 +1,4 @@
-/** StorageClass: how volumes are made for claims that name it. */
+/** StorageClass: how volumes are provisioned for claims. */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import { labelKeyProblems, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
@@ -12,7 +12,7 @@ import { fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
 import type { Sent } from "../sent.ts";
 
-/** How volumes and claims named their class before there was a field for it. */
+/** The annotation for the class of volumes and claims, which predates the field. */
 export const STORAGE_CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class";
 
 export type StorageClass = StorageClassFacts;
@@ -24,7 +24,7 @@ const MAX_PARAMETER_BYTES = 256 * 1024;
 const RECLAIM_POLICIES = ["Delete", "Retain"];
 const BINDING_MODES = ["Immediate", "WaitForFirstConsumer"];
 
-/** The class of claims that name none; the second annotation is its older name. */
+/** The class of claims that name none; the second annotation is the older name. */
 export function isDefaultStorageClass({
   metadata: { annotations = {} },
 }: Pick<Read<StorageClass>, "metadata">): boolean {
@@ -77,7 +77,7 @@ function checkClass({
   return [...errors, ...checkTopologies(allowedTopologies)];
 }
 
-/** What a driver is told about each volume of a class. */
+/** Parameters for the driver of each volume of a class. */
 export function checkParameters(parameters: Read<Record<string, string>>): FieldError[] {
   const entries = Object.entries(parameters);
   if (entries.length > MAX_PARAMETERS) return [tooLong("parameters", MAX_PARAMETERS)];

@@ -18,15 +18,15 @@ const inline = (fields: object): object => ({
 });
 
 const refused: Record<string, [spec: object, want: string[]]> = {
-  "nothing to attach": [
+  "no volume to attach": [
     { source: {} },
     ["spec.source: Required value: must specify exactly one of inlineVolumeSpec and persistentVolumeName"],
   ],
-  "two things to attach": [
+  "both a persistent and an inline volume": [
     { source: { persistentVolumeName: "pv", inlineVolumeSpec: {} } },
     ["spec.source: Forbidden: must specify exactly one of inlineVolumeSpec and persistentVolumeName"],
   ],
-  "an inline volume of a class": [
+  "an inline volume with a storage class": [
     inline({ storageClassName: "fast" }),
     ["spec.source.inlineVolumeSpec.storageClassName: Forbidden: may not be specified in the context of inline volumes"],
   ],
@@ -38,16 +38,16 @@ const refused: Record<string, [spec: object, want: string[]]> = {
   ],
 };
 for (const [what, [spec, want]] of Object.entries(refused)) {
-  test(`refused: ${what}`, () => {
+  test(`rejects ${what}`, () => {
     expect(problemsOf(admissions, attachment(spec))).toEqual(want);
   });
 }
 
-test("an inline volume of a driver is fine", () => {
+test("accepts an inline CSI volume", () => {
   expect(problemsOf(admissions, attachment(inline({})))).toEqual([]);
 });
 
-test("what is attached where never changes", () => {
+test("the spec is immutable", () => {
   const old = completedBy(admissions, attachment(ofVolume));
 
   expect(problemsOf(admissions, attachment({ ...ofVolume, nodeName: "node-2" }), old)).toEqual([
@@ -55,7 +55,7 @@ test("what is attached where never changes", () => {
   ]);
 });
 
-test("what went wrong is told within bounds", () => {
+test("the length of an error message is limited", () => {
   const old = completedBy(admissions, attachment(ofVolume));
 
   const problems = problemsOf(

@@ -1,4 +1,4 @@
-/** VolumeAttachment: the wish that a volume be attached to a node, and how far that got. */
+/** VolumeAttachment: a request to attach a volume to a node, and its state. */
 import type { DeepReadonly } from "../../base/index.ts";
 import { dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
@@ -85,7 +85,7 @@ function checkSource(
 
 const NOT_INLINE = "may not be specified in the context of inline volumes";
 
-/** A volume that a pod brought along. Drivers of other kinds were replaced by CSI, so only that is left. */
+/** A volume defined inline by a pod. Other drivers were replaced by CSI, so only CSI is supported. */
 function checkInline(at: string, spec: Read<PersistentVolumeSpec>): FieldError[] {
   const { accessModes = [], persistentVolumeReclaimPolicy: policy, storageClassName, volumeMode } = spec;
   const errors: FieldError[] = [];
@@ -128,7 +128,7 @@ function checkProgress(
 }
 
 function checkVolumeError(errors: FieldError[], at: string, { message = "", errorCode }: Sent<VolumeError>): void {
-  // The limit that is told is that of the metadata; Kubernetes mixes the two up.
+  // The limit in the message is that of the metadata; Kubernetes mixes up the two.
   if (Buffer.byteLength(message) > MAX_MESSAGE_BYTES) errors.push(tooLong(`${at}.message`, MAX_METADATA_BYTES));
   if (errorCode !== undefined && errorCode < 0)
     errors.push(wrong(`${at}.errorCode`, errorCode, "must be between 0 and 2147483647, inclusive"));

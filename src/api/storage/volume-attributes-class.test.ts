@@ -11,14 +11,14 @@ const attributes = (fields: object = {}): VolumeAttributesClass => ({
   ...fields,
 });
 
-test("a class is of a driver and says something", () => {
+test("a class needs a driver and parameters", () => {
   expect(problemsOf(admissions, attributes({ driverName: "", parameters: {} }))).toEqual([
     "driverName: Required value",
     "parameters: Required value: must contain at least one key/value pair",
   ]);
 });
 
-test("a class never changes", () => {
+test("a class is immutable", () => {
   const old = completedBy(admissions, attributes());
 
   expect(problemsOf(admissions, attributes({ driverName: "z", parameters: { iops: "2" } }), old)).toEqual([

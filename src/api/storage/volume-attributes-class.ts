@@ -1,4 +1,4 @@
-/** VolumeAttributesClass: properties that a volume can be given while it is in use. */
+/** VolumeAttributesClass: properties that can be changed while a volume is in use. */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import { labelKeyProblems, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";

@@ -1,4 +1,4 @@
-/** What tokens of service accounts say: the claims of today's tokens, and of those that live in Secrets. */
+/** The claims of service account tokens: bound tokens, and legacy tokens stored in Secrets. */
 import { isObject } from "../../base/index.ts";
 import type { JsonObject } from "../../base/index.ts";
 import { accountOfUser, accountUser } from "./subjects.ts";
@@ -11,7 +11,7 @@ export interface NamedObject {
   uid: string;
 }
 
-/** A pod, a secret or a node; the token is good as long as it is there. */
+/** The pod, Secret or node that a token is bound to. The token is valid only while that object exists. */
 export interface BoundObjects {
   pod?: NamedObject;
   secret?: NamedObject;
@@ -21,7 +21,7 @@ export interface BoundObjects {
 export interface AccountClaims extends BoundObjects {
   namespace: string;
   account: NamedObject;
-  /** Undefined for tokens in Secrets, which never end. */
+  /** Undefined for tokens in Secrets, which never expire. */
   lifetime?: { issuedAt: number; notBefore: number; expires: number };
   id?: string;
   audiences?: string[];
@@ -36,7 +36,7 @@ export interface TokenSpec extends BoundObjects {
   /** Seconds since 1970. */
   issuedAt: number;
   lifetimeSeconds: number;
-  /** Seconds after which use is worth a warning. */
+  /** Using the token after this many seconds produces a warning. */
   warnAfterSeconds?: number;
 }
 
@@ -72,7 +72,7 @@ export function legacyClaims(namespace: string, account: NamedObject, secret: st
   };
 }
 
-/** Reads verified claims; undefined when they are not of a service account. */
+/** Reads verified claims. Returns undefined when the claims do not belong to a service account. */
 export function readClaims(payload: JsonObject): AccountClaims | undefined {
   return payload.iss === LEGACY_ISSUER ? readLegacy(payload) : readBound(payload);
 }

@@ -1,8 +1,9 @@
 /**
- * Tokens of service accounts: made for TokenRequests and token Secrets, and checked on every request that brings one.
+ * Service account tokens: issued for TokenRequests and token Secrets, and verified on every request that presents one.
  *
- * A signature is verified once and then remembered by the digest of its token, so neither memory nor log hold tokens.
- * Whether the account and what the token is bound to still live is looked at every time: it is two look-ups in memory.
+ * A signature is verified once and then cached by the digest of its token, so neither memory nor logs hold tokens. The
+ * service account and the object that the token is bound to are checked on every request, which costs two lookups in
+ * memory.
  */
 import { formatTime } from "../../base/index.ts";
 import type { Clock } from "../../base/index.ts";
@@ -19,25 +20,28 @@ import { AUTHENTICATED, accountGroups, accountUser } from "./subjects.ts";
 import { createLivenessCheck } from "./token-liveness.ts";
 import type { CheckedToken } from "./token-liveness.ts";
 
-/** Who a token is for and where it counts, or why it does not; without a text it is no token of ours at all. */
+/**
+ * The user and audiences of a token, or the reason for rejecting it. An undefined error means that the token was not
+ * issued by this server.
+ */
 export type TokenOutcome = { user: UserInfo; audiences: readonly string[] } | { error: string | undefined };
 
 export interface AccountTokenOptions {
   store: ObjectStore;
   clock: Clock;
   issuer?: string;
-  /** PEM; asked for when the first token is made or met. By default a key that lives as long as the process. */
+  /** PEM. Read when the first token is issued or verified. Defaults to a key that is valid until the process exits. */
   signingKey?: () => Promise<string>;
-  /** Told when a token that lives in a Secret is used, once a day: people find out which of them nobody needs. */
+  /** Called at most once a day per Secret when its token is used, so that users can find unused tokens. */
   onSecretTokenUsed?(cluster: LogicalCluster, namespace: string, secret: string, day: string): void;
 }
 
 export interface AccountTokens {
   readonly issuer: string;
-  /** What a token is for when nobody says. */
+  /** The default audiences of a token. */
   readonly audiences: readonly string[];
   issue(cluster: LogicalCluster, spec: TokenSpec): Promise<string>;
-  /** A token for a Secret: it never ends, and goes with the Secret. */
+  /** Issues a token for a Secret. The token never expires and is invalidated when the Secret is deleted. */
   issueForSecret(cluster: LogicalCluster, namespace: string, account: NamedObject, secret: string): Promise<string>;
   /** `digest` is the SHA-256 of the token. */
   authenticate(
@@ -46,7 +50,7 @@ export interface AccountTokens {
     audiences: readonly string[],
     digest: string,
   ): Promise<TokenOutcome>;
-  /** The keys that verify tokens of a cluster, for others. */
+  /** The public keys that verify the tokens of a cluster, for external verifiers. */
   keySet(cluster: LogicalCluster): Promise<{ keys: Record<string, string>[] }>;
 }
 
@@ -56,7 +60,7 @@ const MAX_REMEMBERED = 10_000;
 const DAY_LENGTH = 10;
 const EXTRA = "authentication.kubernetes.io/";
 
-/** A token whose signature is good. */
+/** A token with a valid signature. */
 interface Verified extends CheckedToken {
   user: UserInfo;
   /** For tokens in Secrets: the day of its last use. */
@@ -78,7 +82,7 @@ export function createAccountTokens({
 
   const openKey = (): Promise<SigningKey> => {
     opening ??= signingKey().then(openSigningKey);
-    // A key that could not be read is asked for again by the next who needs it.
+    // If reading the key fails, the next caller reads it again.
     opening.catch(() => (opening = undefined));
     return opening;
   };
@@ -95,7 +99,7 @@ export function createAccountTokens({
   ): Promise<Verified | { error: string | undefined }> => {
     const known = remembered.get(digest);
     if (known) {
-      // Used last, forgotten last.
+      // Evict the least recently used token first.
       remembered.delete(digest);
       remembered.set(digest, known);
       return known.cluster === cluster ? known : { error: "invalid signature, no keys found" };
@@ -105,7 +109,7 @@ export function createAccountTokens({
       return { error: undefined };
     const key = await openKey();
     if (decoded.kid !== "" && decoded.kid !== idOf(key, cluster)) return { error: "invalid signature, no keys found" };
-    // Without an id nothing ties a token to a cluster, and none of ours is without.
+    // Only the key id ties a token to a cluster, and every token issued here has one.
     if (decoded.kid === "" || !hasGoodSignature(key, decoded))
       return { error: "go-jose/go-jose: error in cryptographic primitive" };
     const claims = readClaims(decoded.payload);

@@ -1,6 +1,6 @@
 /**
- * What a request to a resource asks for, in the words of roles: verbs are about what happens, whatever the path is
- * called.
+ * The authorization attributes of a resource request. The verb describes the effect of the request, whatever the path
+ * is called.
  */
 import type { AccessedResource } from "../request/authorize.ts";
 import { asksForWatch } from "../request/options.ts";
@@ -13,10 +13,10 @@ export function accessOf(
 ): { verb: string; resource: AccessedResource } {
   const { group, resource, subresource } = route;
   const verb = accessVerb(method, route, query);
-  // A field selector on the name makes reading a collection reading that object; for other verbs it says nothing.
+  // A field selector on metadata.name turns reading a collection into reading that object. Other verbs ignore it.
   const name =
     route.name ?? (verb === "list" || verb === "watch" ? nameSelected(query.get("fieldSelector")) : undefined);
-  // A namespace is in itself, so that whoever owns it can be allowed to read it.
+  // A namespace belongs to itself, so that a role in the namespace can allow reading it.
   const namespace = route.namespace ?? (resource === "namespaces" ? route.name : undefined);
   return { verb, resource: { group, resource, subresource: subresource || undefined, namespace, name } };
 }
@@ -40,7 +40,7 @@ function accessVerb(method: string, { name, watch }: ResourceRoute, query: URLSe
   }
 }
 
-/** The one object that a field selector picks. */
+/** The single object name that a field selector selects. */
 export function nameSelected(selector: string | null | undefined): string | undefined {
   return !selector ? undefined : /(?:^|,)metadata\.name==?([^,=]+)/.exec(selector)?.[1];
 }

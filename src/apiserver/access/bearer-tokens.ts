@@ -1,8 +1,9 @@
 /**
- * Whose a bearer token is: one of those that were handed to the server, good for one cluster or for all, a bootstrap
- * token, or a service account's.
+ * Identifies the user of a bearer token: a static token (for one cluster or for all), a bootstrap token, or a service
+ * account token.
  *
- * Given tokens are kept and compared as SHA-256 digests, so neither memory dumps of the table nor timing give one away.
+ * Static tokens are stored and compared as SHA-256 digests, so neither a memory dump of the table nor timing reveals a
+ * token.
  */
 import { hash } from "node:crypto";
 import type { ClusterRegistry } from "../clusters/clusters.ts";
@@ -16,27 +17,27 @@ export interface StaticToken {
   user: string;
   groups?: readonly string[];
   uid?: string;
-  /** The logical cluster in which it is good; unset for all. */
+  /** The logical cluster that accepts the token; unset for all. */
   cluster?: string;
 }
 
 export interface BearerTokens {
-  /** From now on, as long as the server runs and the token's cluster is there. */
+  /** Accepts the token while the server runs and the token's cluster exists. */
   add(token: StaticToken): void;
   /**
-   * Without audiences the token must be for this API. The text of a refusal is for TokenReviews: who sends a bad token
-   * hears nothing.
+   * Without audiences the token must be for this API. The error text is for TokenReviews only; clients that send a bad
+   * token do not receive it.
    */
   authenticate(cluster: string, token: string, audiences?: readonly string[], digest?: string): Promise<TokenOutcome>;
 }
 
-/** What tokens are known by. Who sends the same one again and again may keep it. */
+/** The digest that identifies a token. A caller that sends the same token repeatedly may cache it. */
 export const tokenDigest = (token: string): string => hash("sha256", token, "base64url");
 
 interface Known {
   user: UserInfo;
   cluster: string | undefined;
-  /** Aborted when that cluster is gone: a later one of the same name is another. */
+  /** Aborted when that cluster is removed: a later cluster of the same name must not accept the token. */
   removed: AbortSignal | undefined;
 }
 
@@ -56,7 +57,7 @@ export function createBearerTokens(
     async authenticate(clusterName, token, wanted, digest = tokenDigest(token)) {
       const known = byDigest.get(digest);
       const api = accounts?.tokens.audiences ?? [];
-      // These tokens say nothing about audiences: they are for this API.
+      // These tokens carry no audiences: they are for this API.
       const forApi = (user: UserInfo): TokenOutcome => {
         const audiences = wanted ? api.filter((audience) => wanted.includes(audience)) : api;
         return wanted && audiences.length === 0 ? { error: undefined } : { user, audiences };
@@ -72,7 +73,8 @@ export function createBearerTokens(
     },
   };
   for (const token of options.tokens ?? []) tokens.add(token);
-  // A cluster that is made again under the same name is another: its predecessor's tokens must not open it.
+  // A cluster that is recreated under the same name is a different cluster and must not accept its predecessor's
+  // tokens.
   accounts?.clusters.subscribe(({ type, cluster }) => {
     if (type !== "removed") return;
     for (const [digest, known] of byDigest) if (known.cluster === cluster.name) byDigest.delete(digest);

@@ -1,4 +1,4 @@
-/** Bindings filed by who they name, so that a decision looks at those of one user and never at all of them. */
+/** Bindings indexed by subject, so that a decision reads the bindings of one user instead of all bindings. */
 import type { RoleRef } from "../../api/index.ts";
 import { keyOfSubject } from "./subjects.ts";
 import type { Subject } from "./subjects.ts";
@@ -13,7 +13,7 @@ export interface Binding {
 }
 
 export class BindingTable {
-  /** Namespace, or nothing for the whole cluster; then subject; then key. */
+  /** Namespace (empty for the whole cluster), then subject, then key. */
   readonly #filed = new Map<string, Map<string, Map<string, Binding>>>();
   readonly #byKey = new Map<string, Binding>();
 
@@ -48,7 +48,7 @@ export class BindingTable {
     if (subjects?.size === 0) this.#filed.delete(namespace);
   }
 
-  /** Those that name the subject, in a namespace or (with an empty one) in the whole cluster. */
+  /** The bindings that name the subject, in a namespace or (with an empty namespace) in the whole cluster. */
   of(namespace: string, subjectKey: string): Iterable<Binding> {
     return this.#filed.get(namespace)?.get(subjectKey)?.values() ?? NOTHING;
   }

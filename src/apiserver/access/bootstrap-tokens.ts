@@ -1,7 +1,7 @@
 /**
- * Bootstrap tokens: `<id>.<secret>`, kept in a Secret of `kube-system` that also says until when and for what they are
- * good. They open the door for clusters and nodes that have no credentials yet. The Secret is looked at for every
- * request: deleting it ends the token.
+ * Bootstrap tokens: `<id>.<secret>`, stored in a Secret in `kube-system` that also specifies their expiration and
+ * usages. They admit clusters and nodes that have no credentials yet. The Secret is read on every request: deleting it
+ * invalidates the token.
  */
 import { timingSafeEqual } from "node:crypto";
 import { isObject } from "../../base/index.ts";
@@ -22,7 +22,9 @@ const GROUP = "system:bootstrappers";
 const EXTRA_GROUP = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
 
 export interface BootstrapTokens {
-  /** Whose it is; undefined for what is no token, or not any more. Nobody is told why. */
+  /**
+   * Returns the user of the token; undefined for anything that is not a valid token. Clients do not receive the reason.
+   */
   authenticate(cluster: LogicalCluster, token: string): UserInfo | undefined;
 }
 
@@ -65,7 +67,7 @@ function isSame(stored: string, given: string): boolean {
   return stored.length === given.length && timingSafeEqual(Buffer.from(stored, "latin1"), Buffer.from(given, "latin1"));
 }
 
-/** A time that cannot be read is over. */
+/** An expiration that cannot be parsed counts as expired. */
 function hasExpired(expiration: string, nowMs: number): boolean {
   return expiration !== "" && (timeProblem(expiration, false) !== undefined || Date.parse(expiration) <= nowMs);
 }

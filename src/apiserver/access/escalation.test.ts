@@ -17,8 +17,8 @@ beforeEach(async () => {
   server = await createAccessServer();
 });
 
-describe("AZ-4: who writes a role", () => {
-  test("must hold every rule in it", async () => {
+describe("a user who writes a role", () => {
+  test("must hold every rule in the role", async () => {
     await server.allow(configMaps(["get"]), rolesRule(["create"]));
 
     expect(
@@ -33,13 +33,13 @@ describe("AZ-4: who writes a role", () => {
     });
   });
 
-  test("may escalate with that verb", async () => {
+  test("needs no rules with the verb escalate", async () => {
     await server.allow(rolesRule(["create", "escalate"]));
 
     expect((await server.ask(ANN, "POST", ROLES, { metadata: { name: "strong" }, rules: [secrets] })).code).toBe(201);
   });
 
-  test("cannot keep the server busy with lists that multiply", async () => {
+  test("is rejected when the rules multiply into too many combinations", async () => {
     await server.allow(rolesRule(["create"]));
     const many = Array.from({ length: 1000 }, (_, index) => `x${index}`);
 
@@ -54,7 +54,7 @@ describe("AZ-4: who writes a role", () => {
     });
   });
 
-  test("is told of roles that could not be looked at", async () => {
+  test("receives the resolution errors of roles that do not exist", async () => {
     await server.allow(rolesRule(["create"]));
     await server.make(BINDINGS, bindingTo("broken", { kind: "Role", name: "gone" }));
 
@@ -65,7 +65,7 @@ describe("AZ-4: who writes a role", () => {
     );
   });
 
-  test("needs everything to gather the rules of others", async () => {
+  test("needs full authority to write an aggregationRule", async () => {
     await server.make(`${RBAC}/clusterroles`, {
       metadata: { name: "c" },
       rules: [{ ...rolesRule(["create"]), resources: ["clusterroles"] }],
@@ -84,7 +84,7 @@ describe("AZ-4: who writes a role", () => {
     });
   });
 
-  test("may let go of one that is stronger: owners and finalizers are no rules", async () => {
+  test("may remove owners and finalizers from a stronger role", async () => {
     await server.allow(rolesRule(["create", "patch"]));
     await server.make(ROLES, { metadata: { name: "strong", finalizers: ["example.com/a"] }, rules: [secrets] });
     const patch = (body: object) =>
@@ -95,8 +95,8 @@ describe("AZ-4: who writes a role", () => {
   });
 });
 
-describe("AZ-4: who writes a binding", () => {
-  test("must hold what the role holds", async () => {
+describe("a user who writes a binding", () => {
+  test("must hold the rules of the role", async () => {
     await server.allow(configMaps(["get"]), rolesRule(["create"]));
     await server.make(ROLES, { metadata: { name: "strong" }, rules: [secrets] });
 
@@ -110,14 +110,14 @@ describe("AZ-4: who writes a binding", () => {
     expect((await server.ask(ANN, "POST", BINDINGS, bindingTo("z", { kind: "Role", name: "r" }))).code).toBe(201);
   });
 
-  test("may bind a role that it was allowed to bind", async () => {
+  test("needs no rules with the verb bind on the role", async () => {
     await server.allow(rolesRule(["create"]), { ...rolesRule(["bind"]), resourceNames: ["strong"] });
     await server.make(ROLES, { metadata: { name: "strong" }, rules: [secrets] });
 
     expect((await server.ask(ANN, "POST", BINDINGS, bindingTo("x", { kind: "Role", name: "strong" }))).code).toBe(201);
   });
 
-  test("cannot bind what is no role, or a role of no namespace", async () => {
+  test("cannot bind an unsupported kind, or a Role outside a namespace", async () => {
     await server.make(`${RBAC}/clusterroles`, {
       metadata: { name: "c" },
       rules: [{ ...rolesRule(["create"]), resources: ["*"] }],
@@ -133,7 +133,7 @@ describe("AZ-4: who writes a binding", () => {
     ).toMatchObject({ code: 400, message: "Namespace parameter required." });
   });
 
-  test("cannot bind a role that is not there", async () => {
+  test("cannot bind a role that does not exist", async () => {
     await server.allow(rolesRule(["create"]));
 
     expect(

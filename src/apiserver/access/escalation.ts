@@ -1,6 +1,6 @@
 /**
- * Nobody gives away what they do not have: whoever writes a role must hold every rule in it (or the verb `escalate` on
- * it), and whoever writes a binding every rule of the role that it names (or the verb `bind` on that role).
+ * Prevents privilege escalation: a user who writes a role must hold every rule in it (or the verb `escalate` on it),
+ * and a user who writes a binding must hold every rule of the role that it names (or the verb `bind` on that role).
  */
 import type { PolicyRule, RoleRef } from "../../api/index.ts";
 import { equalJson } from "../../base/index.ts";
@@ -21,11 +21,11 @@ type Rules = readonly DeepReadonly<PolicyRule>[];
 const ROLES = new Set(["roles", "clusterroles"]);
 const BINDINGS = new Set(["rolebindings", "clusterrolebindings"]);
 /**
- * Lists multiply: a body of three megabytes could name more combinations than there is time for. Real roles have
- * hundreds.
+ * Rules are the product of their lists: a body of three megabytes could name more combinations than the server has time
+ * to compare. Real roles have hundreds.
  */
 const MAX_PARTS = 50_000;
-/** An aggregation rule may gather anything, so it takes everything to write one. */
+/** An aggregation rule may collect any rule, so writing one requires full authority. */
 const FULL_AUTHORITY: Rules = [
   { verbs: ["*"], apiGroups: ["*"], resources: ["*"] },
   { verbs: ["*"], nonResourceURLs: ["*"] },
@@ -36,8 +36,8 @@ export function createEscalationCheck(authorizer: Authorizer): Plugin {
     name: "RbacEscalation",
     concerns: ({ served: { resource }, user }, operation) =>
       operation !== "DELETE" && resource.name.group === RBAC_GROUP && resource.kind.builtIn && !isMaster(user),
-    // A check in the place of a change, because it comes before what is wrong with the object: who may not write it is
-    // not told.
+    // This check runs as a mutating plugin so that it runs before validation: a user who may not write the object does
+    // not receive its validation errors.
     mutate({ context, object, oldObject }) {
       const { resource } = context.served.resource.name;
       if (oldObject && changesOnlyBookkeeping(object, oldObject)) return object;
@@ -113,7 +113,7 @@ function confirmHeld(
     throw forbidden(
       resource,
       nameOf(object),
-      `the rules name ${parts} combinations of verb and resource, more than the ${MAX_PARTS} that are compared with what user ${JSON.stringify(user.name)} holds; name fewer, or use "*"`,
+      `the rules name ${parts} combinations of verb and resource, but at most ${MAX_PARTS} are compared with the rules of user ${JSON.stringify(user.name)}; name fewer, or use "*"`,
     );
   const held = authorizer.rulesFor(cluster, user, namespace);
   const lacking = uncovered(held.rules, rules);
@@ -131,7 +131,7 @@ function nameOf(object: DeepReadonly<JsonObject>): string {
   return textOf(metadataOf(object as JsonObject).name);
 }
 
-/** Owners and finalizers are what the garbage collector changes on its way to deleting an object. */
+/** The garbage collector changes owner references and finalizers before it deletes an object. */
 function changesOnlyBookkeeping(object: DeepReadonly<JsonObject>, oldObject: DeepReadonly<JsonObject>): boolean {
   return equalJson(withoutBookkeeping(object), withoutBookkeeping(oldObject));
 }

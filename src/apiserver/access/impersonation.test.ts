@@ -22,7 +22,7 @@ const allowAnn = async (...rules: JsonObject[]): Promise<void> => {
   await server.make(`${RBAC}/clusterrolebindings`, bindingTo("c", { kind: "ClusterRole", name: "c" }));
 };
 
-describe("AN-5: an administrator acts as", () => {
+describe("an administrator impersonates", () => {
   const cases: Record<string, { headers: Record<string, string>; want: JsonObject }> = {
     "a user": { headers: { "impersonate-user": "jane" }, want: { username: "jane", groups: ["system:authenticated"] } },
     "a user in groups": {
@@ -44,11 +44,11 @@ describe("AN-5: an administrator acts as", () => {
       headers: { "impersonate-user": "system:node:n1" },
       want: { username: "system:node:n1", groups: ["system:nodes", "system:authenticated"] },
     },
-    "an administrator": {
+    "an administrator, through system:masters": {
       headers: { "impersonate-user": "jane", "impersonate-group": "system:masters" },
       want: { username: "jane", groups: ["system:masters", "system:authenticated"] },
     },
-    "somebody with a hostile extra": {
+    "a user with a hostile extra key": {
       headers: { "impersonate-user": "jane", "impersonate-extra-__proto__": "x" },
       want: {
         username: "jane",
@@ -61,14 +61,14 @@ describe("AN-5: an administrator acts as", () => {
     test(whom, async () => expect(await whoIs(headers)).toEqual(want));
   }
 
-  test("a stranger, who may ask nothing", async () => {
+  test("the anonymous user, who is not allowed anything", async () => {
     expect(await refusal({ "impersonate-user": "system:anonymous" }, ADMIN)).toMatchObject({
       code: 403,
       message: expect.stringContaining('User "system:anonymous" cannot create') as string,
     });
   });
 
-  test("a group whose name holds a comma, when headers come line by line", async () => {
+  test("a group whose name contains a comma, when each header line is separate", async () => {
     const rawHeaders = ["Impersonate-User", "jane", "Impersonate-Group", "cn=a, ou=b"];
 
     const { body } = await server.server.handle({
@@ -88,7 +88,7 @@ describe("AN-5: an administrator acts as", () => {
   });
 });
 
-describe("AN-5: without a user name there is nobody to act as", () => {
+describe("impersonation without a user name is rejected", () => {
   for (const header of ["impersonate-group", "impersonate-uid", "impersonate-extra-a"]) {
     test(header, async () =>
       expect(await refusal({ [header]: "x" }, ADMIN)).toMatchObject({ code: 400, reason: "BadRequest" }),
@@ -96,8 +96,8 @@ describe("AN-5: without a user name there is nobody to act as", () => {
   }
 });
 
-describe("AN-5: others need the right to", () => {
-  test("and hear first what today's way would need", async () => {
+describe("other users need the right to impersonate", () => {
+  test("and the error names the constrained right that is missing", async () => {
     const denied = (mode: string): JsonObject => ({
       code: 403,
       message: `selfsubjectreviews.authentication.k8s.io is forbidden: User "ann" cannot impersonate-on:${mode}:create resource "selfsubjectreviews" in API group "authentication.k8s.io" at the cluster scope`,
@@ -110,7 +110,7 @@ describe("AN-5: others need the right to", () => {
     expect(await refusal({ "impersonate-user": "system:node:n1" })).toMatchObject(denied("arbitrary-node"));
   });
 
-  test("the old way: impersonate on every name", async () => {
+  test("legacy impersonation: the verb impersonate on every name", async () => {
     await allowAnn({ apiGroups: [""], resources: ["users"], verbs: ["impersonate"], resourceNames: ["jane"] });
 
     expect((await whoIs({ "impersonate-user": "jane" }, ANN)).username).toBe("jane");
@@ -122,7 +122,7 @@ describe("AN-5: others need the right to", () => {
     for (const headers of beyond) expect(await refusal(headers)).toMatchObject({ code: 403 });
   });
 
-  test("the constrained way: whom to act as, and what to do as them", async () => {
+  test("constrained impersonation: rights on the user and on the action", async () => {
     await allowAnn(
       {
         apiGroups: ["authentication.k8s.io"],

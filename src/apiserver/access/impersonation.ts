@@ -1,9 +1,10 @@
 /**
- * Acting as somebody else: `kubectl --as`, `--as-group`, and proxies that pass on who asked them.
+ * Impersonation: `kubectl --as`, `--as-group`, and proxies that pass on their caller's identity.
  *
- * There are five ways to be allowed. The constrained ones need a right on whom to act as and another on what to do as
- * them (`impersonate-on:<mode>:<verb>`); the old one needs `impersonate` on each name, group, uid and extra, and then
- * everything goes. The first that fits is taken; when none does, the first refusal is what the caller hears.
+ * Five modes can allow impersonation. The constrained modes need a right on the impersonated user and another on the
+ * action (`impersonate-on:<mode>:<verb>`). The legacy mode needs `impersonate` on each name, group, uid and extra, and
+ * then allows every action. The first matching mode wins; when none matches, the caller receives the error of the first
+ * mode.
  */
 import { setOwn } from "../../base/index.ts";
 import { ApiError, badRequest, dnsLabelProblems, dnsSubdomainProblems } from "../../machinery/index.ts";
@@ -17,10 +18,10 @@ const NODE_NAME_EXTRA = "authentication.kubernetes.io/node-name";
 const EXTRA_HEADER = "impersonate-extra-";
 const AUTHENTICATION_GROUP = "authentication.k8s.io";
 const EXTRA_PATH = /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/;
-/** From this many on, the right to all at once is asked for first. */
+/** From this many values on, the right to all of them is checked first. */
 const MANY = 4;
 
-/** Whom a request wants to act as. */
+/** The identity that a request impersonates. */
 interface Wanted {
   name: string;
   uid: string;
@@ -28,7 +29,7 @@ interface Wanted {
   extra: Record<string, string[]>;
 }
 
-/** Who a request is by: whom it impersonates, or who sent it. Throws 400 and 403. */
+/** The user that a request acts as: the impersonated user, or the sender. Throws 400 and 403. */
 export function actingUser(
   authorizer: Authorizer,
   request: Pick<ApiRequest, "headers" | "rawHeaders" | "user">,
@@ -59,7 +60,7 @@ function wantedUser(request: Pick<ApiRequest, "headers" | "rawHeaders">): Wanted
   throw badRequest("requested to impersonate a group, uid or extra without impersonating a user name");
 }
 
-/** Every header line on its own: groups may hold commas, so lines that were joined cannot be told apart again. */
+/** Returns every header line separately: group names may contain commas, so joined lines cannot be split again. */
 function* headerValues({
   headers,
   rawHeaders,
@@ -77,7 +78,7 @@ function unescapeKey(text: string): string {
     return decodeURIComponent(text);
   } catch (error) {
     if (!(error instanceof URIError)) throw error;
-    return text; // What is not an escape is meant as it stands.
+    return text; // Invalid escapes are taken literally.
   }
 }
 
@@ -110,7 +111,7 @@ function constrainedModes(wanted: Wanted, requester: UserInfo): Mode[] {
   return ["user-info"];
 }
 
-/** Asks for the right to each part of whom the request wants to be. Without a mode it is the old way. */
+/** Checks the right to each part of the impersonated identity. Without a mode it checks legacy impersonation. */
 function checkWanted(authorizer: Authorizer, wanted: Wanted, access: AccessRequest, mode: Mode | undefined): UserInfo {
   const verb = mode ? `impersonate:${mode}` : "impersonate";
   const namesGroup = mode ? AUTHENTICATION_GROUP : "";
@@ -222,7 +223,7 @@ function nodeOf(user: string): string | undefined {
   return dnsSubdomainProblems(name).length === 0 ? name : undefined;
 }
 
-/** A user name that looks like an account's but could not be one is a plain user. */
+/** A user name with the prefix of a service account but an invalid account name is a plain user. */
 function accountOf(user: string): { namespace: string; name: string } | undefined {
   const account = accountOfUser(user);
   return account && dnsLabelProblems(account.namespace).length === 0 && dnsSubdomainProblems(account.name).length === 0

@@ -1,21 +1,21 @@
 /**
- * JSON Web Tokens as far as service accounts need them: compact form, RS256, nothing else. What a token says about how
- * it is to be verified is never followed; a token that names another algorithm is no token.
+ * JSON Web Tokens as far as service accounts need them: compact form, RS256, nothing else. The verification never
+ * follows the token's own header; a token that names another algorithm is not a token.
  */
 import { sign, verify } from "node:crypto";
 import { isObject } from "../../base/index.ts";
 import type { JsonObject } from "../../base/index.ts";
 import type { SigningKey } from "./signing-key.ts";
 
-/** Ten times what a token of ours takes. */
+/** Ten times the size of a token issued here. */
 const MAX_TOKEN_LENGTH = 16 * 1024;
 const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 export interface DecodedToken {
-  /** Empty when the token does not say which key signed it. */
+  /** Empty when the token does not name its key. */
   kid: string;
   payload: JsonObject;
-  /** What is signed. */
+  /** The signed bytes. */
   input: string;
   signature: Uint8Array;
 }
@@ -31,7 +31,7 @@ export function signToken(key: SigningKey, kid: string, payload: JsonObject): Pr
   });
 }
 
-/** What a token says, not yet believed. Undefined for what is none. */
+/** Decodes a token without verifying it. Returns undefined for anything that is not a token. */
 export function decodeToken(token: string): DecodedToken | undefined {
   if (token.length > MAX_TOKEN_LENGTH || !COMPACT.test(token)) return undefined;
   const [head = "", body = "", signature = ""] = token.split(".");

@@ -1,6 +1,4 @@
-/**
- * Notes on a Secret when its token was last used, so that people and cleaners find those that nobody needs any more.
- */
+/** Records on a Secret when its token was last used, so that users and cleanup controllers find unused tokens. */
 import { isObject } from "../../base/index.ts";
 import type { LogicalCluster } from "../clusters/clusters.ts";
 import type { Housekeeping } from "../background/housekeeping.ts";
@@ -9,7 +7,7 @@ import { keyOf } from "../clusters/resources.ts";
 
 const LAST_USED = "kubernetes.io/legacy-token-last-used";
 
-/** In the background: whoever brings the token does not wait for it. */
+/** Runs in the background: the request that presents the token does not wait for it. */
 export function markUsed(
   house: Housekeeping,
   cluster: LogicalCluster,

@@ -1,5 +1,5 @@
 /**
- * What others need to check tokens of service accounts by themselves: the issuer's description and its public keys, for
+ * OpenID discovery: the issuer metadata and public keys that external verifiers of service account tokens need, for
  * each cluster.
  */
 import { notAcceptable } from "../../machinery/index.ts";
@@ -22,7 +22,7 @@ export function openIdConfiguration(
   const host = headers[":authority"] ?? headers.host ?? "";
   const document = {
     issuer,
-    // Where the asker reached us is where the keys are.
+    // The keys are served at the address that the client used.
     jwks_uri: `https://${HOST.test(host) ? host : "localhost"}${name === HUB ? "" : `/clusters/${name}`}/openid/v1/jwks`,
     response_types_supported: ["id_token"],
     subject_types_supported: ["public"],

@@ -11,8 +11,8 @@ const MAPS = "/api/v1/namespaces/default/configmaps";
 const codeOf = async (method: string, path: string, user = ANN): Promise<number> =>
   (await server.ask(user, method, path)).code;
 
-describe("AZ-1: roles and bindings", () => {
-  test("a role allows its verbs in its namespace and nothing else", async () => {
+describe("roles and bindings", () => {
+  test("a Role allows only its verbs, only in its namespace", async () => {
     await server.allow(configMaps(["list"]));
 
     expect(await codeOf("GET", MAPS)).toBe(200);
@@ -21,7 +21,7 @@ describe("AZ-1: roles and bindings", () => {
     expect(await codeOf("GET", "/api/v1/configmaps")).toBe(403);
   });
 
-  test("a cluster role counts where it is bound", async () => {
+  test("a ClusterRole applies where it is bound", async () => {
     await server.make(`${RBAC}/clusterroles`, { metadata: { name: "c" }, rules: [configMaps(["list"])] });
     await server.make(
       `${RBAC}/namespaces/default/rolebindings`,
@@ -53,7 +53,7 @@ describe("AZ-1: roles and bindings", () => {
     });
   }
 
-  test("TR-3: selecting one name is reading that object, and says nothing for other verbs", async () => {
+  test("a field selector on one name counts as reading that object, and is ignored for other verbs", async () => {
     await server.allow(configMaps(["*"], { resourceNames: ["m"] }));
     await server.make(MAPS, { metadata: { name: "m" } });
 
@@ -63,14 +63,14 @@ describe("AZ-1: roles and bindings", () => {
     expect(await codeOf("POST", `${MAPS}?fieldSelector=metadata.name%3Dm`)).toBe(403);
   });
 
-  test("a namespace is in itself: its owner may read it", async () => {
+  test("a role in a namespace may allow reading the namespace itself", async () => {
     await server.allow({ apiGroups: [""], resources: ["namespaces"], verbs: ["get"] });
 
     expect(await codeOf("GET", "/api/v1/namespaces/default")).toBe(200);
     expect(await codeOf("GET", "/api/v1/namespaces/kube-system")).toBe(403);
   });
 
-  test("exec and proxies are creating and getting, whatever the path is called", async () => {
+  test("exec and proxy requests use the verbs create and get, whatever the path is called", async () => {
     expect((await server.ask(ANN, "POST", "/api/v1/namespaces/default/pods/p/exec")).body.message).toBe(
       'pods "p" is forbidden: User "ann" cannot create resource "pods/exec" in API group "" in the namespace "default"',
     );
@@ -79,7 +79,7 @@ describe("AZ-1: roles and bindings", () => {
     );
   });
 
-  test("TR-12: a role that is not there is named in the refusal", async () => {
+  test("the error names a role that does not exist", async () => {
     await server.make(`${RBAC}/namespaces/default/rolebindings`, bindingTo("b", { kind: "Role", name: "gone" }));
 
     expect((await server.ask(ANN, "GET", MAPS)).body.message).toBe(
@@ -88,8 +88,8 @@ describe("AZ-1: roles and bindings", () => {
   });
 });
 
-describe("AZ-1: what is in force follows what is stored", () => {
-  test("a role that changes, a binding that goes", async () => {
+describe("authorization follows the stored roles and bindings", () => {
+  test("a changed role and a deleted binding take effect", async () => {
     await server.allow(configMaps(["list"]));
     expect(await codeOf("GET", MAPS)).toBe(200);
 
@@ -108,7 +108,7 @@ describe("AZ-1: what is in force follows what is stored", () => {
     expect(await codeOf("GET", `${MAPS}/m`)).toBe(403);
   });
 
-  test("AZ-2: a binding of the profile can be deleted in one cluster, and stays in the others", async () => {
+  test("a profile's binding can be deleted in one cluster and stays in the others", async () => {
     expect(await codeOf("GET", "/apis")).toBe(200);
 
     await server.ask(ADMIN, "DELETE", `${RBAC}/clusterrolebindings/system:discovery`);
@@ -117,7 +117,7 @@ describe("AZ-1: what is in force follows what is stored", () => {
     expect([await codeOf("GET", "/apis"), await codeOf("GET", "/clusters/paris/apis")]).toEqual([403, 200]);
   });
 
-  test("AZ-2: a role of the profile can be changed in one cluster, and stays in the others", async () => {
+  test("a profile's role can be changed in one cluster and stays unchanged in the others", async () => {
     await server.ask(
       ADMIN,
       "PATCH",
@@ -130,24 +130,24 @@ describe("AZ-1: what is in force follows what is stored", () => {
     expect([await codeOf("GET", "/apis"), await codeOf("GET", "/clusters/paris/apis")]).toEqual([403, 200]);
   });
 
-  test("rights in one cluster are none in another", async () => {
+  test("rights in one cluster do not apply in another", async () => {
     await server.allow(configMaps(["list"]));
 
     expect([await codeOf("GET", MAPS), await codeOf("GET", `/clusters/paris${MAPS}`)]).toEqual([200, 403]);
   });
 
-  test("a cluster that is not there is as closed as one that is", async () => {
+  test("requests to a nonexistent cluster are forbidden, as in a cluster without rights", async () => {
     expect(await codeOf("GET", `/clusters/nowhere${MAPS}`)).toBe(403);
   });
 });
 
-describe("AZ-2: the roles that are there from the start", () => {
+describe("the bootstrap roles", () => {
   const stranger = { name: "system:anonymous", groups: ["system:unauthenticated"] };
   const cases: Record<string, { user: typeof ANN; path: string; want: number }> = {
-    "strangers may ask for the version": { user: stranger, path: "/version", want: 200 },
-    "strangers may not look at discovery": { user: stranger, path: "/apis", want: 403 },
-    "users may look at discovery": { user: ANN, path: "/api/v1", want: 200 },
-    "users may not look at single health checks": { user: ANN, path: "/healthz/etcd", want: 403 },
+    "anonymous users may read the version": { user: stranger, path: "/version", want: 200 },
+    "anonymous users may not read discovery": { user: stranger, path: "/apis", want: 403 },
+    "authenticated users may read discovery": { user: ANN, path: "/api/v1", want: 200 },
+    "authenticated users may not read single health checks": { user: ANN, path: "/healthz/etcd", want: 403 },
     "system:masters may do everything": {
       user: { name: "x", groups: ["system:masters"] },
       path: "/api/v1/secrets",
@@ -158,7 +158,7 @@ describe("AZ-2: the roles that are there from the start", () => {
       path: "/api/v1/nodes",
       want: 200,
     },
-    "a controller's account may do its work": {
+    "a controller's service account may do its work": {
       user: { name: "system:serviceaccount:kube-system:replicaset-controller", groups: [] },
       path: "/api/v1/pods",
       want: 200,

@@ -1,11 +1,9 @@
 /**
- * RBAC for every logical cluster: who is allowed what by roles and bindings. Nothing is denied by a rule; what no rule
- * allows is not allowed.
+ * RBAC for every logical cluster. Rules only allow; a request that no rule allows is forbidden.
  *
- * Bindings are filed by subject: those of a profile once for all its clusters, those that a cluster wrote itself in an
- * index of its own, which is made when somebody who needs it first asks and then kept current from the store's events.
- * A decision looks at the rules of one user. What was written is in force a moment after it is answered, as with the
- * real server.
+ * Bindings are indexed by subject: those of a profile once for all its clusters, those that a cluster wrote in its own
+ * index, which is built on the first request that needs it and then updated from the store's events. A decision reads
+ * the rules of one user. A write takes effect shortly after its response, as in kube-apiserver.
  */
 import type { PolicyRule, RoleRef } from "../../api/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
@@ -34,20 +32,20 @@ const ROLES = ["clusterroles", "roles"] as const;
 
 type Rules = readonly DeepReadonly<PolicyRule>[];
 
-/** What a cluster has besides its profile. */
+/** The roles and bindings of a cluster in addition to its profile. */
 interface ClusterIndex {
   readonly profile: BindingTable;
   readonly own: BindingTable;
-  /** Keys of bindings of the profile that the cluster has replaced or deleted. */
+  /** Keys of the profile's bindings that the cluster has replaced or deleted. */
   readonly covered: Set<string>;
-  /** Rules by binding, until a role changes; undefined when the role is not there. */
+  /** Rules by binding, until a role changes; undefined when the role does not exist. */
   readonly resolved: Map<Binding, Rules | undefined>;
 }
 
 const ALLOWED: Decision = Object.freeze({ allowed: true, reason: "" });
 const DENIED: Decision = Object.freeze({ allowed: false, reason: "" });
 
-/** Most requests never look at why they were allowed. */
+/** Computes the reason lazily: most requests never read it. */
 class AllowedBy implements Decision {
   readonly allowed = true;
   readonly #binding: Binding;
@@ -119,7 +117,7 @@ export function createRbac({
     return table;
   };
 
-  /** Takes over what is at a key now; the order in which events arrive does not matter. */
+  /** Applies the current object at a key, so the order in which events arrive does not matter. */
   const file = (
     index: ClusterIndex,
     cluster: LogicalCluster,
@@ -172,7 +170,7 @@ export function createRbac({
     return rules;
   };
 
-  /** The bindings of a user, each with its rules; some may come twice. Stops when `visit` says so. */
+  /** Visits the bindings of a user with their rules; some may be visited twice. Stops when `visit` returns true. */
   const visitRules = (
     cluster: LogicalCluster,
     user: UserInfo,
@@ -227,7 +225,7 @@ export function createRbac({
 const CLUSTER_WIDE: readonly string[] = [""];
 const NO_RULES: Rules = [];
 
-/** The roles that bindings name and that are not there, as one text. */
+/** Describes the roles that bindings name but that do not exist. */
 export function describeMissing(missing: readonly RoleRef[], what?: string): string {
   const texts = [
     ...new Set(

@@ -19,20 +19,20 @@ const get = (more: JsonObject = {}): JsonObject => ({
 const statusOf = async (resource: string, spec: JsonObject, user = ADMIN): Promise<JsonObject> =>
   (await server.ask(user, "POST", `${GROUP}/${resource}`, { spec })).body.status as JsonObject;
 
-describe("AZ-5: an access review", () => {
+describe("an access review", () => {
   const allowed = { allowed: true, reason: 'RBAC: allowed by RoleBinding "b/default" of Role "r" to User "ann"' };
   const cases: Record<string, { spec: JsonObject; want: JsonObject }> = {
-    "says which binding allows it": { spec: { user: "ann", resourceAttributes: get() }, want: allowed },
-    "is about one object as well": { spec: { user: "ann", resourceAttributes: get({ name: "x" }) }, want: allowed },
-    "says no without a reason": {
+    "names the binding that allows the access": { spec: { user: "ann", resourceAttributes: get() }, want: allowed },
+    "can ask about one object": { spec: { user: "ann", resourceAttributes: get({ name: "x" }) }, want: allowed },
+    "denies without a reason": {
       spec: { user: "ann", resourceAttributes: get({ verb: "list" }) },
       want: { allowed: false },
     },
-    "knows administrators": {
+    "allows administrators everything": {
       spec: { groups: ["system:masters"], resourceAttributes: get() },
       want: { allowed: true },
     },
-    "asks about paths": {
+    "can ask about nonresource paths": {
       spec: { groups: ["system:unauthenticated"], nonResourceAttributes: { path: "/version", verb: "get" } },
       want: {
         allowed: true,
@@ -40,7 +40,7 @@ describe("AZ-5: an access review", () => {
           'RBAC: allowed by ClusterRoleBinding "system:public-info-viewer" of ClusterRole "system:public-info-viewer" to Group "system:unauthenticated"',
       },
     },
-    "ignores a selector that it cannot read, and says so": {
+    "ignores and reports a selector that cannot be parsed": {
       spec: {
         user: "ann",
         resourceAttributes: get({
@@ -64,14 +64,14 @@ describe("AZ-5: an access review", () => {
     test(behaviour, async () => expect(await statusOf("subjectaccessreviews", spec)).toEqual(want));
   }
 
-  test("is about the asker where it says so, and about the namespace where it is sent to one", async () => {
+  test("uses the requesting user for self reviews and the URL's namespace for local reviews", async () => {
     expect(await statusOf("selfsubjectaccessreviews", { resourceAttributes: get() }, ANN)).toEqual(allowed);
     expect(
       await statusOf("namespaces/default/localsubjectaccessreviews", { user: "ann", resourceAttributes: get() }),
     ).toEqual(allowed);
   });
 
-  test("is refused with everything that is wrong with it", async () => {
+  test("is rejected with all its validation errors", async () => {
     const { body } = await server.ask(ADMIN, "POST", `${GROUP}/namespaces/default/localsubjectaccessreviews`, {
       spec: { nonResourceAttributes: { path: "/x" } },
     });
@@ -99,8 +99,8 @@ describe("AZ-5: an access review", () => {
   });
 });
 
-describe("AZ-5: a rules review", () => {
-  test("lists what the asker may do in a namespace, each binding once", async () => {
+describe("a rules review", () => {
+  test("lists the user's rules in a namespace, each binding once", async () => {
     const user = { name: "ann", groups: ["system:authenticated", "ann"] };
     await server.make(`${RBAC}/namespaces/default/rolebindings`, {
       ...bindingTo("b", { kind: "Role", name: "r" }),
@@ -134,7 +134,7 @@ describe("AZ-5: a rules review", () => {
     });
   });
 
-  test("tells of roles that are not there", async () => {
+  test("reports roles that do not exist", async () => {
     await server.make(
       `${RBAC}/namespaces/default/rolebindings`,
       bindingTo("broken", { kind: "ClusterRole", name: "gone" }),

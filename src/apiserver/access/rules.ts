@@ -1,4 +1,4 @@
-/** What a rule of a role allows. Pure, and asked for every rule of a user on every request. */
+/** Matching of role rules. Pure, and called for every rule of a user on every request. */
 import type { PolicyRule } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import type { AccessedResource } from "../request/authorize.ts";
@@ -37,13 +37,13 @@ function namesResource(list: readonly string[], resource: string, subresource: s
 
 function coversPath(pattern: string, path: string): boolean {
   if (!pattern.endsWith(ALL)) return false;
-  // A loop and no expression: a pattern of a million stars must not keep the server busy.
+  // A loop instead of a regular expression: a pattern of a million wildcards must not block the server.
   let end = pattern.length;
   while (end > 0 && pattern[end - 1] === ALL) end--;
   return path.startsWith(pattern.slice(0, end));
 }
 
-/** How many parts rules have when each is about one verb of one thing. */
+/** Counts the single-verb, single-resource parts of rules. */
 export function countParts(rules: readonly Rule[]): number {
   return rules.reduce(
     (count, { verbs, apiGroups = NONE, resources = NONE, resourceNames = NONE, nonResourceURLs = NONE }) =>
@@ -53,12 +53,12 @@ export function countParts(rules: readonly Rule[]): number {
   );
 }
 
-/** The parts of `wanted` that nobody with the rules `held` has, each about one verb of one thing. */
+/** The parts of `wanted` that the rules `held` do not cover, each with one verb and one resource. */
 export function uncovered(held: readonly Rule[], wanted: readonly Rule[]): PolicyRule[] {
   return wanted.flatMap((rule) => [...breakDown(rule)]).filter((part) => !held.some((rule) => covers(rule, part)));
 }
 
-/** A rule as rules with one group, resource, name and verb each, or one path and verb. */
+/** Splits a rule into rules with one group, resource, name and verb each, or one path and verb. */
 function* breakDown({
   verbs,
   apiGroups = NONE,
@@ -78,7 +78,7 @@ function* breakDown({
   for (const path of nonResourceURLs) for (const verb of verbs) yield { verbs: [verb], nonResourceURLs: [path] };
 }
 
-/** `part` has at most one of everything. */
+/** `part` has at most one entry per list. */
 function covers(rule: Rule, part: PolicyRule): boolean {
   const { verbs, apiGroups = NONE, resources = NONE, resourceNames = NONE, nonResourceURLs = NONE } = rule;
   const [verb = ""] = part.verbs;
@@ -100,12 +100,12 @@ function covers(rule: Rule, part: PolicyRule): boolean {
   );
 }
 
-/** Parts that differ only by their verb become one; the result is text, sorted, as refusals list it. */
+/** Merges parts that differ only by their verb. Returns sorted text, as forbidden errors list it. */
 export function describeRules(parts: readonly PolicyRule[]): string[] {
   const merged = new Map<string, PolicyRule>();
   for (const part of parts) {
     const { verbs, ...about } = part;
-    // Paths are listed verb by verb.
+    // Paths are listed separately per verb.
     const key = JSON.stringify(part.nonResourceURLs ? part : about);
     const known = merged.get(key);
     merged.set(key, known ? { ...known, verbs: [...known.verbs, ...verbs] } : part);
@@ -133,7 +133,7 @@ function describeRule({
     .join(", ")}}`;
 }
 
-/** A list of texts as Go prints it: `["a" "b"]`. */
+/** A list of strings as Go prints it: `["a" "b"]`. */
 export function quoteList(list: readonly string[]): string {
   return `[${list.map((text) => JSON.stringify(text)).join(" ")}]`;
 }

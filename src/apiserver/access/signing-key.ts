@@ -1,6 +1,6 @@
 /**
- * The key that signs service account tokens. One key serves all clusters of a server; a token is good in one of them
- * only, because the id of the key in its signed header is another for every cluster.
+ * The key that signs service account tokens. One key serves all clusters of a server. A token is valid in one cluster
+ * only, because the key id in its signed header differs per cluster.
  */
 import { createHash, createPrivateKey, createPublicKey, generateKeyPair } from "node:crypto";
 import type { KeyObject } from "node:crypto";
@@ -10,13 +10,13 @@ import { FlotillaError } from "../../base/index.ts";
 export interface SigningKey {
   readonly privateKey: KeyObject;
   readonly publicKey: KeyObject;
-  /** The public key in DER, which ids are made from. */
+  /** The public key in DER, from which key ids are derived. */
   readonly der: Uint8Array;
 }
 
 const MODULUS_BITS = 2048;
 
-/** A new key as PEM. It is a secret. Takes a tenth of a second, on another thread. */
+/** Creates a key and returns it as PEM. The result is a secret. Takes a tenth of a second, on another thread. */
 export async function createSigningKey(): Promise<string> {
   const { privateKey } = await promisify(generateKeyPair)("rsa", {
     modulusLength: MODULUS_BITS,
@@ -31,14 +31,14 @@ export function openSigningKey(pem: string): SigningKey {
   if (privateKey.asymmetricKeyType !== "rsa" || (privateKey.asymmetricKeyDetails?.modulusLength ?? 0) < MODULUS_BITS) {
     throw new FlotillaError(
       "SigningKey",
-      `the key for service account tokens must be RSA with at least ${MODULUS_BITS} bits; remove it to have a new one made, which ends all tokens`,
+      `the key for service account tokens must be RSA with at least ${MODULUS_BITS} bits; remove it to generate a new one, which invalidates all tokens`,
     );
   }
   const publicKey = createPublicKey(privateKey);
   return { privateKey, publicKey, der: publicKey.export({ type: "spki", format: "der" }) };
 }
 
-/** Two clusters never share an id, nor does a cluster with one of the same name that was there before it. */
+/** Two clusters never share an id, not even a cluster and its predecessor of the same name. */
 export function keyIdOf(
   { der }: SigningKey,
   { name, createdAt, revision }: { readonly name: string; readonly createdAt: string; readonly revision: number },
@@ -46,7 +46,7 @@ export function keyIdOf(
   return createHash("sha256").update(der).update(`\n${name}\n${createdAt}\n${revision}`).digest("base64url");
 }
 
-/** The public half as a JSON Web Key. */
+/** The public key as a JSON Web Key. */
 export function webKeyOf({ publicKey }: SigningKey, kid: string): Record<string, string> {
   const { n = "", e = "" } = publicKey.export({ format: "jwk" });
   return { use: "sig", kty: "RSA", kid, alg: "RS256", n, e };

@@ -7,7 +7,7 @@ import type { TestServer } from "../test-server.ts";
 import { ANN } from "./test-access.ts";
 
 const SAYINGS = "/apis/oracle.example.com/v1/namespaces/default/sayings";
-/** Says something about a ConfigMap of the same name, or about a kind that nobody serves. */
+/** Describes a ConfigMap of the same name, or an object of a kind that is not served. */
 const Saying: Kind = {
   group: "oracle.example.com",
   kind: "Saying",
@@ -76,19 +76,19 @@ async function read(name: string): Promise<[number, unknown]> {
   return [status, answer["text"] ?? answer["message"]];
 }
 
-describe("an object that tells about another", () => {
-  test("is read by whoever may read that one", async () => {
+describe("an object that describes another", () => {
+  test("can be read by users who may read that object", async () => {
     expect(await read("seen")).toEqual([200, "it will rain"]);
   });
 
-  test("is refused to others in the words for that one", async () => {
+  test("is forbidden to others, with the error for that object", async () => {
     expect(await read("hidden")).toEqual([
       403,
       'configmaps "hidden" is forbidden: User "ann" cannot get resource "configmaps" in API group "" in the namespace "default"',
     ]);
   });
 
-  test("is not there when nobody can be asked about that one", async () => {
+  test("is not found when the kind of that object is not served", async () => {
     expect(await read("lost")).toEqual([404, 'sayings.oracle.example.com "lost" not found']);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Objects that are made up when somebody reads them tell about stored ones. Whoever reads one must be allowed to read
- * the other: the right to explanations alone would otherwise show what is in an object that its reader may not see.
+ * Synthesized objects describe stored ones. A user who reads the first must be allowed to read the second: otherwise
+ * the right to read explanations would reveal the content of objects that the user may not read.
  */
 import { parseApiVersion } from "../../api/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
@@ -10,8 +10,8 @@ import { accessDenied } from "../request/authorize.ts";
 import type { Authorizer } from "../request/authorize.ts";
 
 /**
- * Throws 403 in the words for the object that it is about; 404 when that is no longer served, so that nobody can be
- * asked about it.
+ * Throws 403 with the error for the described object; 404 when its kind is no longer served, because the right to read
+ * it cannot be checked.
  */
 export function confirmSubject(
   authorizer: Pick<Authorizer, "decide">,

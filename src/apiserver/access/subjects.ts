@@ -1,7 +1,4 @@
-/**
- * Under which names a user can be bound, and which bindings name it: the two sides of the index of bindings meet in
- * these keys.
- */
+/** The subject keys of a user and of a binding. The index of bindings matches one against the other. */
 import type { UserInfo } from "../request/request.ts";
 
 export interface Subject {
@@ -11,13 +8,13 @@ export interface Subject {
 }
 
 export const ANONYMOUS_NAME = "system:anonymous";
-/** Everybody is in one of these two groups. */
+/** Every user is in one of these two groups. */
 export const AUTHENTICATED = "system:authenticated";
 export const UNAUTHENTICATED = "system:unauthenticated";
 const ACCOUNT_PREFIX = "system:serviceaccount:";
 const known = new WeakMap<UserInfo, readonly string[]>();
 
-/** Computed once for each user object; a connection and a token keep theirs. */
+/** Computed once per user object, which a connection or token reuses. */
 export function subjectKeys(user: UserInfo): readonly string[] {
   let keys = known.get(user);
   if (!keys) known.set(user, (keys = [`User ${user.name}`, ...user.groups.map((group) => `Group ${group}`)]));
@@ -25,8 +22,8 @@ export function subjectKeys(user: UserInfo): readonly string[] {
 }
 
 /**
- * The key under which a subject is filed; a service account is a user with a certain name. Undefined for what can name
- * nobody. A binding in a namespace may leave out the namespace of an account that is in the same.
+ * The index key of a subject; a service account is a user with a derived name. Returns undefined for subjects that
+ * cannot match any user. A RoleBinding may omit the namespace of a service account in its own namespace.
  */
 export function keyOfSubject(
   { kind, name, namespace }: Subject,
@@ -50,7 +47,7 @@ export function accountGroups(namespace: string): string[] {
   return ["system:serviceaccounts", `system:serviceaccounts:${namespace}`];
 }
 
-/** The account that a user name stands for; undefined for people and nodes. */
+/** The service account that a user name represents; undefined for people and nodes. */
 export function accountOfUser(user: string): { namespace: string; name: string } | undefined {
   if (!user.startsWith(ACCOUNT_PREFIX)) return undefined;
   const [namespace, name, ...rest] = user.slice(ACCOUNT_PREFIX.length).split(":");

@@ -1,6 +1,4 @@
-/**
- * A server with two clusters that have Kubernetes' roles, for the tests of this folder. Anybody may ask it something.
- */
+/** A server with two clusters that have Kubernetes' bootstrap roles, for the tests in this folder. */
 import { bootstrapRbac, kubernetesKinds } from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
 import type { JsonObject } from "../../base/index.ts";
@@ -23,11 +21,11 @@ const PROFILE: Profile = {
 export const ANN: UserInfo = { name: "ann", groups: ["system:authenticated"] };
 export const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 
-/** Making a key takes longer than all the tests that use it. */
+/** Generating a key takes longer than all the tests that use it. */
 let sharedKey: Promise<string> | undefined;
 
 export interface AccessServer extends TestServer {
-  /** Status code and body; `headers` may hold impersonation. */
+  /** Returns status code and body; `headers` may contain impersonation headers. */
   ask(
     user: UserInfo,
     method: string,
@@ -35,9 +33,9 @@ export interface AccessServer extends TestServer {
     body?: JsonObject,
     headers?: Record<string, string>,
   ): Promise<{ code: number; body: JsonObject }>;
-  /** As the administrator; fails unless the answer is a success. */
+  /** Creates an object as the administrator; fails unless the response is a success. */
   make(path: string, object: JsonObject): Promise<JsonObject>;
-  /** A Role in `default` with these rules, and ann bound to it. */
+  /** Creates a Role in `default` with these rules and binds ann to it. */
   allow(...rules: JsonObject[]): Promise<void>;
 }
 

@@ -1,7 +1,9 @@
 /**
- * Whether a token with a good signature still counts: its time, its account, and what it is bound to.
+ * Checks whether a token with a valid signature is still accepted: its lifetime, its service account, and the object it
+ * is bound to.
  *
- * Every request asks. Entries of the store never change, so the very ones that were found alive last time are alive.
+ * Every request runs this check. Entries of the store are immutable, so if the entries are the same ones as last time,
+ * they are still valid.
  */
 import { timingSafeEqual } from "node:crypto";
 import { isObject } from "../../base/index.ts";
@@ -18,17 +20,17 @@ import type { AccountClaims, NamedObject } from "./account-claims.ts";
 export interface CheckedToken {
   readonly cluster: LogicalCluster;
   readonly claims: AccountClaims;
-  /** Worked out when it is first looked at. */
+  /** Computed on first use. */
   needed?: readonly Needed[];
-  /** What the token needs, as it was when it was last found alive. */
+  /** The entries that the token needs, as of the last successful check. */
   alive?: readonly CachedEntry[];
 }
 
-/** Clocks are never quite the same; also how long something that is being deleted still counts. */
+/** Allows for clock skew; also how long an object that is being deleted still counts. */
 const LEEWAY_SECONDS = 60;
 const INVALID_SINCE = "kubernetes.io/legacy-token-invalid-since";
 
-/** Gives the check: why a token does not count any more, or undefined when it does. */
+/** Returns the check: the reason why a token is no longer accepted, or undefined when it is. */
 export function createLivenessCheck(
   store: ObjectStore,
   clock: Clock,
@@ -57,7 +59,7 @@ export function createLivenessCheck(
       if (claims.isLegacy || Date.parse(deletionTimestamp) / 1000 < nowSeconds - LEEWAY_SECONDS)
         return needed.whenLeaving;
     }
-    // What is leaving has to be looked at again: it counts for a minute only.
+    // An object that is being deleted counts for one minute only, so it is checked again each time.
     if (isLeaving) delete checked.alive;
     else checked.alive = entries;
     return undefined;
@@ -79,7 +81,7 @@ interface Needed extends NamedObject {
   whenOther: (uid: string) => string;
 }
 
-/** What must be there. The node of a pod's token is only told, because the pod is bound to it anyway. */
+/** The objects that must exist. The node of a pod's token is only reported, because the pod is bound to it anyway. */
 function neededBy({ namespace, account, pod, secret, node, isLegacy }: AccountClaims): Needed[] {
   const invalidated = isLegacy ? "Token has been invalidated" : "service account token has been invalidated";
   const bound = (what: string, plural: string, object: NamedObject, home: string | undefined): Needed => ({
@@ -104,7 +106,7 @@ function neededBy({ namespace, account, pod, secret, node, isLegacy }: AccountCl
   if (secret) needed.push(bound("secret", "secrets", secret, namespace));
   if (pod) needed.push(bound("pod", "pods", pod, namespace));
   else if (node) needed.push(bound("node", "nodes", node, undefined));
-  // The old tokens are looked for in their Secret first.
+  // Legacy tokens are looked up in their Secret first.
   return isLegacy ? needed.reverse() : needed;
 }
 

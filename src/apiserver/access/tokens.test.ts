@@ -36,8 +36,8 @@ const partsOf = (token: string): JsonObject[] =>
     .map((part) => JSON.parse(Buffer.from(part, "base64url").toString()) as JsonObject);
 const encode = (value: JsonObject): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-describe("AN-3: a TokenRequest", () => {
-  test("gives a token for the account, for an hour and for this API", async () => {
+describe("a TokenRequest", () => {
+  test("returns a token for the service account, valid for an hour and for this API", async () => {
     const { body } = await server.ask(ADMIN, "POST", `${ACCOUNTS}/sa/token`, { spec: {} });
 
     const uid = (body.metadata as JsonObject).uid;
@@ -70,7 +70,7 @@ describe("AN-3: a TokenRequest", () => {
           'TokenRequest.authentication.k8s.io "" is invalid: spec.expirationSeconds: Invalid value: 599: may not specify a duration less than 10 minutes',
       },
     },
-    "another name": {
+    "a different name": {
       body: { metadata: { name: "zz" }, spec: {} },
       want: {
         code: 422,
@@ -78,30 +78,30 @@ describe("AN-3: a TokenRequest", () => {
           'TokenRequest.authentication.k8s.io "sa" is invalid: metadata.name: Invalid value: "zz": must match the service account name if specified',
       },
     },
-    "the uid of an account that was there before": {
+    "the uid of a previous service account of the same name": {
       body: { metadata: { uid: "zz" }, spec: {} },
       want: { code: 409, reason: "Conflict" },
     },
-    "an object of a kind that binds nothing": {
+    "a bound object of an unsupported kind": {
       body: { spec: { boundObjectRef: { kind: "ConfigMap", apiVersion: "v1", name: "x" } } },
       want: { code: 400, message: "cannot bind token to object of type /v1, Kind=ConfigMap" },
     },
-    "an object that is not there": {
+    "a bound object that does not exist": {
       body: { spec: { boundObjectRef: { kind: "Node", apiVersion: "v1", name: "n" } } },
       want: { code: 404, message: 'nodes "n" not found' },
     },
   };
   for (const [what, { body, want }] of Object.entries(refused)) {
-    test(`is refused for ${what}`, async () =>
+    test(`is rejected for ${what}`, async () =>
       expect((await server.ask(ADMIN, "POST", `${ACCOUNTS}/sa/token`, body)).body).toMatchObject(want));
   }
 
-  test("is refused for an account that is not there, and for who may not ask", async () => {
+  test("is rejected for a missing service account, and for users without the right", async () => {
     expect((await server.ask(ADMIN, "POST", `${ACCOUNTS}/nobody/token`, { spec: {} })).code).toBe(404);
     expect((await server.ask(ANN, "POST", `${ACCOUNTS}/sa/token`, { spec: {} })).code).toBe(403);
   });
 
-  test("for a pod carries the pod and its node", async () => {
+  test("bound to a pod carries the pod and its node", async () => {
     const pod = await server.make("/api/v1/namespaces/default/pods", {
       metadata: { name: "p" },
       spec: { serviceAccountName: "sa", nodeName: "n1", containers: [{ name: "c", image: "i" }] },
@@ -118,8 +118,8 @@ describe("AN-3: a TokenRequest", () => {
   });
 });
 
-describe("AN-2: the token of a service account", () => {
-  test("is the account", async () => {
+describe("a service account token", () => {
+  test("authenticates as the service account", async () => {
     const token = await requestToken();
 
     const user = await whoHas(token);
@@ -133,7 +133,7 @@ describe("AN-2: the token of a service account", () => {
     ]);
   });
 
-  test("opens no other cluster, also when that has an account of the same name", async () => {
+  test("is rejected in other clusters, even when they have a service account of the same name", async () => {
     await server.make(`/clusters/paris${ACCOUNTS}`, { metadata: { name: "sa" } });
     const token = await requestToken();
     expect((await whoHas(token))?.name).toBe("system:serviceaccount:default:sa");
@@ -143,7 +143,7 @@ describe("AN-2: the token of a service account", () => {
     await isRefused(await requestToken({}, `/clusters/paris${ACCOUNTS}/sa/token`), "hub");
   });
 
-  test("ends with its time, give or take a minute", async () => {
+  test("expires, with a minute of clock skew", async () => {
     const token = await requestToken({ expirationSeconds: 600 });
     await whoHas(token);
 
@@ -158,7 +158,7 @@ describe("AN-2: the token of a service account", () => {
     });
   });
 
-  test("ends with the account, and a new account of the same name is another", async () => {
+  test("is invalid once the service account is deleted, even if it is recreated", async () => {
     const token = await requestToken();
     await whoHas(token);
 
@@ -170,7 +170,7 @@ describe("AN-2: the token of a service account", () => {
     await isRefused(token);
   });
 
-  test("ends with what it is bound to", async () => {
+  test("is invalid once its bound object is deleted", async () => {
     await server.make("/api/v1/namespaces/default/secrets", { metadata: { name: "s" } });
     const token = await requestToken({ boundObjectRef: { kind: "Secret", apiVersion: "v1", name: "s" } });
     await whoHas(token);
@@ -181,7 +181,7 @@ describe("AN-2: the token of a service account", () => {
     expect((await reviewOf(token)).error).toBe("[invalid bearer token, service account token has been invalidated]");
   });
 
-  test("for other audiences is none for this API, and counts where it is reviewed for them", async () => {
+  test("for other audiences is rejected by this API and accepted in a review for those audiences", async () => {
     const token = await requestToken({ audiences: ["vault"] });
 
     await isRefused(token);
@@ -192,8 +192,8 @@ describe("AN-2: the token of a service account", () => {
   });
 });
 
-describe("a cluster that is made again under the same name", () => {
-  test("is opened neither by the administrator's token of its predecessor nor by those of its accounts", async () => {
+describe("a cluster that is recreated under the same name", () => {
+  test("rejects its predecessor's administrator token and service account tokens", async () => {
     server.server.tokens.add({ token: "s3cret", user: "admin", groups: ["system:masters"], cluster: "paris" });
     const token = await requestToken({}, "/clusters/paris/api/v1/namespaces/default/serviceaccounts/default/token");
     expect([(await whoHas("s3cret", "paris"))?.name, (await whoHas(token, "paris"))?.name]).toEqual([
@@ -209,12 +209,12 @@ describe("a cluster that is made again under the same name", () => {
   });
 });
 
-describe("AN-4: what only looks like a token", () => {
+describe("invalid tokens are rejected", () => {
   const forgeries: Record<string, (token: string, publicKey: string) => string> = {
     "a token without a signature": (token) => `${token.split(".", 2).join(".")}.`,
-    "a token that says it needs no signature": (token) =>
+    "a token with the algorithm none": (token) =>
       `${encode({ ...partsOf(token)[0], alg: "none" })}.${token.split(".")[1] ?? ""}.`,
-    "a token signed with the public key as a password": (token, publicKey) => {
+    "a token signed with the public key as an HMAC secret": (token, publicKey) => {
       const input = `${encode({ ...partsOf(token)[0], alg: "HS256" })}.${token.split(".")[1] ?? ""}`;
       return `${input}.${createHmac("sha256", publicKey).update(input).digest("base64url")}`;
     },
@@ -222,10 +222,10 @@ describe("AN-4: what only looks like a token", () => {
       const [header = "", , signature = ""] = token.split(".");
       return `${header}.${encode({ ...partsOf(token)[1], sub: "system:serviceaccount:kube-system:default" })}.${signature}`;
     },
-    "a token for a key that nobody has": (token) =>
+    "a token with an unknown key id": (token) =>
       `${encode({ alg: "RS256", kid: "x" })}.${token.split(".").slice(1).join(".")}`,
     "a very long token": (token) => `${token}${"A".repeat(20_000)}`,
-    "a token that is no JSON": () => "YQ.YQ.YQ",
+    "a token that is not JSON": () => "YQ.YQ.YQ",
     nothing: () => "",
   };
   for (const [what, forge] of Object.entries(forgeries)) {
@@ -242,8 +242,8 @@ describe("AN-4: what only looks like a token", () => {
   }
 });
 
-describe("AN-9: a TokenReview", () => {
-  test("tells whose a token is, also of those that were handed to the server", async () => {
+describe("a TokenReview", () => {
+  test("returns the user of a token, also of static tokens", async () => {
     server.server.tokens.add({ token: "s3cret", user: "robot", cluster: "hub" });
 
     expect(await reviewOf(await requestToken())).toMatchObject({
@@ -257,8 +257,8 @@ describe("AN-9: a TokenReview", () => {
   });
 });
 
-describe("AN-10: the issuer describes itself", () => {
-  test("for each cluster, with the key that verifies its tokens", async () => {
+describe("the issuer metadata", () => {
+  test("is served for each cluster, with the key that verifies its tokens", async () => {
     const token = await requestToken();
     const keysOf = async (prefix: string): Promise<JsonObject[]> =>
       (await server.ask(ADMIN, "GET", `${prefix}/openid/v1/jwks`, undefined, { accept: "application/jwk-set+json" }))
@@ -274,7 +274,7 @@ describe("AN-10: the issuer describes itself", () => {
     expect((await keysOf("")).every((key) => isObject(key) && !("d" in key))).toBe(true);
   });
 
-  test("to service accounts, and not to everybody", async () => {
+  test("is served to service accounts, and not to all users", async () => {
     const account = { name: "system:serviceaccount:default:sa", groups: ["system:serviceaccounts"] };
 
     expect((await server.ask(account, "GET", "/openid/v1/jwks", undefined, { accept: "*/*" })).code).toBe(200);
@@ -282,8 +282,8 @@ describe("AN-10: the issuer describes itself", () => {
   });
 });
 
-describe("NS-4: a token in a Secret", () => {
-  test("is the account as long as the Secret holds it", async () => {
+describe("a token in a Secret", () => {
+  test("authenticates as the service account while the Secret holds it", async () => {
     const account = (await server.ask(ADMIN, "GET", `${ACCOUNTS}/sa`)).body.metadata as { name: string; uid: string };
     const token = await server.server.issueSecretToken("hub", "default", account, "t");
     const secret = {

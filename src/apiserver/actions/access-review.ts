@@ -1,6 +1,6 @@
 /**
- * SubjectAccessReview, LocalSubjectAccessReview and SelfSubjectAccessReview: the authorizer's decision, for those who
- * ask before they act.
+ * SubjectAccessReview, LocalSubjectAccessReview and SelfSubjectAccessReview: return the authorizer's decision to
+ * clients that check before they act.
  */
 import { checkAccessReview, checkLocalAttributes } from "../../api/index.ts";
 import type { SubjectAccessReview } from "../../api/index.ts";
@@ -58,7 +58,7 @@ async function review(
   return { type: "object", object: { ...object, status }, code: 201 };
 }
 
-/** A review has no name, and nothing else that objects have. */
+/** A review has no name and no other metadata. */
 function checkPlace(object: JsonObject, { served, namespace = "" }: RequestContext): FieldError[] {
   const { namespaced } = served.resource;
   const metadata = metadataOf(object);
@@ -88,7 +88,7 @@ const METADATA_ORDER = [
   "managedFields",
 ];
 
-/** Metadata as the real server prints it: fields in the order of its type, keys of maps by name. */
+/** Prints metadata as kube-apiserver does: fields in the order of the Go type, map keys sorted. */
 function inGoOrder(metadata: JsonObject): JsonObject {
   return Object.fromEntries(
     METADATA_ORDER.filter((key) => metadata[key] !== undefined).map((key) => [
@@ -139,7 +139,7 @@ function requestOf(
   };
 }
 
-/** Selectors narrow no rule of ours, but one that cannot be read is said to be so. */
+/** Selectors do not narrow any rule here, but one that cannot be parsed is reported. */
 function selectorErrors({ fieldSelector, labelSelector }: Attributes): string[] {
   const errors: string[] = [];
   const report = (what: string, good: number, bad: number): void => {

@@ -1,4 +1,4 @@
-/** Binding: whoever places pods says on which node one is to run. Once, and only while nothing holds the pod back. */
+/** Binding: a scheduler assigns a pod to a node. Allowed once, and only while the pod has no scheduling gates. */
 import { Binding } from "../../api/index.ts";
 import type { Node, Pod } from "../../api/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
@@ -21,7 +21,7 @@ type ReadPod = DeepReadonly<Pod>;
 
 const BINDING = createResource(Binding).storage;
 const PODS = { group: "", resource: "pods" };
-/** Labels of a node that say where it is; its pods have them, too. */
+/** Topology labels that pods copy from their node. */
 const TOPOLOGY = ["topology.kubernetes.io/zone", "topology.kubernetes.io/region"];
 const MAX_ATTEMPTS = 5;
 
@@ -32,7 +32,7 @@ export const podBinding: Action = {
   subresource: "binding",
   run: (deps, context, input) => bind(deps, context, input, context.name),
 };
-/** `POST bindings`, as schedulers did it before subresources. */
+/** `POST bindings`, which schedulers used before subresources existed. */
 export const legacyBinding: Action = {
   group: "",
   resource: "bindings",
@@ -59,7 +59,7 @@ async function bind(
   return { type: "object", object: SUCCESS, code: 201 };
 }
 
-/** Upstream answers these with 500 and no reason. */
+/** Kubernetes returns 500 without a reason for these. */
 function checkTarget({ target }: DeepReadonly<Binding>): void {
   const problems: string[] = [];
   const { kind = "", name = "" } = target ?? {};
@@ -107,7 +107,7 @@ async function assign(
   });
 }
 
-/** The uid and version that a scheduler made its decision for. */
+/** The uid and resourceVersion that the scheduler decided on. */
 function checkPreconditions({ metadata }: DeepReadonly<Binding>, stored: JsonObject, key: string, name: string): void {
   const current = metadataOf(stored);
   for (const [field, label] of [

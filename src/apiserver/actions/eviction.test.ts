@@ -19,7 +19,7 @@ const start = (): Promise<TestServer> =>
 
 const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "p" } };
 
-test("a pod that does not run yet is evicted although it changes at the same time", async () => {
+test("evicts a pod that is not running yet although it changes concurrently", async () => {
   const { request } = await start();
   const { body: pod } = await request("POST", PODS, {
     metadata: { name: "p" },
@@ -34,7 +34,7 @@ test("a pod that does not run yet is evicted although it changes at the same tim
   expect([changed.status, evicted.status]).toEqual([200, 201]);
 });
 
-test("whoever names the version of a pod is told when it is another one", async () => {
+test("rejects an eviction whose resourceVersion precondition does not match", async () => {
   const { request } = await start();
   await request("POST", PODS, { metadata: { name: "p" }, spec: { containers: [{ name: "c", image: "i" }] } });
 
@@ -46,7 +46,7 @@ test("whoever names the version of a pod is told when it is another one", async 
   expect([evicted.status, evicted.body.reason]).toEqual([409, "Conflict"]);
 });
 
-test("two evictions at the same time cannot both have the last disruption of a budget", async () => {
+test("two concurrent evictions cannot both use the last disruption of a budget", async () => {
   const { request } = await start();
   for (const name of ["p", "q"]) {
     const { body: pod } = await request("POST", PODS, {

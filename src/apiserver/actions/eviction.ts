@@ -1,6 +1,6 @@
 /**
- * Eviction: removes a pod the polite way. A pod that serves somebody is removed only when its disruption budget has
- * room, and the budget is charged before the pod goes. Pods that do not run yet, or no more, are simply deleted.
+ * Eviction: deletes a running pod only when its PodDisruptionBudget allows a disruption, and charges the budget before
+ * deleting the pod. Pods that are not running yet, or have finished, are deleted without a check.
  */
 import { Eviction } from "../../api/index.ts";
 import type { Pod, PodDisruptionBudget } from "../../api/index.ts";
@@ -41,9 +41,9 @@ type Budget = DeepReadonly<PodDisruptionBudget>;
 const EVICTION = createResource(Eviction).storage;
 const PODS = { group: "", resource: "pods" };
 const BUDGETS = { group: "policy", resource: "poddisruptionbudgets" };
-/** More pods than this have been granted and not gone: the controller of budgets is not looking. */
+/** When more evictions than this are unconfirmed, the disruption controller is not keeping up. */
 const MAX_DISRUPTED_PODS = 2000;
-/** How often it is decided anew about a pod that changes while it is decided about. */
+/** How often the decision is retried for a pod that changes concurrently. */
 const MAX_ATTEMPTS = 5;
 
 export const podEviction: Action = {
@@ -82,8 +82,8 @@ export const podEviction: Action = {
 };
 
 /**
- * Answers the conflict when the pod was changed after it was decided, by how it was, that it may go: a pod that starts
- * meanwhile may have a budget.
+ * Returns the conflict when the pod changed after the decision to evict it: a pod that starts in the meantime may have
+ * a budget.
  */
 async function evict(
   deps: OperationDependencies,
@@ -91,8 +91,7 @@ async function evict(
   options: DeletionOptions,
 ): Promise<Error | undefined> {
   const pod = podOf(deps, context);
-  // Rules that look at deletions are told that this one is an eviction, and they are asked before a disruption budget
-  // is charged.
+  // Admission rules for deletions see this deletion as an eviction, and run before a disruption budget is charged.
   const object = pod as unknown as JsonObject;
   admitDeletion(deps, context, object, options.dryRun);
   const giveBack = options.dryRun ? undefined : await reserve(deps, deletionOf(context, object, false));
@@ -107,7 +106,7 @@ async function evict(
     return undefined;
   } catch (error) {
     await giveBack?.();
-    // Whoever named a version wants to know that it is no longer there.
+    // A client that specified a resourceVersion receives the conflict.
     if (
       error instanceof Error &&
       isConflict(error) &&
@@ -119,7 +118,7 @@ async function evict(
   }
 }
 
-/** The first version of Eviction had the same fields. */
+/** The v1beta1 Eviction has the same fields. */
 function inCurrentVersion(input: Input): Input {
   return {
     ...input,
@@ -145,8 +144,8 @@ const isReady = ({ status }: ReadPod): boolean =>
   (status?.conditions ?? []).some(({ type, status: value }) => type === "Ready" && value === "True");
 
 /**
- * Takes the disruption from the pod's budget. Returns the version at which the pod must be deleted, when its health was
- * what counted.
+ * Takes the disruption from the pod's budget. Returns the resourceVersion at which the pod must be deleted, when the
+ * decision depended on its health.
  */
 async function charge(
   deps: OperationDependencies,
@@ -182,7 +181,7 @@ function covers({ spec }: Budget, { metadata }: ReadPod): boolean {
   return matchesLabels(labelSelectorOf(spec?.selector), metadata.labels);
 }
 
-/** A pod that is not ready protects nobody: it may go when enough others are well, or when the budget says so. */
+/** A pod that is not ready may be evicted when enough other pods are healthy, or when the budget's policy allows it. */
 function mayEvictUnready({ spec, status }: Budget): boolean {
   if (spec?.unhealthyPodEvictionPolicy === "AlwaysAllow") return true;
   const { currentHealthy = 0, desiredHealthy = 0 } = status ?? {};
@@ -216,7 +215,7 @@ function charged(budget: Budget, pod: string, nowMs: number): JsonObject {
   } as unknown as JsonObject;
 }
 
-/** How many disruptions the budget allows; throws when there are none, or when nobody knows. */
+/** How many disruptions the budget allows; throws when there are none, or when the budget's status is outdated. */
 function checkBudget({ metadata, status }: Budget): number {
   const { name, generation = 0 } = metadata;
   const {
@@ -254,7 +253,7 @@ function checkBudget({ metadata, status }: Budget): number {
   );
 }
 
-/** 429: come back later; after how long, when that is known. */
+/** 429, with Retry-After when the delay is known. */
 function refused(why: string, retryAfterSeconds?: number): ApiError {
   return new ApiError({
     kind: "Status",
@@ -268,7 +267,7 @@ function refused(why: string, retryAfterSeconds?: number): ApiError {
   });
 }
 
-/** Marks the pod as evicted and deletes it. `version` is the one that the decision was made for. */
+/** Marks the pod as evicted and deletes it. `version` is the resourceVersion that the decision was based on. */
 async function remove(
   deps: OperationDependencies,
   context: RequestContext,
@@ -290,7 +289,7 @@ async function remove(
   });
 }
 
-/** Answers the version that the pod has then. */
+/** Returns the pod's new resourceVersion. */
 async function mark(
   deps: OperationDependencies,
   { cluster, served, namespace, name = "" }: RequestContext,

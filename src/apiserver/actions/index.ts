@@ -1,4 +1,4 @@
-/** Every action that the server knows. */
+/** Every action that the server supports. */
 import type { Action } from "../action.ts";
 import { localSubjectAccessReview, selfSubjectAccessReview, subjectAccessReview } from "./access-review.ts";
 import { legacyBinding, podBinding } from "./binding.ts";

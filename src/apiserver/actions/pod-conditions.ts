@@ -1,9 +1,9 @@
-/** Conditions of a pod that the server itself sets when it binds or evicts it. */
+/** Pod conditions that the API server itself sets when it binds or evicts a pod. */
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import type { Pod, PodCondition } from "../../api/index.ts";
 import { formatTime } from "../../base/index.ts";
 
-/** The pod with a condition; its time is that of the last change of its status. Nothing else is touched. */
+/** Returns the pod with a condition whose transition time is that of its last status change. Changes nothing else. */
 export function withCondition(
   pod: DeepReadonly<Pod>,
   condition: Omit<PodCondition, "lastTransitionTime">,
@@ -23,5 +23,5 @@ export function withCondition(
   };
 }
 
-/** Success, as both actions answer it. */
+/** The Success status that both actions return. */
 export const SUCCESS: JsonObject = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 };

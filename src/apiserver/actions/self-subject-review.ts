@@ -1,4 +1,4 @@
-/** SelfSubjectReview: who the asker is to this server, after impersonation. */
+/** SelfSubjectReview: returns the identity of the requesting user, after impersonation. */
 import { formatTime } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
 import type { Action } from "../action.ts";
@@ -23,7 +23,7 @@ export const selfSubjectReview: Action = {
   },
 };
 
-/** A user in the form in which reviews tell it. */
+/** A user in the format of reviews. */
 export function userInfoOf({ name, uid, groups, extra }: UserInfo): JsonObject {
   return {
     ...(name !== "" && { username: name }),

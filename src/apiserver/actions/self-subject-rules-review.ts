@@ -1,4 +1,4 @@
-/** SelfSubjectRulesReview: everything that the asker may do in a namespace. */
+/** SelfSubjectRulesReview: returns all rules of the requesting user in a namespace. */
 import { isObject } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
 import { badRequest } from "../../machinery/index.ts";
@@ -26,7 +26,7 @@ export const selfSubjectRulesReview: Action = {
       incomplete: false,
       ...(missing.length > 0 && { evaluationError: describeMissing(missing) }),
     };
-    // The answer is a new object, as with the real server: nothing of what was asked comes back.
+    // Like kube-apiserver, returns a new object without anything from the request.
     return { type: "object", object: { kind, apiVersion, metadata: {}, spec: {}, status }, code: 201 };
   },
 };

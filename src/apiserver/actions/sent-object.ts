@@ -1,5 +1,5 @@
 /**
- * The object that is sent to a review or an action: read and completed like one that is to be stored, with its field
+ * Reads the object sent to a review or action: decoded and defaulted like an object to be stored, with its field
  * managers.
  */
 import { canonicalObject } from "../../api/index.ts";
@@ -17,15 +17,15 @@ import { ordered } from "../read/render.ts";
 
 export interface SentObjectOptions {
   clock: Clock;
-  /** The table of facts that its kind is in. */
+  /** The table of facts that contains its kind. */
   facts: string;
-  /** Fills in what counts as sent. */
+  /** Applies defaults that count as sent. */
   complete?(object: JsonObject): JsonObject;
-  /** The sender's uid means something. */
+  /** Keeps the uid that the client sent. */
   keepsUid?: boolean;
 }
 
-/** `context.served` is the kind that is sent. A status is the server's to give and does not come back. */
+/** `context.served` is the kind of the request body. The server sets the status, so the sent one is dropped. */
 export function readSent(
   context: RequestContext,
   input: Input,
@@ -77,7 +77,7 @@ export function readSent(
   return ordered(tracked);
 }
 
-/** Whoever sends a status is on record for it, though nobody takes it over. */
+/** The sender of a status is recorded as its field manager, although the status is dropped. */
 function sentStatus({ status: sent }: JsonObject, status: Json | undefined): JsonObject {
   if (!isObject(sent) || !isObject(status)) return {};
   const known = Object.entries(status).filter(([key]) => Object.hasOwn(sent, key));

@@ -1,4 +1,4 @@
-/** TokenReview: whose token is this, and may it be used for these audiences? */
+/** TokenReview: returns the user of a token and the audiences it is valid for. */
 import type { TokenReview } from "../../api/index.ts";
 import type { JsonObject } from "../../base/index.ts";
 import { badRequest } from "../../machinery/index.ts";

@@ -1,4 +1,4 @@
-/** TokenRequest: a token for a service account, for some time, some audiences, and as long as some object lives. */
+/** TokenRequest: issues a service account token with a lifetime, audiences and an optional bound object. */
 import type { ClusterReader } from "../../api/index.ts";
 import { TokenRequest, parseApiVersion } from "../../api/index.ts";
 import { formatTime, randomUuid } from "../../base/index.ts";
@@ -23,8 +23,8 @@ const DEFAULT_SECONDS = 3600;
 const MIN_SECONDS = 600;
 const MAX_SECONDS = 2 ** 32;
 /**
- * What the kubelet asks for on behalf of pods. Old clients in them read their token once, so it lives longer than it
- * says.
+ * The lifetime that the kubelet requests on behalf of pods. Old clients in pods read their token only once, so it is
+ * valid for longer than it reports.
  */
 const POD_SECONDS = 3607;
 const EXTENDED_SECONDS = 365 * 24 * 3600;
@@ -146,7 +146,7 @@ function boundObjects(
   return { pod: found, node: pod?.nodeName ? nodeOf(read, pod.nodeName) : undefined };
 }
 
-/** A pod may have been placed on a node that is not there yet; then its name is all that is known. */
+/** A pod may be assigned to a node that does not exist yet; then only the node's name is known. */
 function nodeOf(read: ClusterReader, name: string): NamedObject {
   const node = read.get("", "nodes", undefined, name);
   return { name, uid: node ? textOf(metadataOf(node as JsonObject).uid) : "" };

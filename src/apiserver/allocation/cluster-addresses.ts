@@ -4,8 +4,8 @@ import type { PoolRange } from "./number-pool.ts";
 const NETWORK = 10 * 2 ** 24 + 96 * 2 ** 16;
 
 /**
- * Neither the network's own address nor the last one is anybody's, and the first is the API server's
- * (`apiServerService`). Those up to 10.96.0.255 are for people who ask for them.
+ * The network and broadcast addresses are never allocated, and the first address belongs to the API server
+ * (`apiServerService`). Addresses up to 10.96.0.255 are kept for explicit requests.
  */
 export const SERVICE_ADDRESSES: PoolRange = {
   first: NETWORK + 1,
@@ -14,7 +14,7 @@ export const SERVICE_ADDRESSES: PoolRange = {
   reserved: NETWORK + 1,
 };
 
-/** The number of an IPv4 address; undefined for any other text. */
+/** The number of an IPv4 address; undefined for any other string. */
 export function parseClusterAddress(text: string): number | undefined {
   const match = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(text);
   if (!match) return undefined;

@@ -4,7 +4,7 @@ import { NumberPool } from "./number-pool.ts";
 
 const pick = (pool: NumberPool): number | undefined => pool.pick(createSeededRandom(1), () => true);
 
-test("numbers come from above those that are kept, until these are used up", () => {
+test("numbers are picked from above the kept ones until those are used up", () => {
   const pool = new NumberPool({ first: 1, last: 4, kept: 2 });
 
   const drawn = Array.from({ length: 5 }, (_, index) => {
@@ -18,7 +18,7 @@ test("numbers come from above those that are kept, until these are used up", () 
   expect(drawn[4]).toBeUndefined();
 });
 
-test("what is promised is taken until it is withdrawn or held", () => {
+test("a promised number is taken until it is withdrawn or held", () => {
   const pool = new NumberPool({ first: 1, last: 9, kept: 0 });
 
   pool.promise(5, "a");
@@ -29,7 +29,7 @@ test("what is promised is taken until it is withdrawn or held", () => {
   expect(pool.isFree(5)).toBe(true);
 });
 
-test("only the holder releases a number", () => {
+test("only its holder releases a number", () => {
   const pool = new NumberPool({ first: 1, last: 9, kept: 0 });
   pool.hold(5, "a");
 
@@ -40,14 +40,14 @@ test("only the holder releases a number", () => {
   expect(pool.isFree(5)).toBe(true);
 });
 
-test("a reserved number is nobody's", () => {
+test("a reserved number is never picked", () => {
   const pool = new NumberPool({ first: 1, last: 2, kept: 0, reserved: 1 });
 
   expect(pool.isFree(1)).toBe(false);
   expect(pick(pool)).toBe(2);
 });
 
-test("ranges that are added are drawn from when the first is used up, and only while they are there", () => {
+test("added ranges are used once the first is full, and only while they exist", () => {
   const pool = new NumberPool({ first: 1, last: 1, kept: 0 });
   pool.hold(1, "a");
 

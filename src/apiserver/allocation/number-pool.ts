@@ -1,15 +1,15 @@
-/** Numbers of a range, each held by at most one object of a cluster: the cluster's addresses, and its node ports. */
+/** A pool of numbers, each held by at most one object of a cluster: cluster IPs and node ports. */
 import type { Random } from "../../base/index.ts";
 
 export interface PoolRange {
   readonly first: number;
   readonly last: number;
   /**
-   * So many numbers at the start of the range are given only to those who ask for them, until the rest is used up:
+   * This many numbers at the start of the range are allocated only on explicit request until the rest is used up:
    * people choose low numbers.
    */
   readonly kept: number;
-  /** Never given to anybody. */
+  /** Never allocated. */
   readonly reserved?: number;
 }
 
@@ -18,16 +18,16 @@ const isIn = ({ first, last }: PoolRange, number: number): boolean => number >= 
 export class NumberPool {
   readonly #range: PoolRange;
   #added: readonly PoolRange[] = [];
-  /** What stored objects hold, by the object's key. */
+  /** Numbers held by stored objects, with the object's key. */
   readonly #holders = new Map<number, string>();
-  /** What is given to objects that are on their way into the store. */
+  /** Numbers promised to objects whose writes are in flight. */
   readonly #pending = new Map<number, string>();
 
   constructor(range: PoolRange) {
     this.#range = range;
   }
 
-  /** Further ranges, which may overlap, in the place of those that were added before. */
+  /** Sets the additional ranges, which may overlap, replacing those set before. */
   extend(ranges: readonly PoolRange[]): void {
     this.#added = ranges;
   }
@@ -49,7 +49,9 @@ export class NumberPool {
     return this.#holders.get(number);
   }
 
-  /** Any free number for which `isGood` holds; undefined when there is none. Usually the first that is looked at. */
+  /**
+   * Any free number for which `isGood` returns true; undefined when there is none. Usually the first candidate is free.
+   */
   pick(random: Random, isGood: (number: number) => boolean): number | undefined {
     for (const { first, last, kept } of [this.#range, ...this.#added]) {
       const number =
@@ -69,7 +71,7 @@ export class NumberPool {
     return undefined;
   }
 
-  /** Given to an object that is about to be stored. */
+  /** Takes a number for an object that is about to be stored. */
   promise(number: number, key: string): void {
     this.#pending.set(number, key);
   }
@@ -78,7 +80,7 @@ export class NumberPool {
     if (this.#pending.get(number) === key) this.#pending.delete(number);
   }
 
-  /** A stored object holds it. */
+  /** Takes a number for a stored object. */
   hold(number: number, key: string): void {
     this.withdraw(number, key);
     this.#holders.set(number, key);

@@ -29,7 +29,7 @@ const addressOf = ({ request }: TestServer, address: string): Promise<Answered> 
 const addRange = ({ request }: TestServer, ...cidrs: string[]): Promise<Answered> =>
   request("POST", RANGES, { metadata: { name: "more" }, spec: { cidrs } });
 
-test("an address that a Service holds is an object, for as long as it holds it", async () => {
+test("an allocated Service address has an IPAddress object while the Service holds it", async () => {
   const server = await start();
 
   await create(server, "web", "10.96.7.7");
@@ -50,7 +50,7 @@ test("an address that a Service holds is an object, for as long as it holds it",
   expect((await addressOf(server, "10.96.7.7")).status).toBe(404);
 });
 
-test("one that is deleted under its Service comes back", async () => {
+test("recreates an IPAddress that is deleted while its Service exists", async () => {
   const server = await start();
   await create(server, "web", "10.96.7.7");
   await server.settle();
@@ -61,7 +61,7 @@ test("one that is deleted under its Service comes back", async () => {
   expect((await addressOf(server, "10.96.7.7")).status).toBe(200);
 });
 
-test("one that changes hands names its new holder", async () => {
+test("updates the parent reference of an IPAddress when the address moves to another Service", async () => {
   const server = await start();
   await create(server, "old", "10.96.7.7");
   await server.settle();
@@ -74,7 +74,7 @@ test("one that changes hands names its new holder", async () => {
   expect((await addressOf(server, "10.96.7.7")).body).toMatchObject({ spec: { parentRef: { name: "new" } } });
 });
 
-test("Services that were stored without one get one when the server starts", async () => {
+test("creates IPAddresses for stored Services when the server starts", async () => {
   const server = await createTestServer({
     profiles: { hub: { ...profile, builtIns: [Namespace, Service], objects: profile.objects.slice(0, 1) } },
     clusters: { hub: "hub" },
@@ -88,7 +88,7 @@ test("Services that were stored without one get one when the server starts", asy
   expect((await addressOf(restarted, "10.96.7.7")).status).toBe(200);
 });
 
-test("an address that somebody keeps is given to no Service", async () => {
+test("an IPAddress created by a user keeps its address from Services", async () => {
   const server = await start();
   await server.request("POST", ADDRESSES, {
     metadata: { name: "10.96.7.7" },
@@ -100,7 +100,7 @@ test("an address that somebody keeps is given to no Service", async () => {
   expect(answer.body.message).toContain("provided IP is already allocated");
 });
 
-test("a range that is added can be drawn from until it goes", async () => {
+test("addresses are allocated from an added ServiceCIDR until it is deleted", async () => {
   const server = await start();
 
   const before = await create(server, "early", "192.168.7.7");
@@ -114,7 +114,7 @@ test("a range that is added can be drawn from until it goes", async () => {
   expect([before.status, during.status, after.status]).toEqual([422, 201, 422]);
 });
 
-test("the range that every cluster has comes back when it is deleted", async () => {
+test("the default ServiceCIDR is recreated when it is deleted", async () => {
   const server = await start();
 
   await server.request("DELETE", `${RANGES}/kubernetes`);

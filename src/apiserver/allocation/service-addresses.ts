@@ -1,7 +1,7 @@
 /**
- * Keeps an IPAddress for every address that a Service holds. Who holds what is decided from the Services alone, so
- * these are written a moment later and cost the writer of a Service nothing; an IPAddress that somebody else made keeps
- * its address from being given to a Service.
+ * Maintains an IPAddress for every address that a Service holds. Allocation depends on the Services alone, so
+ * IPAddresses are written shortly afterwards and cost the writer of a Service nothing. An IPAddress created by another
+ * client keeps its address from Services.
  */
 import { addressOfService, isAllocated } from "../../api/index.ts";
 import type { IPAddress } from "../../api/index.ts";
@@ -18,7 +18,7 @@ import { heldIn, SERVICES_PREFIX } from "./service-holdings.ts";
 
 const ADDRESSES_PREFIX = "/networking.k8s.io/ipaddresses/";
 
-/** Somebody keeps the address from Services. */
+/** Whether an IPAddress created by another client keeps the address from Services. */
 export function isKept(cache: Cache, cluster: string, address: string): boolean {
   const entry = cache.get(`${ADDRESSES_PREFIX}${cluster}/${address}`);
   return entry !== undefined && !isMarker(entry) && !isAllocated(readAddress(entry));
@@ -28,9 +28,9 @@ const readAddress = (entry: CachedEntry): DeepReadonly<IPAddress> =>
   (knownObject(entry) ?? JSON.parse(new TextDecoder().decode(entry.value))) as DeepReadonly<IPAddress>;
 
 export interface ServiceAddresses {
-  /** What was stored when the server started. */
+  /** Loads the entries stored when the server starts. */
   load(entries: readonly CachedEntry[]): void;
-  /** Every event of the store, after the allocation has seen it. */
+  /** Receives every event of the store, after the allocation. */
   observe(event: CacheEvent): void;
 }
 
@@ -55,7 +55,7 @@ export function createServiceAddresses({ house, cache, holderOf }: Dependencies)
     if (parent) await house.create(key, addressOfService(address, parent));
   };
   const enqueue = (cluster: string, number: number): void => {
-    // That of the API server's own Service comes with the cluster's profile, as the Service does.
+    // The IPAddress of the API server's own Service is part of the cluster's profile, like the Service.
     if (number !== SERVICE_ADDRESSES.reserved)
       house.enqueue(`address ${cluster}/${number}`, () => settle(cluster, number));
   };

@@ -31,7 +31,7 @@ const specOf = ({ body }: Answered) =>
     ipFamilyPolicy?: string;
   };
 
-test("a Service gets an address of the cluster's range, for good", async () => {
+test("a Service gets a permanent address from the cluster's range", async () => {
   const server = await start();
 
   const created = specOf(await create(server, "a"));
@@ -46,7 +46,7 @@ test("a Service gets an address of the cluster's range, for good", async () => {
   expect(replaced.clusterIP).toBe(created.clusterIP);
 });
 
-test("Services that are created at once get different numbers", async () => {
+test("Services created concurrently get different numbers", async () => {
   const server = await start();
 
   const answers = await Promise.all(
@@ -58,7 +58,7 @@ test("Services that are created at once get different numbers", async () => {
   expect(new Set(answers.map((answer) => specOf(answer).ports[0]?.nodePort)).size).toBe(50);
 });
 
-test("of two that ask for the same address at once one gets it", async () => {
+test("only one of two Services that request the same address concurrently gets it", async () => {
   const server = await start();
 
   const answers = await Promise.all([
@@ -72,7 +72,7 @@ test("of two that ask for the same address at once one gets it", async () => {
   );
 });
 
-test("clusters do not share their numbers", async () => {
+test("clusters do not share numbers", async () => {
   const server = await start();
 
   const here = await create(server, "a", {
@@ -89,7 +89,7 @@ test("clusters do not share their numbers", async () => {
   expect([here.status, there.status]).toEqual([201, 201]);
 });
 
-test("a cluster that is made again has all numbers", async () => {
+test("a recreated cluster has all numbers available", async () => {
   const server = await start();
   const spec = { clusterIP: "10.96.7.7", type: "NodePort", ports: [{ port: 80, nodePort: 31000 }] };
   await server.request("POST", `/clusters/member1${SERVICES}`, service("a", spec));
@@ -101,7 +101,7 @@ test("a cluster that is made again has all numbers", async () => {
   expect(again.status).toBe(201);
 });
 
-test("a deleted Service gives its numbers back at once", async () => {
+test("a deleted Service releases its numbers immediately", async () => {
   const server = await start();
   const spec = { clusterIP: "10.96.7.7", type: "NodePort", ports: [{ port: 80, nodePort: 31000 }] };
   await create(server, "a", spec);
@@ -112,7 +112,7 @@ test("a deleted Service gives its numbers back at once", async () => {
   expect(again.status).toBe(201);
 });
 
-test("a dry run takes nothing", async () => {
+test("a dry run allocates nothing", async () => {
   const server = await start();
   const spec = { clusterIP: "10.96.7.7" };
 
@@ -122,7 +122,7 @@ test("a dry run takes nothing", async () => {
   expect([tried.status, created.status]).toEqual([201, 201]);
 });
 
-test("a Service that is refused takes nothing", async () => {
+test("a rejected Service allocates nothing", async () => {
   const server = await start();
 
   const refused = await create(server, "a", { clusterIP: "10.96.7.7", sessionAffinity: "Foo" });
@@ -131,7 +131,7 @@ test("a Service that is refused takes nothing", async () => {
   expect([refused.status, created.status]).toEqual([422, 201]);
 });
 
-test("the type decides what a Service holds", async () => {
+test("the Service type determines what a Service holds", async () => {
   const server = await start();
   const before = specOf(await create(server, "a", { type: "LoadBalancer", externalTrafficPolicy: "Local" }));
   expect(before.healthCheckNodePort).toBeGreaterThanOrEqual(30000);
@@ -150,7 +150,7 @@ test("the type decides what a Service holds", async () => {
   expect(taken.status).toBe(201);
 });
 
-test("the address of the API server is nobody else's", async () => {
+test("the address of the API server is not given to other Services", async () => {
   const server = await start();
 
   const answer = await create(server, "a", { clusterIP: "10.96.0.1" });
@@ -158,7 +158,7 @@ test("the address of the API server is nobody else's", async () => {
   expect(answer.body.message).toContain("provided IP is already allocated");
 });
 
-test("numbers of Services that were there before a restart stay theirs", async () => {
+test("Services keep their numbers after a restart", async () => {
   const server = await start();
   await create(server, "a", { clusterIP: "10.96.7.7" });
   const restarted = await createTestServer({
@@ -172,7 +172,7 @@ test("numbers of Services that were there before a restart stay theirs", async (
   expect(answer.status).toBe(422);
 });
 
-test("the Endpoints of a deleted Service go with it", async () => {
+test("the Endpoints of a deleted Service are deleted", async () => {
   const server = await start();
   await create(server, "a");
   const endpoints = "/api/v1/namespaces/default/endpoints";
@@ -191,7 +191,7 @@ const headless: Record<string, [spec: object, want: object]> = {
     { clusterIP: "None", selector: { a: "b" } },
     { clusterIPs: ["None"], ipFamilies: ["IPv4"], ipFamilyPolicy: "SingleStack" },
   ],
-  "a headless Service without selector may have endpoints of both families": [
+  "a headless Service without a selector may have endpoints of both IP families": [
     { clusterIP: "None" },
     { clusterIPs: ["None"], ipFamilies: ["IPv4", "IPv6"], ipFamilyPolicy: "RequireDualStack" },
   ],

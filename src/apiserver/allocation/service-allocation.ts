@@ -1,9 +1,9 @@
 /**
- * Gives Services their cluster address and node ports.
+ * Allocates cluster IPs and node ports for Services.
  *
- * Numbers are drawn while the object is prepared and promised when it is about to be stored. Both happen in one turn of
- * the event loop, because this plugin is the first that reserves anything: two Services that are created at once never
- * draw the same number, and a dry run, which stores nothing, takes nothing.
+ * Numbers are picked while the object is prepared and promised when it is about to be stored. Both happen in one turn
+ * of the event loop, because this is the first plugin that reserves anything. So two Services created concurrently
+ * never get the same number, and a dry run, which stores nothing, allocates nothing.
  */
 import { heldByService, prepareService } from "../../api/index.ts";
 import type { Drawn, Service, ServicePools } from "../../api/index.ts";
@@ -19,11 +19,11 @@ import { createServiceHoldings, isStale, NODE_PORTS } from "./service-holdings.t
 
 export interface ServiceAllocation {
   readonly plugin: Plugin;
-  /** The key of the Service that holds an address, as far as events tell. */
+  /** The key of the Service that holds an address, according to the events received so far. */
   holderOf(cluster: string, address: number): string | undefined;
-  /** Every event of the store, in order. */
+  /** Receives every event of the store, in order. */
   observe(event: CacheEvent): void;
-  /** The cluster is gone. */
+  /** The cluster was removed. */
   forget(cluster: string): void;
 }
 
@@ -83,7 +83,7 @@ export function createServiceAllocation({ cache, random }: { cache: Cache; rando
     forget: holdings.forget,
   };
 
-  /** Marks what the Service did not hold before as taken, until its event arrives or storing fails. */
+  /** Marks the numbers that the Service did not hold before as taken, until its event arrives or storing fails. */
   function promiseNumbers({ context, object, oldObject }: PluginRequest): (() => Promise<void>) | undefined {
     const { cluster, served, namespace } = context;
     const service = asService(object);

@@ -1,7 +1,4 @@
-/**
- * A Service that is gone leaves no Endpoints behind: one that is made later under its name must not lead to its old
- * addresses.
- */
+/** Deletes the Endpoints of a deleted Service: a later Service of the same name must not lead to the old addresses. */
 import type { CacheEvent } from "../../store/index.ts";
 import type { Housekeeping } from "../background/housekeeping.ts";
 import { metadataOf } from "../write/metadata.ts";
@@ -11,7 +8,7 @@ import { SERVICES_PREFIX } from "./service-holdings.ts";
 
 const ENDPOINTS_PREFIX = "/core/endpoints/";
 
-/** Told of every event of the store. */
+/** Receives every event of the store. */
 export function createEndpointsRemoval(house: Pick<Housekeeping, "enqueue" | "find" | "remove">): {
   observe(event: CacheEvent): void;
 } {

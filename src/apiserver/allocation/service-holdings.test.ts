@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createCache, createMemoryEngine } from "../../store/index.ts";
 import { createServiceHoldings } from "./service-holdings.ts";
 
-test("what a cluster held is not kept when the cluster is gone", async () => {
+test("the holdings of a removed cluster are dropped", async () => {
   const holdings = createServiceHoldings(await createCache(createMemoryEngine()));
   const before = holdings.of("paris");
 

@@ -1,10 +1,10 @@
 /**
- * Which Service of a logical cluster holds which address and node port. Derived from the stored Services: read when a
- * cluster first needs it, and kept current by the store's events; nothing of it is stored.
+ * Tracks which Service of a logical cluster holds which address and node port. Derived from the stored Services: loaded
+ * when a cluster first needs it and updated from the store's events. Not persisted.
  *
- * Events arrive a little after the write that they tell of. A number that was promised to a Service counts as taken
- * until its event arrives; one that seems to be held is looked up in the store before it is refused. So both directions
- * are exact in one process. Several API servers on one store could give the same number twice.
+ * Events arrive shortly after the write that they report. A number promised to a Service counts as taken until its
+ * event arrives; a number that seems to be held is checked in the store before a request is rejected. So both
+ * directions are exact within one process. Several API servers on one store could allocate the same number twice.
  */
 import { heldByService } from "../../api/index.ts";
 import type { Service } from "../../api/index.ts";
@@ -19,7 +19,7 @@ import { addedRanges, RANGES_PREFIX } from "./service-ranges.ts";
 
 export const SERVICES_PREFIX = "/core/services/";
 
-/** Of 30000 to 32767 the first eighty-six are for those who ask for them. */
+/** Of 30000 to 32767 the first 86 are kept for explicit requests. */
 export const NODE_PORTS = { first: 30000, last: 32767, kept: 86 } as const;
 
 interface Held {
@@ -34,7 +34,7 @@ export class ClusterHoldings {
   readonly ports = new NumberPool(NODE_PORTS);
   readonly #byKey = new Map<string, Held>();
 
-  /** Takes over what a Service holds now; `entry` is unset when it is gone. */
+  /** Applies what a Service holds now; `entry` is unset when it is deleted. */
   update(key: string, entry: CachedEntry | undefined): void {
     const before = this.#byKey.get(key) ?? NOTHING;
     const now = heldIn(entry);
@@ -47,7 +47,7 @@ export class ClusterHoldings {
   }
 }
 
-/** What an entry of a Service says that it holds. */
+/** The addresses and ports that the entry of a Service holds. */
 export function heldIn(entry: CachedEntry | undefined): Held {
   if (!entry || isMarker(entry)) return NOTHING;
   const service = (knownObject(entry) ?? JSON.parse(new TextDecoder().decode(entry.value))) as DeepReadonly<Service>;
@@ -58,7 +58,7 @@ export function heldIn(entry: CachedEntry | undefined): Held {
 export interface ServiceHoldings {
   of(cluster: string): ClusterHoldings;
   observe(event: CacheEvent): void;
-  /** The cluster is gone; whoever asks again gets what is stored then. */
+  /** The cluster was removed; the next caller gets the state stored at that time. */
   forget(cluster: string): void;
 }
 
@@ -84,7 +84,7 @@ export function createServiceHoldings(cache: Cache): ServiceHoldings {
   };
 }
 
-/** True when the Service that is said to hold an address or port no longer does: its event is still on the way. */
+/** True when the recorded Service no longer holds the address or port: its event is still pending. */
 export function isStale(cache: Cache, key: string, kind: "addresses" | "ports", number: number): boolean {
   const entry = cache.get(key);
   return !entry || !heldIn(entry)[kind].includes(number);

@@ -1,7 +1,7 @@
 /**
- * The ranges that a cluster's Services get their addresses from: the one that all clusters have, and those that
- * ServiceCIDRs add. Clusters have Services of IPv4 alone, so ranges of IPv6 are kept and not drawn from, as on a server
- * with one family.
+ * The ranges that Service addresses are allocated from: the default range of all clusters and the ranges of
+ * ServiceCIDRs. Clusters have IPv4 Services only, so IPv6 ranges are stored but not used, as on a single-family API
+ * server.
  */
 import { DEFAULT_SERVICE_CIDR, SERVICE_RANGE, defaultServiceCidr, usableRanges } from "../../api/index.ts";
 import type { ServiceCIDR } from "../../api/index.ts";
@@ -15,14 +15,14 @@ import type { PoolRange } from "./number-pool.ts";
 
 export const RANGES_PREFIX = "/networking.k8s.io/servicecidrs/";
 
-/** People choose low addresses: of a large range so many are given only to those who ask for them. */
+/** People choose low addresses: at least this many of a large range are kept for explicit requests. */
 const MIN_KEPT = 16;
 const MAX_KEPT = 256;
 const KEPT_SHARE = 16;
-/** Besides the network's own address and the last one nothing is left of a smaller range. */
+/** A smaller range has no addresses left besides the network and broadcast addresses. */
 const LONGEST_PREFIX = 30;
 
-/** What the cluster's own ServiceCIDRs add to the range that it has by its profile. */
+/** The ranges that the cluster's own ServiceCIDRs add to the one of its profile. */
 export function addedRanges(cache: Cache, cluster: string): PoolRange[] {
   return cache
     .list(`${RANGES_PREFIX}${cluster}/`)
@@ -39,11 +39,11 @@ function rangeOf(address: readonly number[], prefixLength: number): PoolRange {
   const network = address.reduce((number, byte) => number * 256 + byte, 0);
   const size = 2 ** (32 - prefixLength);
   const offset = size <= MIN_KEPT ? 0 : Math.min(MAX_KEPT, Math.max(MIN_KEPT, Math.floor(size / KEPT_SHARE)));
-  // Counted from the network's own address, which is nobody's anyway.
+  // Counted from the network address, which is never allocated.
   return { first: network + 1, last: network + size - 2, kept: Math.max(0, offset - 1) };
 }
 
-/** Told of every event of the store: the range that every cluster has comes back when it is deleted. */
+/** Receives every event of the store: recreates the default ServiceCIDR when it is deleted. */
 export function createDefaultRange({
   house,
   clock,

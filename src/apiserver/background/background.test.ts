@@ -4,7 +4,7 @@ import { createBackground } from "./background.ts";
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test("work that is asked for while it runs is done once more", async () => {
+test("work that is enqueued while it runs runs once more", async () => {
   const background = createBackground({ clock: createFakeClock(), log: silentLog });
   let runs = 0;
   let release = (): void => {};
@@ -28,7 +28,7 @@ test("work that is asked for while it runs is done once more", async () => {
   expect(background.isQuiet()).toBe(true);
 });
 
-test("work that fails comes back after a while, and again after a longer one", async () => {
+test("failed work is retried with increasing delays", async () => {
   const clock = createFakeClock();
   const background = createBackground({ clock, log: silentLog });
   let runs = 0;
@@ -51,7 +51,7 @@ test("work that fails comes back after a while, and again after a longer one", a
   expect(background.isQuiet()).toBe(true);
 });
 
-test("closing lets what runs come to its end and starts nothing more", async () => {
+test("close waits for running work and starts no more", async () => {
   const background = createBackground({ clock: createFakeClock(), log: silentLog });
   const done: string[] = [];
 

@@ -1,18 +1,19 @@
 /**
- * Work that the API server does on its own: emptying namespaces, collecting garbage, cleaning up after definitions. One
- * piece of work per key at a time; what fails comes back after a while.
+ * Background work of the API server: emptying namespaces, collecting garbage, deleting the objects of CRDs. Runs one
+ * job per key at a time and retries failed jobs with a delay.
  */
 import { messageOf } from "../../base/index.ts";
 import type { Clock, Log, Timer } from "../../base/index.ts";
 
 export interface Background {
   /**
-   * Runs `work` soon. While the same key waits, it is not queued again; while it runs, it runs once more afterwards.
+   * Runs `work` soon. A key that is already queued is not queued again; a key that is running runs once more
+   * afterwards.
    */
   enqueue(key: string, work: () => Promise<void>): void;
-  /** True when nothing runs or waits for its turn. What failed and waits for the clock counts as quiet. */
+  /** True when nothing is running or queued. Failed jobs that wait for their retry do not count. */
   isQuiet(): boolean;
-  /** Lets what runs come to its end and starts nothing more. */
+  /** Waits for running work and starts no more. */
   close(): Promise<void>;
 }
 
@@ -26,7 +27,7 @@ interface Job {
   state: "waiting" | "running" | "again" | "delayed";
 }
 
-/** Asked for while it ran; the state changes under an await, which the compiler does not see. */
+/** Enqueued again while it ran. The state changes during an await, which the compiler does not see. */
 const isWantedAgain = ({ state }: Job): boolean => state === "again";
 
 export function createBackground({ clock, log }: { clock: Clock; log: Log }): Background {
@@ -64,7 +65,7 @@ export function createBackground({ clock, log }: { clock: Clock; log: Log }): Ba
     } catch (error) {
       if (closed) return;
       const delayMs = Math.min(FIRST_RETRY_MS * 2 ** job.failures++, MAX_RETRY_MS);
-      log.warn("background work failed and will be tried again", { work: key, delayMs, error: messageOf(error) });
+      log.warn("background work failed; it will be retried", { work: key, delayMs, error: messageOf(error) });
       job.state = "delayed";
       const timer = clock.after(delayMs, () => {
         timers.delete(timer);
@@ -83,7 +84,7 @@ export function createBackground({ clock, log }: { clock: Clock; log: Log }): Ba
         const added: Job = { work, failures: 0, state: "waiting" };
         jobs.set(key, added);
         wait(key, added);
-        // Whoever enqueues is in the middle of telling watchers, so nothing starts in their tick.
+        // The caller is in the middle of notifying watchers, so nothing starts in the same tick.
         queueMicrotask(start);
         return;
       }

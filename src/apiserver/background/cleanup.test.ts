@@ -32,11 +32,11 @@ async function startWithShop(): Promise<TestServer> {
 
 /** The key of the write that is held back while the namespace is deleted. */
 const heldBack: Record<string, string> = {
-  "whose write is on its way": "/core/configmaps/hub/shop/late",
-  "whose charge is on its way": "/core/resourcequotas/hub/shop/q",
+  "whose write is in flight": "/core/configmaps/hub/shop/late",
+  "whose quota charge is in flight": "/core/resourcequotas/hub/shop/q",
 };
 for (const [behaviour, key] of Object.entries(heldBack)) {
-  test(`a namespace waits for an object ${behaviour}, and takes it along`, async () => {
+  test(`a namespace waits for an object ${behaviour}, and deletes it`, async () => {
     const { request, engine, settle, cache } = await startWithShop();
     await request("POST", "/api/v1/namespaces/shop/resourcequotas", QUOTA);
     await request(
@@ -63,7 +63,7 @@ for (const [behaviour, key] of Object.entries(heldBack)) {
   });
 }
 
-test("rights in a namespace outlast what waits for a finalizer: whoever takes it off may need them", async () => {
+test("roles in a namespace are deleted after objects with finalizers, because removing the finalizer may need them", async () => {
   const { request, settle } = await createTestServer({
     profiles: { hub: { ...PROFILE, builtIns: [...PROFILE.builtIns, Role] } },
   });
@@ -94,7 +94,7 @@ test("rights in a namespace outlast what waits for a finalizer: whoever takes it
   ]).toEqual([200, 404, 404]);
 });
 
-test("a namespace that is made again is empty, however many wrote to its predecessor while it went", async () => {
+test("a recreated namespace is empty, even when clients wrote to its predecessor during its deletion", async () => {
   const { request, settle } = await startWithShop();
 
   const writes = Array.from({ length: 20 }, (_, index) => request("POST", MAPS, makeConfigMap(`a${index}`)));
@@ -107,7 +107,7 @@ test("a namespace that is made again is empty, however many wrote to its predece
   expect((await request("GET", MAPS)).body.items).toEqual([]);
 });
 
-test("a definition waits for an object whose write is on its way, and takes it along", async () => {
+test("a CRD waits for an object whose write is in flight, and deletes it", async () => {
   const { request, engine, settle, cache } = await createTestServer();
   await request("POST", CRDS, makeDefinition());
   await settle();

@@ -1,6 +1,6 @@
 /**
- * What goes with a namespace or a definition: its objects. Both are held by a finalizer until nothing is left; objects
- * that have finalizers of their own are waited for, and their deletion brings the work back.
+ * Deletes the objects of a deleted namespace or CRD. A finalizer holds the namespace or CRD until nothing is left.
+ * Objects with finalizers of their own are waited for; their deletion enqueues the work again.
  */
 import { formatTime, isObject } from "../../base/index.ts";
 import type { Clock, Json, JsonObject } from "../../base/index.ts";
@@ -40,9 +40,9 @@ export function createCleanup(deps: {
   collector: Pick<GarbageCollector, "settleDependentsOf">;
 }): Cleanup {
   const { house, store, clusters, clock, inFlight, collector } = deps;
-  /** Namespaces that are being emptied, by their place, and their keys. */
+  /** Namespaces that are being emptied: place to key. */
   const emptying = new Map<string, string>();
-  /** Definitions whose objects are being deleted, by the place of those objects. */
+  /** CRDs whose objects are being deleted, by the place of those objects. */
   const retiring = new Map<string, string>();
 
   const attendNamespace = (key: string): void => {
@@ -64,16 +64,16 @@ export function createCleanup(deps: {
     if (!found || !cluster || metadataOf(found.object).deletionTimestamp === undefined) return;
     const { name } = found;
     const place = namespacePlace(cluster.name, name);
-    // Filed before looking, so that an object that goes meanwhile brings the work back.
+    // Recorded before listing, so that an object deleted in the meantime enqueues the work again.
     emptying.set(place, key);
-    // The namespace is marked; what was let in before is on its way, and would be there again with the next namespace
-    // of the name.
+    // The namespace is marked as terminating. Writes admitted before that are in flight and would otherwise reappear in
+    // the next namespace of the same name.
     await inFlight.whenEmpty(place);
     const remaining = await removeContent(cluster, name);
     if (remaining.length > 0) return reportRemaining(key, remaining);
     emptying.delete(place);
     await house.rewrite(key, "finalize", (object) => {
-      // Another of the same name, in a cluster that was made anew.
+      // Another object of the same name, in a recreated cluster.
       if (metadataOf(object).uid !== metadataOf(found.object).uid) return object;
       const spec = isObject(object.spec) ? object.spec : {};
       const finalizers = Array.isArray(spec.finalizers) ? spec.finalizers : [];
@@ -84,15 +84,18 @@ export function createCleanup(deps: {
     });
   };
 
-  /** Deletes everything in a namespace and says what is left: objects that wait for finalizers or for their kubelet. */
+  /**
+   * Deletes everything in a namespace and returns what is left: objects that wait for finalizers or for their kubelet.
+   */
   const removeContent = async (cluster: LogicalCluster, namespace: string): Promise<Remaining[]> => {
     const pods = cluster.table.resource("", "pods");
-    // What a pod uses stays until the pod is gone.
+    // Objects that a pod uses stay until the pod is deleted.
     if (pods) {
       const remaining = await removeAll(cluster, pods, namespace);
       if (remaining.length > 0) return remaining;
     }
-    // Rights go last: whoever has to take a finalizer off may do so by one that is kept here, as agents of members do.
+    // Roles and bindings are deleted last: a client that has to remove a finalizer, such as the agent of a member, may
+    // need them.
     const { rights = [], others = [] } = Object.groupBy(
       cluster.table.resources.filter((resource) => resource.namespaced && resource !== pods),
       ({ name }) => (name.group === RIGHTS_GROUP ? "rights" : "others"),
@@ -145,7 +148,7 @@ export function createCleanup(deps: {
     await house.removeFinalizer(key, CRD_FINALIZER);
   };
 
-  /** What is gone is not waited for any more: a whole cluster may have gone with it. */
+  /** A deleted object is no longer waited for: its whole cluster may have been removed. */
   const forget = (key: string): void => {
     const waiting = key.startsWith(NAMESPACE_PREFIX)
       ? emptying
@@ -178,7 +181,7 @@ interface Remaining {
   object: JsonObject;
 }
 
-/** What keeps a namespace, in the conditions that people look at. */
+/** Reports what blocks the deletion of a namespace in its conditions. */
 function namespaceConditions(namespace: JsonObject, remaining: readonly Remaining[], now: string): Json[] {
   const counts = new Map<string, number>();
   const finalizers = new Map<string, number>();

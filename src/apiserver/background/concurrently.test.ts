@@ -5,7 +5,7 @@ const NEVER = new AbortController().signal;
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test("sixteen run at a time, and results are in the order of the items", async () => {
+test("runs sixteen at a time and returns results in the order of the items", async () => {
   let running = 0;
   let most = 0;
 
@@ -20,11 +20,11 @@ test("sixteen run at a time, and results are in the order of the items", async (
   expect(results).toEqual(numbers(40).map((item) => item * 2));
 });
 
-test("nothing is done about nothing", async () => {
+test("does nothing for an empty list", async () => {
   expect(await concurrently([], NEVER, () => Promise.reject(new Error("called")))).toEqual([]);
 });
 
-test("after a failure nothing more is started, and what runs comes to its end", async () => {
+test("after a failure starts nothing more and waits for running work", async () => {
   const ended: number[] = [];
 
   const outcome = concurrently(numbers(40), NEVER, async (item) => {
@@ -37,7 +37,7 @@ test("after a failure nothing more is started, and what runs comes to its end", 
   expect(ended).toEqual(numbers(16).filter((item) => item !== 3));
 });
 
-test("when nobody waits any more nothing more is started", async () => {
+test("starts nothing more after the signal is aborted", async () => {
   const abort = new AbortController();
   const started: number[] = [];
 

@@ -1,12 +1,12 @@
 /**
- * The same work on many items, some of them at a time: writes that wait for the disk together are made durable
- * together, and so take hardly longer than one.
+ * Runs the same work on many items concurrently: writes that wait for the disk at the same time are synced together and
+ * take hardly longer than one.
  */
 const CONCURRENCY = 16;
 
 /**
- * Starts in the order of the items and answers in it. After a failure, or when the signal is aborted, nothing more is
- * started; what runs comes to its end before the first failure, or the signal's reason, is thrown.
+ * Starts work and returns results in the order of the items. After a failure, or when the signal is aborted, starts
+ * nothing more and waits for running work before it throws the first failure or the signal's reason.
  */
 export async function concurrently<T, R>(
   items: readonly T[],

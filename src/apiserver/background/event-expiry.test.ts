@@ -9,7 +9,7 @@ import { EVENT_LIFETIME_MS, createEventExpiry } from "./event-expiry.ts";
 
 const EVENTS = "/api/v1/namespaces/default/events";
 const HALF_MS = EVENT_LIFETIME_MS / 2;
-/** Events go together, so they are looked for a little after their end. */
+/** Events are deleted in batches, so they are checked a little after they expire. */
 const SOON_MS = 5_000;
 
 const makeEvent = (name: string, extra: JsonObject = {}): JsonObject => ({
@@ -37,7 +37,7 @@ async function names({ request }: TestServer, path = EVENTS): Promise<string[]> 
   return (body.items as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name);
 }
 
-test("an event ends an hour after it was written, in every cluster", async () => {
+test("an Event expires an hour after it was written, in every cluster", async () => {
   const server = await start({ clusters: { hub: "hub", paris: "hub" } });
   await server.request("POST", EVENTS, makeEvent("here"));
   await server.request("POST", `/clusters/paris${EVENTS}`, makeEvent("there"));
@@ -52,7 +52,7 @@ test("an event ends an hour after it was written, in every cluster", async () =>
   expect(server.clock.nextDue()).toBeUndefined();
 });
 
-test("an event that is told again starts over, in whichever group it is written", async () => {
+test("writing an Event again restarts its hour, in either API group", async () => {
   const server = await start();
   for (const name of ["silent", "repeated", "newer"]) await server.request("POST", EVENTS, makeEvent(name));
   await pass(server, HALF_MS);
@@ -73,7 +73,7 @@ test("an event that is told again starts over, in whichever group it is written"
   expect(await names(server)).toEqual([]);
 });
 
-test("watchers see it deleted, at the revision of its end", async () => {
+test("watchers see a DELETED event at the revision of the expiry", async () => {
   const server = await start();
   const { body } = await server.request("POST", EVENTS, makeEvent("a"));
   const { resourceVersion } = body.metadata as { resourceVersion: string };
@@ -95,7 +95,7 @@ test("watchers see it deleted, at the revision of its end", async () => {
   expect(Number(value[0]?.object.metadata.resourceVersion)).toBeGreaterThan(Number(resourceVersion));
 });
 
-test("deletion by somebody else and finalizers change nothing about it", async () => {
+test("an earlier deletion and finalizers do not affect expiry", async () => {
   const server = await start();
   await server.request("POST", EVENTS, makeEvent("deleted"));
   await server.request(
@@ -110,7 +110,7 @@ test("deletion by somebody else and finalizers change nothing about it", async (
   expect(await names(server)).toEqual([]);
 });
 
-test("a restart keeps the time that is left, in the order of the times that events carry", async () => {
+test("a restart keeps the remaining time, ordered by the Events' timestamps", async () => {
   const clock = createFakeClock(Date.parse("2024-05-01T12:00:00Z"));
   const makeEntry = (name: string, fields: JsonObject): CachedEntry => ({
     key: `/core/events/hub/default/${name}`,
@@ -173,7 +173,7 @@ test("a restart keeps the time that is left, in the order of the times that even
   expect(clock.nextDue()).toBeUndefined();
 });
 
-test("many that end together go in parts, and count as nobody's writes", async () => {
+test("many Events that expire together are deleted in batches, which do not count as client writes", async () => {
   const server = await start();
   await Promise.all(Array.from({ length: 1200 }, (_, index) => server.request("POST", EVENTS, makeEvent(`e${index}`))));
 

@@ -1,29 +1,32 @@
 /**
- * Events end by themselves an hour after they were last written, in every logical cluster, whoever runs its
- * controllers: on a real server it is the store that forgets them. Watchers see them deleted.
+ * Deletes Events an hour after their last write in every logical cluster, independently of its controllers: in
+ * kube-apiserver, etcd expires them. Watchers see them deleted.
  *
- * Every event lives equally long, so the order in which they were written is the order in which they end: one queue and
- * one timer are enough, and a write costs moving its key to the end of the queue.
+ * Every Event has the same lifetime, so Events expire in the order in which they were written: one queue and one timer
+ * are enough, and a write only moves its key to the end of the queue.
  */
 import type { Clock, Timer } from "../../base/index.ts";
 import type { Cache, CachedEntry, CacheEvent } from "../../store/index.ts";
 import { concurrently } from "./concurrently.ts";
 import type { Housekeeping } from "./housekeeping.ts";
 
-/** What kube-apiserver's `--event-ttl` is unless somebody sets it. */
+/** The default of kube-apiserver's `--event-ttl`. */
 export const EVENT_LIFETIME_MS = 3_600_000;
-/** The core group's and those of `events.k8s.io` are the same stored objects. */
+/** Events of the core group and of `events.k8s.io` are the same stored objects. */
 const EVENTS = "/core/events/";
 /**
- * Events that end soon after each other go together. A real server is no more exact: it files them under leases of a
- * minute.
+ * Events that expire shortly after each other are deleted together. kube-apiserver is no more exact: it attaches them
+ * to leases of a minute.
  */
 const PAUSE_MS = 1_000;
-/** How many go at once; a burst of an hour ago ends over some seconds instead of holding up whoever writes now. */
+/**
+ * How many Events are deleted at once. A burst an hour ago expires over several seconds instead of blocking current
+ * writers.
+ */
 const MAX_AT_ONCE = 1_000;
 
 export interface EventExpiry {
-  /** What is stored when the server starts. */
+  /** Loads the entries stored when the server starts. */
   load(entries: Iterable<CachedEntry>): void;
   observe(event: CacheEvent): void;
   close(): void;
@@ -38,7 +41,7 @@ export function createEventExpiry({
   cache: Pick<Cache, "get" | "write">;
   clock: Clock;
 }): EventExpiry {
-  /** When each event ends. A map keeps the order in which its keys were set, which here is that of the ends. */
+  /** Expiry times by key. A map keeps the order in which its keys were set, which here is the order of expiry. */
   const ends = new Map<string, number>();
   let timer: Timer | undefined;
 
@@ -46,7 +49,7 @@ export function createEventExpiry({
     if (timer || house.signal.aborted) return;
     const { value: firstMs } = ends.values().next();
     if (firstMs === undefined) return;
-    // The first may have gone or moved by then; whoever wakes up for nothing only looks at the new first.
+    // The first Event may be deleted or moved before the timer fires; then the timer is set for the new first one.
     timer = clock.after(Math.max(PAUSE_MS, firstMs - clock.now()), () => {
       timer = undefined;
       house.enqueue("expired events", expire);
@@ -63,7 +66,7 @@ export function createEventExpiry({
     try {
       await concurrently(ended, house.signal, async (key) => {
         const entry = cache.get(key);
-        // One that was written again meanwhile has moved, or refuses to go at this revision.
+        // An Event that was written again in the meantime has moved, or its deletion fails at this revision.
         if (entry && (ends.get(key) ?? Number.POSITIVE_INFINITY) <= nowMs)
           await cache.write({ key, expect: entry.revision, value: null });
       });
@@ -98,15 +101,12 @@ export function createEventExpiry({
 }
 
 /**
- * The times that an event carries about itself and about its writes. Quotes inside a message are escaped, so it cannot
- * name one.
+ * The timestamps that an Event carries about itself and its writes. Quotes inside a message are escaped, so a message
+ * cannot match.
  */
 const TIMES = /"(?:creationTimestamp|time|firstTimestamp|lastTimestamp|eventTime|lastObservedTime)":"([^"]{1,40})"/g;
 
-/**
- * When a stored event was last written, as far as it tells: the newest of its times. Those of writers' clocks may be
- * ahead of ours.
- */
+/** When a stored Event was last written: the newest of its timestamps. Clocks of writers may be ahead of ours. */
 function lastWriteMs({ value }: CachedEntry, nowMs: number): number {
   const text = Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("latin1");
   let newestMs = Number.NEGATIVE_INFINITY;

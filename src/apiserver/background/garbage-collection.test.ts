@@ -14,7 +14,7 @@ const ownedBy = (uid: string, name: string): JsonObject =>
     metadata: { ownerReferences: [{ apiVersion: "example.com/v1", kind: "Widget", name: "w", uid, controller: true }] },
   });
 
-/** A server with a Widget that owns as many ConfigMaps as asked for; answers the uid of the Widget. */
+/** Creates a Widget that owns `count` ConfigMaps; returns the uid of the Widget. */
 async function startWithWidget({ request, settle }: TestServer, count: number): Promise<string> {
   await request("POST", CRDS, makeDefinition());
   await settle();
@@ -25,7 +25,7 @@ async function startWithWidget({ request, settle }: TestServer, count: number): 
   return uid;
 }
 
-test("the dependents of a definition's objects go with it, however many there are", async () => {
+test("dependents of a CRD's objects are deleted with the CRD, however many there are", async () => {
   const test = await createTestServer();
   await startWithWidget(test, 60);
 
@@ -36,7 +36,7 @@ test("the dependents of a definition's objects go with it, however many there ar
   expect((await test.request("GET", MAPS)).body.items).toEqual([]);
 });
 
-test("a dependent that comes late goes though the kind of its owner is not served any more", async () => {
+test("deletes a late dependent although the kind of its owner is no longer served", async () => {
   const test = await createTestServer();
   const uid = await startWithWidget(test, 0);
 
@@ -48,7 +48,7 @@ test("a dependent that comes late goes though the kind of its owner is not serve
   expect((await test.request("GET", MAPS)).body.items).toEqual([]);
 });
 
-test("a dependent of an owner that nobody ever saw stays while the kind of the owner is not served", async () => {
+test("keeps a dependent of an unknown owner while the owner's kind is not served", async () => {
   const test = await createTestServer();
 
   await test.request("POST", MAPS, ownedBy("unknown", "kept"));
@@ -57,7 +57,7 @@ test("a dependent of an owner that nobody ever saw stays while the kind of the o
   expect((await test.request("GET", `${MAPS}/kept`)).status).toBe(200);
 });
 
-test("a definition stays until the dependents of its objects have been told to go, so that a crash between loses none", async () => {
+test("a CRD stays until the dependents of its objects are marked for deletion, so that a crash in between loses none", async () => {
   const engine = createMemoryEngine();
   const test = await createTestServer({ engine });
   await startWithWidget(test, 3);
@@ -75,7 +75,7 @@ test("a definition stays until the dependents of its objects have been told to g
   expect((await test.request("GET", `${CRDS}/widgets.example.com`)).status).toBe(404);
 });
 
-test("a server that starts after such a crash finishes the work", async () => {
+test("a server that starts after such a crash deletes the remaining dependents", async () => {
   const engine = createMemoryEngine();
   const before = await createTestServer({ engine });
   await startWithWidget(before, 3);

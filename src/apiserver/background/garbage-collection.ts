@@ -1,9 +1,10 @@
 /**
- * Dependents go with their owners. An index from the uid of an owner to the keys of its dependents is kept from the
- * events of the store, so that a deletion costs what it concerns.
+ * Garbage collection: deletes the dependents of deleted owners. An index from owner uid to the keys of its dependents
+ * is maintained from the store's events, so the cost of a deletion depends only on its own dependents.
  *
- * Background deletion removes dependents whose owners are all gone. Foreground deletion (a finalizer on the owner)
- * removes the dependents that block it first. Orphaning (another finalizer) takes the owner out of its dependents.
+ * Background deletion removes dependents whose owners have all been deleted. Foreground deletion (a finalizer on the
+ * owner) first removes the dependents that block it. Orphaning (another finalizer) removes the owner references from
+ * the dependents.
  */
 import { gvkOf } from "../../api/index.ts";
 import type { OwnerReference } from "../../api/index.ts";
@@ -23,22 +24,25 @@ import { clusterOfKey, keyOf, memoized } from "../clusters/resources.ts";
 import { textOf } from "../request/text.ts";
 
 export interface GarbageCollector {
-  /** Everything that is there when the server starts, or what a cluster holds when its own controllers went away. */
+  /** Loads all entries when the server starts, or those of a cluster whose own controller manager stopped. */
   load(entries: Iterable<CachedEntry>): void;
   observe(event: CacheEvent): void;
   /**
-   * Tells every dependent of a kind's objects to go that nobody else keeps; resolves when that is durable. Afterwards
-   * the kind may go as well: a later start could not tell any more that the owners are gone.
+   * Deletes every dependent of a kind's objects that has no other owner; resolves when that is durable. Only then may
+   * the kind be removed: after a restart the server could no longer know that the owners were deleted.
    */
   settleDependentsOf(cluster: string, kind: { group: string; kind: string }): Promise<void>;
 }
 
-/** What an owner means to its dependent: it keeps it, it waits for it to go, or it is not there any more. */
+/**
+ * The state of an owner as seen from its dependent: it exists, it waits for the dependent's deletion, or it does not
+ * exist.
+ */
 type OwnerState = "solid" | "waiting" | "absent";
 
 /**
- * Owners that went lately, for dependents that were on their way: as many as controllers could be creating for at a
- * time.
+ * Owners that were deleted recently, for dependents whose writes were in flight: as many as controllers could be
+ * creating dependents for at a time.
  */
 const MAX_RECENTLY_GONE = 1024;
 
@@ -48,21 +52,21 @@ interface Dependent {
 }
 
 export function createGarbageCollector(house: Housekeeping): GarbageCollector {
-  /** Keys of dependents by the uid of their owner. */
+  /** Keys of dependents by owner uid. */
   const dependents = new Map<string, Set<string>>();
   const known = new Map<string, Dependent>();
-  /** Owners that wait for dependents or for being taken out of them, by uid. */
+  /** Owners that wait for the deletion or orphaning of their dependents, by uid. */
   const waiting = new Map<string, string>();
   /**
-   * Owners whose end was seen, by uid: they are gone also when their kind is not served any more. Those that have
-   * dependents stay known until these are settled; the others are soon forgotten.
+   * Uids of owners whose deletion was observed: they are absent even when their kind is no longer served. Owners with
+   * dependents stay here until the dependents are processed; the others are soon dropped.
    */
   const gone = new Set<string>();
   const recentlyGone = new Set<string>();
 
   const noteGone = (key: string, uid: string): void => {
     if (dependents.has(uid)) gone.add(uid);
-    // Only kinds of definitions can go away, and the groups of these have a dot.
+    // Only kinds defined by CRDs can be removed, and their groups contain a dot.
     if (!key.slice(1, key.indexOf("/", 1)).includes(".")) return;
     recentlyGone.add(uid);
     const [oldest = ""] = recentlyGone;
@@ -70,7 +74,7 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
   };
 
   const file = (key: string, owners: OwnerReference[]): void => {
-    // An owner that waits may have been waiting for this very change.
+    // A waiting owner may have been waiting for this change.
     if (waiting.size > 0) for (const { uid } of known.get(key)?.owners ?? []) attendWaiting(uid);
     unfile(key);
     if (owners.length === 0) return;
@@ -92,7 +96,7 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
       gone.delete(uid);
     }
   };
-  /** A dependent that is gone is what its owners may be waiting for. */
+  /** Owners may be waiting for the deletion of this dependent. */
   const forget = (key: string): void => {
     const owners = known.get(key)?.owners ?? [];
     unfile(key);
@@ -112,14 +116,14 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
   const observeEntry = (entry: CachedEntry, isNew: boolean): void => {
     const { owners, mayWait } = observed(entry);
     if (owners.length > 0 || known.has(entry.key)) file(entry.key, owners);
-    // Its owner may have gone between the decision to create it and now.
+    // The owner may have been deleted between the decision to create this object and now.
     if (isNew && owners.length > 0 && hasLostOwner(entry.key, owners)) attendDependent(entry.key);
     if (mayWait) attendOwner(entry.key);
   };
 
   /**
-   * Owners, and whether the object may wait for its dependents. Its bytes are searched when nobody has parsed them:
-   * most objects have neither.
+   * Returns the owners, and whether the object may wait for its dependents. Searches the bytes when they have not been
+   * parsed: most objects have neither.
    */
   const observed = (entry: CachedEntry): { owners: OwnerReference[]; mayWait: boolean } => {
     const object = knownObject(entry);
@@ -149,7 +153,7 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
     return place !== undefined && owners.some((owner) => stateOf(place, owner) !== "solid");
   };
 
-  /** Deletes a dependent when nobody keeps it; otherwise takes out of it the owners that do not. */
+  /** Deletes a dependent without remaining owners; otherwise removes the references to absent owners. */
   const settleDependent = async (key: string): Promise<void> => {
     const found = house.find(key);
     if (!found) return;
@@ -162,7 +166,7 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
     if (solid.size > 0) return house.setOwners(key, (references) => references.filter(({ uid }) => solid.has(uid)));
     const uid = textOf(metadata.uid);
     if (states.includes("waiting") && dependents.has(uid)) {
-      // Objects that own each other would wait for each other for ever.
+      // Objects that own each other would wait for each other forever.
       if (isPartOfCycle(key, uid))
         await house.setOwners(key, (references) =>
           references.map((reference) => ({ ...reference, blockOwnerDeletion: false })),
@@ -189,13 +193,15 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
       () => new Map(cluster.table.resources.map((served) => [`${served.kind.group}/${served.kind.kind}`, served])),
     );
     const ownerResource = kinds.get(`${group}/${kind}`);
-    // A kind that is not served may come back; nothing is deleted on what cannot be seen, unless its end was.
+    // A kind that is not served may come back. Nothing is deleted because of an owner that cannot be read, unless its
+    // deletion was observed.
     if (!ownerResource) return gone.has(owner.uid) || recentlyGone.has(owner.uid) ? "absent" : "solid";
     if (ownerResource.namespaced && !resource.namespaced) return "solid";
     const ownerKey = keyOf(ownerResource, cluster.name, namespace, owner.name);
     const place = house.locate(ownerKey);
     const entry = place && house.entryAt(place, ownerKey);
-    // Nobody has parsed most owners when a server starts, and their bytes say enough: it is there, and it stays.
+    // Most owners are unparsed when a server starts, and their bytes are sufficient: the owner exists and is not being
+    // deleted.
     if (
       entry &&
       entry.revision > 0 &&
@@ -209,7 +215,7 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
     return isWaiting(metadataOf(current.object)) ? "waiting" : "solid";
   };
 
-  /** Carries out what the owner's finalizer asks for, and takes the finalizer off when nothing is left to do. */
+  /** Does what the owner's finalizer requires, and removes the finalizer when nothing is left to do. */
   const settleOwner = async (key: string): Promise<void> => {
     const found = house.find(key);
     if (!found) return;
@@ -226,7 +232,7 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
     }
     if (!finalizers.includes(FOREGROUND_FINALIZER)) return void waiting.delete(uid);
     for (const dependent of dependentsOf(key, uid)) await settleDependent(dependent);
-    // Those that are left and block wait for finalizers of their own, and report back when they go.
+    // The remaining blocking dependents wait for their own finalizers; their deletion enqueues this owner again.
     if (dependentsOf(key, uid).some((dependent) => blocks(dependent, uid))) return;
     waiting.delete(uid);
     return house.removeFinalizer(key, FOREGROUND_FINALIZER);
@@ -264,12 +270,12 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
   };
 }
 
-/** Foreground deletion: the object goes when its dependents have gone. */
+/** Foreground deletion: the object is deleted after its dependents. */
 function isWaiting(metadata: JsonObject): boolean {
   return metadata.deletionTimestamp !== undefined && finalizersOf(metadata).includes(FOREGROUND_FINALIZER);
 }
 
-/** What an object says itself about its own dependents. */
+/** The propagation policy that an object's finalizers specify. */
 function propagationOf(finalizers: readonly string[]): Propagation {
   return finalizers.includes(ORPHAN_FINALIZER)
     ? "Orphan"

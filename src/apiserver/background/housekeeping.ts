@@ -1,4 +1,4 @@
-/** The reads and writes that the server's own background work needs, under its own identity. */
+/** The reads and writes of the server's own background work, under its own identity. */
 import type { KubernetesObject, OwnerReference } from "../../api/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
 import { isConflict, isNotFound } from "../../machinery/index.ts";
@@ -22,23 +22,26 @@ export interface HousekeepingFound extends OwnPlace {
 }
 
 export interface Housekeeping {
-  /** Aborted when the server stops: long work leaves the rest to the next start. */
+  /** Aborted when the server stops: long-running work leaves the rest to the next start. */
   readonly signal: AbortSignal;
   enqueue(key: string, work: () => Promise<void>): void;
   find(key: string): HousekeepingFound | undefined;
-  /** The cluster of this key has a controller manager of its own, which empties namespaces and collects garbage. */
+  /** Whether the cluster of this key has its own controller manager, which empties namespaces and collects garbage. */
   isManagedElsewhere(key: string): boolean;
-  /** Where a key points to, whether anything is there or not; undefined when its cluster or its kind is not there. */
+  /**
+   * The place that a key refers to, whether or not an object exists there; undefined when its cluster or its kind does
+   * not exist.
+   */
   locate(key: string): OwnPlace | undefined;
-  /** What is stored at a place. */
+  /** The entry stored at a place. */
   entryAt(place: OwnPlace, key: string): CachedEntry | undefined;
-  /** Makes an object, unless there is one of the name or nowhere to put it. */
+  /** Creates an object, unless one of that name exists or its namespace or cluster does not. */
   create(key: string, object: KubernetesObject): Promise<void>;
-  /** Deletes an object that still has this uid; one that is gone already is fine. */
+  /** Deletes an object if it still has this uid; an object that is already deleted is not an error. */
   remove(key: string, uid: string, propagation: Propagation | undefined): Promise<void>;
   setOwners(key: string, change: (owners: OwnerReference[]) => OwnerReference[]): Promise<void>;
   removeFinalizer(key: string, finalizer: string): Promise<void>;
-  /** Changes an object through one of its subresources; one that is gone is left alone. */
+  /** Updates an object through one of its subresources; does nothing when the object is deleted. */
   rewrite(key: string, subresource: string | undefined, change: (object: JsonObject) => JsonObject): Promise<void>;
 }
 
@@ -104,7 +107,7 @@ export function createHousekeeping(
           place.name,
         );
       } catch (error) {
-        // The cluster is gone, or its namespace.
+        // The cluster or its namespace was deleted.
         if (!isNotFound(error)) throw error;
       }
     },
@@ -118,7 +121,7 @@ export function createHousekeeping(
           preconditions: { uid },
         });
       } catch (error) {
-        // Gone, or another object of the same name: either way not this one any more.
+        // Deleted, or replaced by another object of the same name.
         if (!isNotFound(error) && !isConflict(error)) throw error;
       }
     },

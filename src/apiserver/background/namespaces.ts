@@ -1,8 +1,8 @@
 /**
- * Namespaces: nothing is created in one that is missing or going away, and what is in one goes with it.
+ * Namespaces: objects cannot be created in a missing or terminating namespace, and are deleted with their namespace.
  *
- * Deleting a namespace marks it; `cleanup.ts` then removes its content of every kind and, when nothing is left, the
- * finalizer and with it the namespace.
+ * Deleting a namespace marks it; `cleanup.ts` then deletes its objects of every kind and, when nothing is left, removes
+ * the finalizer and with it the namespace.
  */
 import type { JsonObject } from "../../base/index.ts";
 import { ApiError, forbidden, notFound } from "../../machinery/index.ts";
@@ -21,9 +21,7 @@ export function isNamespaceKind({ kind }: Resource): boolean {
   return kind.group === "" && kind.kind === "Namespace";
 }
 
-/**
- * Refuses to create in a namespace that is missing or going away. Clusters that serve no namespaces have no such rule.
- */
+/** Rejects creation in a missing or terminating namespace. Clusters that serve no namespaces have no such rule. */
 export function checkNamespace(
   store: ObjectStore,
   cluster: LogicalCluster,
@@ -36,7 +34,7 @@ export function checkNamespace(
   const { entry } = store.find(cluster, namespaces, keyOf(namespaces, cluster.name, undefined, namespace));
   if (!entry) throw notFound(NAMESPACES, namespace);
   if (isOfLayer(entry, cluster)) return;
-  // The text is looked for before anything is parsed: almost every namespace stays.
+  // Searches the bytes before parsing anything: almost no namespace is being deleted.
   if (!Buffer.from(entry.value.buffer, entry.value.byteOffset, entry.value.byteLength).includes('"deletionTimestamp"'))
     return;
   if ((objectIn(entry, namespaces.storage).metadata as JsonObject).deletionTimestamp === undefined) return;

@@ -1,4 +1,4 @@
-/** Reads other objects of a cluster on behalf of plugins and actions, as the store has them now. */
+/** Reads other objects of a cluster on behalf of plugins and actions, in their currently stored state. */
 import type { ClusterReader } from "../../api/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import type { CachedEntry } from "../../store/index.ts";
@@ -13,7 +13,7 @@ export function createClusterReader(store: ObjectStore, cluster: LogicalCluster)
   return new StoreReader(store, cluster);
 }
 
-/** A class, because every write makes one. */
+/** A class, because every write creates one. */
 class StoreReader implements ClusterReader {
   readonly #store: ObjectStore;
   readonly #cluster: LogicalCluster;
@@ -38,7 +38,7 @@ class StoreReader implements ClusterReader {
     const resource = this.#cluster.table.resource(group, plural);
     const entry = resource && this.#find(resource, namespace, name);
     if (!entry) return false;
-    // What a profile brings is never parsed and would have to be encoded.
+    // Objects of a profile are never parsed and would have to be encoded.
     if (isOfLayer(entry, this.#cluster)) return true;
     return Buffer.from(entry.value.buffer, entry.value.byteOffset, entry.value.byteLength).includes(text);
   }

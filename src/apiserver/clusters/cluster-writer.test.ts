@@ -8,7 +8,7 @@ const QUOTAS = "/api/v1/namespaces/default/resourcequotas";
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "default" } };
 
-test("bookkeeping that always loses the race ends with a conflict, and what it was for is not stored", async () => {
+test("a status update that keeps conflicting returns a conflict, and the object that needed it is not stored", async () => {
   const memory = createMemoryEngine();
   const seen = { isRacing: false, attempts: 0 };
   const engine: Engine = {

@@ -1,6 +1,6 @@
 /**
- * Changes the status of other objects of a cluster on behalf of plugins: a quota is charged before what it pays for is
- * stored.
+ * Updates the status of other objects of a cluster on behalf of plugins: a quota is charged before the object that uses
+ * it is stored.
  */
 import type { ClusterWriter } from "../../api/index.ts";
 import type { JsonObject } from "../../base/index.ts";
@@ -11,12 +11,10 @@ import type { ObjectStore } from "./objects.ts";
 import { objectIn, viewOfWritten } from "../read/render.ts";
 import { keyOf } from "./resources.ts";
 
-/** How often it is worked out again before whoever asked for it is told to come again. */
+/** How often the update is retried before the client receives a conflict. */
 const MAX_ATTEMPTS = 5;
 
-/**
- * The bookkeeping is the server's own: no field manager is recorded for it, as none could ever be in conflict with it.
- */
+/** The server makes these updates for itself, so no field manager is recorded: none could ever conflict with them. */
 export function createClusterWriter(store: ObjectStore, cache: Cache, cluster: LogicalCluster): ClusterWriter {
   return {
     async changeStatus(group, plural, namespace, name, change) {
@@ -32,7 +30,8 @@ export function createClusterWriter(store: ObjectStore, cache: Cache, cluster: L
           if (status === undefined) return;
           const { resourceVersion: _, ...metadata } = object.metadata as JsonObject;
           const written = viewOfWritten(resource.storage, { ...object, metadata, status }, false);
-          // Another process on the same store may have been faster; then it is worked out again from what that wrote.
+          // Another process on the same store may have written first; then the update is computed again from the new
+          // state.
           if (await store.put(cluster, found, written, { verb: "update", name: resource.name, subresource: "status" }))
             return;
           if (attempt === MAX_ATTEMPTS) throw conflict(resource.name, name, CHANGED_MEANWHILE);

@@ -26,7 +26,7 @@ const clusters = { hub: "hub", paris: "member", oslo: "member" };
 const CRDS = "apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
 describe("logical clusters", () => {
-  test("are whole APIs of their own, and the hub is also at the root", async () => {
+  test("are separate APIs, and the hub is also served at the root", async () => {
     const { request } = await createTestServer({ profiles, clusters });
 
     await request("POST", "/clusters/paris/api/v1/namespaces/default/configmaps", makeConfigMap("m"));
@@ -41,7 +41,7 @@ describe("logical clusters", () => {
     );
   });
 
-  test("start with the objects of their profile, which cost no write", async () => {
+  test("contain the objects of their profile without a write", async () => {
     const { request, cache } = await createTestServer({ profiles, clusters });
 
     const { body } = await request("GET", "/clusters/paris/api/v1/namespaces");
@@ -53,7 +53,7 @@ describe("logical clusters", () => {
     expect(cache.list("/core/")).toEqual([]);
   });
 
-  test("give the same object another uid in each cluster, and always the same one", async () => {
+  test("give the same object a different but stable uid in each cluster", async () => {
     const { request } = await createTestServer({ profiles, clusters });
     const uidIn = async (cluster: string): Promise<unknown> =>
       ((await request("GET", `/clusters/${cluster}/api/v1/namespaces/default`)).body.metadata as JsonObject).uid;
@@ -62,7 +62,7 @@ describe("logical clusters", () => {
     expect(await uidIn("paris")).not.toBe(await uidIn("oslo"));
   });
 
-  test("let objects of the profile belong to each other in every cluster", async () => {
+  test("resolve owner references between objects of the profile in every cluster", async () => {
     const owned = {
       apiVersion: "v1",
       kind: "ConfigMap",
@@ -93,7 +93,7 @@ describe("logical clusters", () => {
     }
   });
 
-  test("copy an object of the profile up when it is written", async () => {
+  test("copy an object of the profile on its first write", async () => {
     const { request } = await createTestServer({ profiles, clusters });
     const before = await request("GET", "/clusters/paris/api/v1/namespaces/default");
 
@@ -110,7 +110,7 @@ describe("logical clusters", () => {
     ).toEqual({ "kubernetes.io/metadata.name": "default" });
   });
 
-  test("keep a deleted object of the profile away, and let it be made again", async () => {
+  test("hide a deleted object of the profile, and allow it to be recreated", async () => {
     const { request, settle } = await createTestServer({ profiles, clusters });
 
     await request("DELETE", `/clusters/paris/${CRDS}/clonesets.apps.kruise.io`);
@@ -135,7 +135,7 @@ describe("logical clusters", () => {
     expect((await second.request("GET", "/clusters/paris/api/v1/namespaces/default/configmaps/m")).status).toBe(200);
   });
 
-  test("go with everything in them", async () => {
+  test("are removed with all their objects", async () => {
     const { request, server, cache } = await createTestServer({ profiles, clusters });
     await request("POST", "/clusters/paris/api/v1/namespaces/default/configmaps", makeConfigMap("m"));
 
@@ -145,7 +145,7 @@ describe("logical clusters", () => {
     expect(cache.list("/").filter(({ key }) => key.includes("paris"))).toEqual([]);
   });
 
-  test("leave nothing to a later one of their name when the server dies while they go", async () => {
+  test("leave nothing to a later cluster of the same name when the server crashes during removal", async () => {
     const first = await createTestServer({ profiles, clusters });
     await first.request("POST", `/clusters/paris/${CRDS}`, makeDefinition());
     await first.settle();
@@ -156,7 +156,7 @@ describe("logical clusters", () => {
       metadata: { name: "secret" },
     });
     const { commit } = first.engine;
-    // The definition goes, the object of it does not: the process ends here.
+    // The CRD is deleted but its object is not: the process ends here.
     const died = Promise.withResolvers<void>();
     first.engine.commit = (write) => {
       if (!write.key.startsWith("/example.com/widgets/paris/")) return commit.call(first.engine, write);
@@ -174,7 +174,7 @@ describe("logical clusters", () => {
     expect(second.cache.list("/").filter(({ key }) => key.includes("paris"))).toEqual([]);
   });
 
-  test("go with everything in them when nobody knows their profile any more", async () => {
+  test("are removed with all their objects when their profile is no longer known", async () => {
     const first = await createTestServer({ profiles, clusters });
     await first.request("POST", "/clusters/paris/api/v1/namespaces/default/configmaps", makeConfigMap("m"));
     const record = first.cache.list("/flotilla.dev/logicalclusters/hub/paris").at(0);
@@ -190,7 +190,7 @@ describe("logical clusters", () => {
     expect(second.cache.list("/").filter(({ key }) => key.includes("paris"))).toEqual([]);
   });
 
-  test("wait for the writes under way before they go, and take no more", async () => {
+  test("wait for writes in flight before they are removed, and accept no more", async () => {
     const { request, server, engine, cache, settle } = await createTestServer({ profiles, clusters });
     const held = holdCommits(engine, (key) => key.endsWith("/early"));
     const early = request("POST", "/clusters/paris/api/v1/namespaces/default/configmaps", makeConfigMap("early"));
@@ -209,7 +209,7 @@ describe("logical clusters", () => {
     expect((await request("GET", "/clusters/paris/api/v1/namespaces/default/configmaps/early")).status).toBe(404);
   });
 
-  test("refuse what was asked of them before they were removed and comes to the store after", async () => {
+  test("reject writes that were requested before the removal and reach the store after it", async () => {
     const served = { ...profiles, member: { ...PROFILE, builtIns: [...PROFILE.builtIns, ResourceQuota] } };
     const { request, server, engine, cache } = await createTestServer({ profiles: served, clusters });
     await request("POST", "/clusters/paris/api/v1/namespaces/default/resourcequotas", {
@@ -224,7 +224,7 @@ describe("logical clusters", () => {
       { status: { hard: { "count/configmaps": "5" }, used: { "count/configmaps": "0" } } },
       MERGE,
     );
-    // The charge is on its way to the store while the cluster is marked, and the object comes after it.
+    // The quota charge is in flight while the cluster is marked, and the object is written after it.
     const held = holdCommits(engine, (key) => key.endsWith("/q"));
     const late = request("POST", "/clusters/paris/api/v1/namespaces/default/configmaps", makeConfigMap("late"));
     await held.reached;
@@ -238,7 +238,7 @@ describe("logical clusters", () => {
     expect(cache.list("/").filter(({ key }) => key.includes("paris"))).toEqual([]);
   });
 
-  test("tell when they are gone, by the id that they had", async () => {
+  test("notify subscribers of their removal, with the id that they had", async () => {
     const { server } = await createTestServer({ profiles, clusters });
     const id = server.clusterId("paris");
     const told: string[][] = [];
@@ -250,7 +250,7 @@ describe("logical clusters", () => {
     expect(told).toEqual([["paris", id]]);
   });
 
-  test("cannot be without the hub, which holds the list of them", async () => {
+  test("require the hub, which stores the list of clusters", async () => {
     const { server } = await createTestServer({ profiles, clusters });
 
     await expect(server.removeCluster("hub")).rejects.toThrow("the hub cannot be removed");
@@ -264,7 +264,7 @@ describe("logical clusters", () => {
     const start = (): ReturnType<typeof createTestServer> =>
       createTestServer({ profiles: served, clusters, admissions });
 
-    test("are listed, and made by creating one", async () => {
+    test("are listed, and created by creating a LogicalCluster", async () => {
       const { request } = await start();
 
       const created = await request("POST", LOGICAL, { metadata: { name: "rome" }, spec: { profile: "member" } });
@@ -280,7 +280,7 @@ describe("logical clusters", () => {
       expect((await request("GET", "/clusters/rome/api/v1/namespaces/default")).status).toBe(200);
     });
 
-    test("go with everything in them when one is deleted", async () => {
+    test("are removed with all their objects when their LogicalCluster is deleted", async () => {
       const { request, server, settle, cache } = await start();
       await request("POST", "/clusters/paris/api/v1/namespaces/default/configmaps", makeConfigMap("m"));
 
@@ -296,32 +296,38 @@ describe("logical clusters", () => {
       string,
       [method: string, path: string, body: object | undefined, status: number, text: string]
     > = {
-      "a profile that nobody knows": [
+      "an unknown profile": [
         "POST",
         LOGICAL,
         { metadata: { name: "rome" }, spec: { profile: "x" } },
         422,
         'spec.profile: Unsupported value: "x": supported values: "hub", "member"',
       ],
-      "no profile": ["POST", LOGICAL, { metadata: { name: "rome" }, spec: {} }, 422, "spec.profile: Required value"],
-      "a name that is no path": [
+      "a missing profile": [
+        "POST",
+        LOGICAL,
+        { metadata: { name: "rome" }, spec: {} },
+        422,
+        "spec.profile: Required value",
+      ],
+      "a name that is not a path segment": [
         "POST",
         LOGICAL,
         { metadata: { name: "a.b" }, spec: { profile: "member" } },
         422,
         "a name is lower-case letters, digits and '-'",
       ],
-      "a change": [
+      "an update": [
         "PUT",
         `${LOGICAL}/paris`,
         { metadata: { name: "paris" }, spec: { profile: "hub" } },
         405,
         "does not allow this method",
       ],
-      "the end of the hub": ["DELETE", `${LOGICAL}/hub`, undefined, 422, "the hub cannot be deleted"],
+      "deletion of the hub": ["DELETE", `${LOGICAL}/hub`, undefined, 422, "the hub cannot be deleted"],
     };
     for (const [what, [method, path, body, status, text]] of Object.entries(refusals)) {
-      test(`refuse ${what}`, async () => {
+      test(`reject ${what}`, async () => {
         const { request } = await start();
 
         const answer = await request(method, path, body);
@@ -331,7 +337,7 @@ describe("logical clusters", () => {
     }
   });
 
-  test("can be added twice with the same profile, not with another", async () => {
+  test("can be added twice with the same profile, but not with another", async () => {
     const { server } = await createTestServer({ profiles, clusters });
 
     await server.addCluster("paris", "member");
@@ -341,7 +347,7 @@ describe("logical clusters", () => {
     await expect(server.addCluster("rome", "nope")).rejects.toThrow("there is no profile nope");
   });
 
-  test("share one resource table until their definitions differ, and share again when they are equal", async () => {
+  test("share one resource table until their CRDs differ, and share again when they are equal", async () => {
     const { request, cache, clock } = await createTestServer({ profiles, clusters });
     const registry = createClusterRegistry({
       cache,
@@ -372,7 +378,7 @@ describe("logical clusters", () => {
     registry.close();
   });
 
-  test("read the content of a definition once, however often they are looked at", async () => {
+  test("parse the content of a CRD once, however often the clusters are refreshed", async () => {
     const { request, cache, clock, settle } = await createTestServer({ profiles, clusters });
     await request("POST", `/clusters/paris/${CRDS}`, makeDefinition());
     await settle();

@@ -1,7 +1,7 @@
 /**
- * The logical clusters and what each serves. The list is stored, so clusters survive a restart and other API servers on
- * the same store see them. A cluster shares the resource table of its profile until it has definitions of its own;
- * clusters with equal definitions share tables again, and every resource is shared by the content of its definition.
+ * The registry of logical clusters and what each serves. The list is stored, so clusters survive a restart and other
+ * API servers on the same store see them. A cluster shares the resource table of its profile until it has CRDs of its
+ * own; clusters with equal CRDs share tables again, and every resource is shared by the content of its CRD.
  */
 import { createHash } from "node:crypto";
 import { LOGICAL_CLUSTER_FINALIZER, LogicalCluster as LogicalClusterKind } from "../../api/index.ts";
@@ -22,29 +22,35 @@ import { HUB } from "../request/router.ts";
 import { clusterOfKey, createResourceTable, prefixOf } from "./resources.ts";
 import type { Resource, ResourceTable } from "./resources.ts";
 
-/** Clusters are objects of the hub: it serves them like any other kind, and this registry follows what is written. */
+/**
+ * Clusters are objects of the hub: the hub serves them like any other kind, and this registry follows the stored
+ * objects.
+ */
 const RECORDS = `/${LogicalClusterKind.group}/${LogicalClusterKind.plural}/${HUB}/`;
 
-/** A cluster name is one label of a path and of a key. */
+/** A cluster name is one segment of a path and of a key. */
 const CLUSTER_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
-/** So many deletions are under way at once while a cluster is emptied. */
+/** The number of concurrent deletions while a cluster is emptied. */
 const REMOVAL_PAGE = 1000;
 
 export interface LogicalCluster {
   readonly name: string;
   readonly profile: ProfileLayer;
   readonly createdAt: string;
-  /** The revision of the write that made it. */
+  /** The revision of the write that created it. */
   readonly revision: number;
-  /** What it serves now. Another table means that definitions changed. */
+  /** The resources that it serves now. A different table means that CRDs changed. */
   readonly table: ResourceTable;
   /** Aborted when the cluster is removed; the reason is a 404. */
   readonly removed: AbortSignal;
 }
 
 export interface ClusterChange {
-  /** `removed`: it takes no more requests. `gone`: so is what was in it; another of its name may be there already. */
+  /**
+   * `removed`: the cluster accepts no more requests. `gone`: its objects are deleted as well; another cluster of the
+   * same name may already exist.
+   */
   type: "added" | "removed" | "gone" | "table";
   cluster: LogicalCluster;
 }
@@ -54,12 +60,12 @@ export interface ClusterRegistry {
   all(): LogicalCluster[];
   add(name: string, profile: string): Promise<void>;
   remove(name: string): Promise<void>;
-  /** Looks at the definitions of a cluster again, at once. */
+  /** Re-reads the CRDs of a cluster immediately. */
   refresh(cluster: LogicalCluster): void;
-  /** What a definition serves; shared by content. */
+  /** The resource that a CRD serves; shared by content. */
   resourceOf(definition: DeepReadonly<Definition>): Resource;
   subscribe(listener: (change: ClusterChange) => void): () => void;
-  /** Removals that were interrupted by a crash are carried on. */
+  /** Resumes removals that were interrupted by a crash. */
   finishRemovals(): Promise<void>;
   close(): void;
 }
@@ -86,7 +92,7 @@ export function createClusterRegistry(options: {
 }): ClusterRegistry {
   const { cache, clock, random, log, profiles, inFlight } = options;
   const clusters = new Map<string, MutableCluster>();
-  /** Those that are removed and not yet empty. */
+  /** Removed clusters that are not yet empty. */
   const ending = new Map<string, LogicalCluster>();
   const listeners = new Set<(change: ClusterChange) => void>();
   const known = new Map(options.knownKinds.map((kind) => [`${kind.plural}.${kind.group}`, kind]));
@@ -101,7 +107,7 @@ export function createClusterRegistry(options: {
     resources.get(id, () => resourceOfDefinition(withAcceptedNames(given), known.get(given.metadata.name)));
 
   /**
-   * What is served by the definition of an entry, told apart by its content; undefined for one that is not established.
+   * Identifies the resource served by the CRD of an entry by its content; undefined for a CRD that is not established.
    */
   const contentIds = new WeakMap<CachedEntry, string | undefined>();
 
@@ -128,7 +134,7 @@ export function createClusterRegistry(options: {
         entry,
         required(definitions, "the kind CustomResourceDefinition").storage,
       ) as unknown as DeepReadonly<Definition>;
-      // Schemas are large, and every write of one definition looks at all of its cluster: each content is read once.
+      // Schemas are large, and every write of one CRD reads all CRDs of its cluster, so each content is parsed once.
       if (!contentIds.has(entry))
         contentIds.set(
           entry,
@@ -139,7 +145,7 @@ export function createClusterRegistry(options: {
     }
   };
 
-  /** Takes a record over as it is in the cache now; the order in which events arrive does not matter. */
+  /** Applies a record as it is in the cache now, so the order in which events arrive does not matter. */
   const load = (name: string): void => {
     const entry = cache.get(RECORDS + name);
     const record = entry && recordIn(entry);
@@ -156,7 +162,7 @@ export function createClusterRegistry(options: {
     const profile = profiles.get(record.spec.profile);
     if (!profile)
       throw new ClusterError(
-        `the cluster ${name} has the profile ${record.spec.profile}, which this server does not know; start it with that profile`,
+        `the cluster ${name} has the profile ${record.spec.profile}, which is unknown to this server; start the server with that profile`,
       );
     const abort = new AbortController();
     const cluster: MutableCluster = {
@@ -182,9 +188,8 @@ export function createClusterRegistry(options: {
   };
 
   /**
-   * Deletes whatever is stored under the name of a cluster, whether or not a profile or a definition still says what it
-   * is, so that a later cluster of the name finds nothing. The record goes last: after a crash the next start carries
-   * on.
+   * Deletes everything stored under the name of a cluster, whether or not a profile or a CRD still defines it, so that
+   * a later cluster of the same name is empty. The record is deleted last: after a crash the next start resumes.
    */
   const finishRemoval = async (name: string): Promise<void> => {
     await inFlight.whenEmpty(clusterPlace(name));
@@ -195,7 +200,7 @@ export function createClusterRegistry(options: {
     if (ended) tell({ type: "gone", cluster: ended });
   };
 
-  /** False when there was nothing. */
+  /** Returns false when there was nothing to delete. */
   const deleteContent = async (name: string): Promise<boolean> => {
     let found = false;
     for (const prefix of storedPrefixes(cache)) {
@@ -208,8 +213,8 @@ export function createClusterRegistry(options: {
 
   const removals = new Map<string, Promise<void>>();
   /**
-   * Empties a cluster that is being deleted. Whoever waits for it is told when it fails; otherwise the next start
-   * carries on.
+   * Empties a cluster that is being deleted. A caller that waits for it receives the failure; otherwise the next start
+   * resumes.
    */
   const removeInBackground = (entry: CachedEntry): Promise<void> => {
     const name = entry.key.slice(RECORDS.length);
@@ -228,7 +233,8 @@ export function createClusterRegistry(options: {
       for (const { entry, previous } of events) {
         const name = (entry ?? previous)?.key.slice(RECORDS.length) ?? "";
         load(name);
-        // The record as it is now: the event may tell of one whose name is another's by now, which must not be emptied.
+        // The current record: the event may be about a previous cluster of the same name, and the new one must not be
+        // emptied.
         const current = cache.get(RECORDS + name);
         if (current && recordIn(current).metadata.deletionTimestamp !== undefined) void removeInBackground(current);
       }
@@ -244,7 +250,7 @@ export function createClusterRegistry(options: {
 
   return {
     get(name) {
-      // The event of a cluster that was just made may still be on its way, and whoever made it may use it.
+      // The event of a new cluster may still be pending, but its creator may use the cluster already.
       if (!clusters.has(name) && cache.get(RECORDS + name)) load(name);
       return clusters.get(name);
     },
@@ -259,7 +265,7 @@ export function createClusterRegistry(options: {
     async add(name, profile) {
       if (!CLUSTER_NAME.test(name))
         throw new ClusterError(
-          `cannot add the cluster ${JSON.stringify(name)}: a name is lower-case letters, digits and '-', at most 63 characters`,
+          `cannot add the cluster ${JSON.stringify(name)}: a name consists of lower-case letters, digits and '-', at most 63 characters`,
         );
       if (!profiles.has(profile))
         throw new ClusterError(
@@ -277,11 +283,11 @@ export function createClusterRegistry(options: {
       const outcome = await cache.write({ key: RECORDS + name, expect: "absent", value: encodeObject(record) });
       load(name);
       if (!outcome.ok && !clusters.has(name))
-        throw new ClusterError(`the cluster ${name} is being removed; try again when it is gone`);
+        throw new ClusterError(`the cluster ${name} is being removed; try again after its removal`);
     },
 
     async remove(name) {
-      // The records of all clusters are in the hub.
+      // The hub stores the records of all clusters.
       if (name === HUB) throw new ClusterError("the hub cannot be removed");
       for (let entry; (entry = cache.get(RECORDS + name));) {
         const record = recordIn(entry);
@@ -293,7 +299,7 @@ export function createClusterRegistry(options: {
           ...record,
           metadata: { ...record.metadata, deletionTimestamp: formatTime(clock.now()), deletionGracePeriodSeconds: 0 },
         };
-        // Whether this mark or somebody else's is there now, the next look finds it.
+        // Whether this write or another client's set the mark, the next read finds it.
         await cache.write({
           key: RECORDS + name,
           expect: entry.revision,
@@ -314,7 +320,7 @@ export function createClusterRegistry(options: {
   };
 }
 
-/** The answer to whoever asks for a cluster that is not there. */
+/** The error for a cluster that does not exist. */
 export function clusterNotFound(name: string): ApiError {
   return notFound({ group: LogicalClusterKind.group, resource: LogicalClusterKind.plural }, name);
 }
@@ -325,7 +331,7 @@ function contentId(definition: DeepReadonly<Definition>): string {
     .digest("base64url");
 }
 
-/** `/<group>/<resource>/` of everything that is stored, in whichever cluster. Costs one search each. */
+/** `/<group>/<resource>/` of everything that is stored, in any cluster. Costs one search each. */
 function* storedPrefixes(cache: Cache): Generator<string> {
   for (let after = "/"; ;) {
     const [next] = cache.list("/", { after, limit: 1 });
@@ -354,7 +360,7 @@ function newRecord(name: string, profile: string, { clock, random }: { clock: Cl
   return { apiVersion: `${group}/${storageVersion}`, kind, metadata, spec: { profile } };
 }
 
-/** A number for each resource that is alive, so that a table's signature need not repeat its content. */
+/** A number for each live resource, so that a table's signature need not repeat its content. */
 const ids = new WeakMap<Resource, number>();
 let lastId = 0;
 function idOf(resource: Resource): number {
@@ -363,7 +369,7 @@ function idOf(resource: Resource): number {
   return id;
 }
 
-/** Values shared by their key for as long as somebody holds them. */
+/** Values shared by their key while they are referenced. */
 class WeakCache<T extends object> {
   readonly #values = new Map<string, WeakRef<T>>();
   readonly #gone = new FinalizationRegistry<string>((key) => {

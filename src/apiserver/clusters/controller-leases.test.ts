@@ -1,4 +1,4 @@
-/** A cluster with a kube-controller-manager of its own is left to it, and taken back when it is gone. */
+/** A cluster with its own kube-controller-manager is left to it until its lease expires. */
 import { expect, test } from "vitest";
 import { Lease } from "../../api/index.ts";
 import { MERGE, PROFILE, createTestServer, makeConfigMap } from "../test-server.ts";
@@ -16,7 +16,7 @@ const lease = (holderIdentity: string, name = "kube-controller-manager"): object
 const start = (): Promise<TestServer> =>
   createTestServer({ profiles: { hub: { ...PROFILE, builtIns: [...PROFILE.builtIns, Lease] } } });
 
-/** An owner and its dependent; the owner goes in the background. */
+/** Creates an owner and its dependent, and deletes the owner in the background. */
 async function abandon({ request, settle }: TestServer): Promise<void> {
   const { body } = await request("POST", CONFIG_MAPS, makeConfigMap("owner"));
   const { uid } = body.metadata as { uid: string };
@@ -33,7 +33,7 @@ async function abandon({ request, settle }: TestServer): Promise<void> {
 const isThere = async ({ request }: TestServer, path: string): Promise<boolean> =>
   (await request("GET", path)).status === 200;
 
-test("dependents and namespaces are somebody else's while the lease is held", async () => {
+test("the server leaves dependents and namespaces alone while the lease is held", async () => {
   const server = await start();
   await server.request("POST", LEASES, lease("outside"));
   await server.request("POST", "/api/v1/namespaces", {
@@ -51,7 +51,7 @@ test("dependents and namespaces are somebody else's while the lease is held", as
   expect(await isThere(server, "/api/v1/namespaces/shop")).toBe(true);
 });
 
-test("a holder that falls silent leaves what it has not done to the server", async () => {
+test("the server takes over the remaining work when the lease expires", async () => {
   const server = await start();
   await server.request("POST", LEASES, lease("outside"));
   await abandon(server);
@@ -63,7 +63,7 @@ test("a holder that falls silent leaves what it has not done to the server", asy
   expect(await isThere(server, `${CONFIG_MAPS}/dependent`)).toBe(false);
 });
 
-test("a renewal counts from when it was seen", async () => {
+test("a renewal counts from the time it was observed", async () => {
   const server = await start();
   await server.request("POST", LEASES, lease("outside"));
   server.clock.advance(10_000);
@@ -92,7 +92,7 @@ for (const [behaviour, method, body] of [
   });
 }
 
-test("other leases mean nothing", async () => {
+test("other leases are ignored", async () => {
   const server = await start();
 
   await server.request("POST", LEASES, lease("outside", "kube-scheduler"));

@@ -1,9 +1,8 @@
 /**
- * Which logical clusters have a kube-controller-manager of their own at work. It collects garbage and empties
- * namespaces as the server does, and two that do so stumble over each other; so while it holds its lease, the server
- * leaves that work to it.
+ * Tracks which logical clusters run their own kube-controller-manager. It collects garbage and empties namespaces as
+ * the server does, and the two would conflict, so the server leaves that work to it while it holds its lease.
  *
- * As in leader election, what counts is when a renewal was seen here: nobody's clock is trusted.
+ * As in leader election, the time at which a renewal was observed counts: the holder's clock is not trusted.
  */
 import { isObject } from "../../base/index.ts";
 import type { Clock, Json, Timer } from "../../base/index.ts";
@@ -13,18 +12,21 @@ import { clusterOfKey } from "./resources.ts";
 
 const LEASES = "/coordination.k8s.io/leases/";
 const LEASE = "/kube-system/kube-controller-manager";
-/** More would leave a cluster without anybody for too long after its last holder died. */
+/** A longer time would leave a cluster without a controller for too long after the holder died. */
 const MAX_HELD_MS = 120_000;
 
 export interface ControllerLeases {
-  /** Somebody else runs the controllers of this cluster. */
+  /** Whether the cluster runs its own controllers. */
   isHeld(cluster: string): boolean;
   load(entries: Iterable<CachedEntry>): void;
   observe(event: CacheEvent): void;
   close(): void;
 }
 
-/** `onLapse` is told when a holder gave up or went silent: what it left undone is the server's again. */
+/**
+ * `onLapse` is called when a holder released its lease or stopped renewing it: the server then takes over the remaining
+ * work.
+ */
 export function createControllerLeases({
   clock,
   onLapse,
@@ -38,7 +40,7 @@ export function createControllerLeases({
     held.get(cluster)?.timer.cancel();
     if (held.delete(cluster)) onLapse(cluster);
   };
-  /** One timer per holder: a renewal only moves the time that the timer finds when it fires. */
+  /** One timer per holder: a renewal only changes the time that the timer reads when it fires. */
   const watch = (cluster: string, delayMs: number): Timer =>
     clock.after(delayMs, () => {
       const lease = held.get(cluster);
@@ -70,7 +72,7 @@ export function createControllerLeases({
   };
 }
 
-/** How long a lease holds from its last renewal on; 0 when nobody has it. */
+/** How long a lease is held after its last renewal; 0 when it has no holder. */
 function heldMs({ value }: CachedEntry): number {
   const { spec } = JSON.parse(new TextDecoder().decode(value)) as { spec?: Json };
   if (!isObject(spec) || typeof spec.holderIdentity !== "string" || spec.holderIdentity === "") return 0;

@@ -1,16 +1,16 @@
-/** What the layer of a profile needs to know of the cluster it is seen from. */
+/** What the layer of a profile needs to know about the cluster that reads it. */
 import type { CachedEntry } from "../../store/index.ts";
 
-/** The cluster that a layer is seen from. */
+/** The cluster that reads a layer. */
 export interface LayerViewer {
   readonly name: string;
-  /** RFC 3339: when the cluster was made, which is when its bootstrap objects were. */
+  /** RFC 3339: when the cluster was created, which is also when its bootstrap objects were. */
   readonly createdAt: string;
-  /** The revision of the write that made the cluster. */
+  /** The revision of the write that created the cluster. */
   readonly revision: number;
 }
 
-/** Whether an entry is of the layer: nothing that a cluster writes has the revision of its own making. */
+/** Whether an entry belongs to the layer: no write of a cluster has the revision of the cluster's own creation. */
 export function isOfLayer(entry: CachedEntry, viewer: LayerViewer): boolean {
   return entry.revision === viewer.revision;
 }

@@ -1,6 +1,6 @@
 /**
- * The objects of logical clusters: what a cluster wrote, above the layer of its profile. Writing an object of the layer
- * copies it up; deleting one leaves a marker, so that it stays away.
+ * The objects of logical clusters: a cluster's own writes above the layer of its profile. Writing an object of the
+ * layer copies it; deleting one stores a marker that hides it.
  */
 import { invariant } from "../../base/index.ts";
 import type { JsonObject } from "../../base/index.ts";
@@ -19,7 +19,7 @@ import type { WriteCounter, WriteCause } from "../write/writes.ts";
 const MARKER = new TextEncoder().encode("null");
 export const isMarker = ({ value }: CachedEntry): boolean => value.byteLength === MARKER.byteLength;
 
-/** What is at a key, and what a write to it must expect in order to be sure that nothing changed since. */
+/** The entry at a key, and the precondition for a write that ensures nothing has changed since. */
 export interface Found {
   key: string;
   entry?: CachedEntry;
@@ -31,33 +31,31 @@ export interface Page {
   limit?: number;
 }
 
-/** Writes reject with 404 when the cluster was removed. */
+/** Writes fail with 404 when the cluster was removed. */
 export interface ObjectStore {
   find(cluster: LogicalCluster, resource: Resource, key: string): Found;
   /** In key order. */
   list(cluster: LogicalCluster, resource: Resource, namespace?: string, page?: Page): CachedEntry[];
-  /** What the cluster itself wrote, without its profile's objects; in key order. */
+  /** The objects that the cluster itself wrote, without its profile's objects; in key order. */
   written(cluster: LogicalCluster, resource: Resource, namespace?: string): CachedEntry[];
   count(cluster: LogicalCluster, resource: Resource, namespace?: string): number;
-  /**
-   * The state that the events after a revision led away from. Throws `CompactedError` when it can no longer be told.
-   */
+  /** The state at a revision. Throws `CompactedError` when it is no longer available. */
   listAt(revision: number, cluster: LogicalCluster, resource: Resource, namespace?: string): CachedEntry[];
   /**
-   * The entry as written, or undefined when somebody else was faster. The view is of the storage version; its object
-   * must not be changed any more.
+   * Returns the entry as written, or undefined when another write came first. The view is in the storage version; its
+   * object must not be modified afterwards.
    */
   put(cluster: LogicalCluster, found: Found, written: WrittenView, cause: WriteCause): Promise<CachedEntry | undefined>;
-  /** The revision of the deletion, or undefined when somebody else was faster. */
+  /** Returns the revision of the deletion, or undefined when another write came first. */
   remove(cluster: LogicalCluster, resource: Resource, found: Found, cause: WriteCause): Promise<number | undefined>;
-  /** An event as watchers of the cluster see it: markers and the layer are resolved. */
+  /** An event as watchers of the cluster see it, with markers and the layer resolved. */
   resolve(cluster: LogicalCluster, resource: Resource, event: CacheEvent): CacheEvent;
 }
 
 export function createObjectStore(cache: Cache, writes: WriteCounter, inFlight: InFlight): ObjectStore {
   /**
-   * The only way to the store, also for those that waited since they found their cluster: a removed one takes nothing
-   * any more.
+   * All writes use this function, including those that waited after they looked up their cluster: a removed cluster
+   * accepts no writes.
    */
   const write = async (cluster: LogicalCluster, change: Write, memo?: unknown): Promise<Outcome> => {
     const place = clusterPlace(cluster.name);
@@ -75,7 +73,9 @@ export function createObjectStore(cache: Cache, writes: WriteCounter, inFlight: 
       ? cluster.profile.get(prefix, key.slice(prefix.length + cluster.name.length + 1), cluster)
       : undefined;
 
-  /** False where the layer has nothing: then there are no markers either, and a list is what was written. */
+  /**
+   * False when the layer has no such objects: then there are no markers either, and a list is what the cluster wrote.
+   */
   const isLayered = (
     cluster: LogicalCluster,
     { prefix, namespaced }: Resource,
@@ -101,7 +101,7 @@ export function createObjectStore(cache: Cache, writes: WriteCounter, inFlight: 
     list(cluster, resource, namespace, page) {
       const prefix = prefixOf(resource, cluster.name, namespace);
       if (!isLayered(cluster, resource, namespace)) return cache.list(prefix, page);
-      // Layers are small (namespaces, roles, definitions), so the two are joined and then cut.
+      // Layers are small (namespaces, roles, CRDs), so the two lists are merged and then cut.
       const own = cache.list(prefix, page?.after === undefined ? {} : { after: page.after });
       const joined = [...own.filter((entry) => !isMarker(entry)), ...uncovered(cluster, resource, namespace)].sort(
         byKey,
@@ -143,7 +143,8 @@ export function createObjectStore(cache: Cache, writes: WriteCounter, inFlight: 
       const { value, layout } = former
         ? encodeSharing(object, formerOf(former, view.served))
         : { value: encodeObject(object), layout: undefined };
-      // Where the parts of a new object lie is worked out when it is first changed: most are changed never or often.
+      // The layout of a new object is computed when it is first changed: most objects are changed either never or
+      // often.
       if (layout) view.layout = layout;
       const outcome = await write(cluster, { key, expect, value }, view);
       if (!outcome.ok) return undefined;

@@ -1,7 +1,7 @@
 /**
- * A profile is what a logical cluster is born with: kinds and bootstrap objects. Its objects are a shared read-only
- * layer below the cluster's own writes. Nothing of it is stored per cluster: uid and times derive from the cluster, so
- * a thousand members hold one copy of OpenKruise's definitions.
+ * A profile is the initial content of a logical cluster: kinds and bootstrap objects. Its objects are a shared
+ * read-only layer below the cluster's own writes. Nothing of it is stored per cluster: uids and timestamps derive from
+ * the cluster, so a thousand members share one copy of OpenKruise's CRDs.
  */
 import { hash } from "node:crypto";
 import { asNewNamespace, gvkOf, parseApiVersion } from "../../api/index.ts";
@@ -17,25 +17,25 @@ import { createResourceTable, createResources } from "./resources.ts";
 import type { Resource, ResourceTable, ServedVersion } from "./resources.ts";
 
 export interface Profile {
-  /** Kinds that are part of Kubernetes there. */
+  /** Built-in Kubernetes kinds. */
   builtIns: readonly Kind[];
-  /** Kinds that are served as CustomResourceDefinitions, and show up as such. */
+  /** Kinds that are served as CustomResourceDefinitions and listed as such. */
   customs: readonly Kind[];
-  /** What exists from the start: namespaces, roles. */
+  /** Bootstrap objects: namespaces, roles. */
   objects: readonly KubernetesObject[];
-  /** Its pods are templates for other clusters: they get no account and no token of this one. */
+  /** Pods in this profile are templates for other clusters: they get no service account and no token of this one. */
   podsAreTemplates?: true;
 }
 
 export interface ProfileLayer {
   readonly name: string;
-  /** What a cluster of this profile serves until it has definitions of its own. */
+  /** The resources that a cluster of this profile serves until it has CRDs of its own. */
   readonly table: ResourceTable;
   readonly podsAreTemplates: boolean;
-  /** True when there are bootstrap objects of a resource, given by its key prefix, at all or in a namespace. */
+  /** True when bootstrap objects of a resource (given by its key prefix) exist, optionally in a namespace. */
   has(prefix: string, namespace?: string): boolean;
   get(prefix: string, relativeKey: string, viewer: LayerViewer): CachedEntry | undefined;
-  /** In key order. `within` is what the part of the key after the cluster begins with. */
+  /** In key order. `within` is the prefix of the key part after the cluster. */
   list(prefix: string, within: string, viewer: LayerViewer): CachedEntry[];
 }
 
@@ -43,9 +43,9 @@ interface LayerObject {
   served: ServedVersion;
   /** The key without prefix and cluster: `<namespace>/<name>` or `<name>`. */
   relativeKey: string;
-  /** Made on first use: a definition carries its whole schema. */
+  /** Created on first use: a CRD carries its whole schema. */
   object(): JsonObject;
-  /** Bootstrap objects that this one belongs to: their uids derive from the cluster too. */
+  /** The bootstrap objects that own this one: their uids also derive from the cluster. */
   owners: readonly LayerOwner[];
 }
 
@@ -59,7 +59,7 @@ export function createProfileLayer(name: string, profile: Profile): ProfileLayer
   const resources = createResources([...profile.builtIns, ...profile.customs]);
   const table = createResourceTable(resources);
   const layer = new Map<string, Map<string, LayerObject>>();
-  /** Prefix and namespace of what is in one. */
+  /** Key prefix and namespace of namespaced objects. */
   const namespaces = new Set<string>();
   const add = (
     resource: Resource,
@@ -81,7 +81,7 @@ export function createProfileLayer(name: string, profile: Profile): ProfileLayer
       const owner = resourceOf({ group: parseApiVersion(reference.apiVersion).group, kind: reference.kind });
       invariant(
         owner,
-        `the owner ${reference.kind} ${reference.name} of the bootstrap object ${owned} of profile ${name} is of a kind it serves`,
+        `the owner ${reference.kind} ${reference.name} of the bootstrap object ${owned} of profile ${name} must be of a kind that the profile serves`,
       );
       return {
         reference: reference as unknown as JsonObject,
@@ -95,7 +95,7 @@ export function createProfileLayer(name: string, profile: Profile): ProfileLayer
     const resource = resourceOf({ group, kind });
     invariant(
       resource && resource.storage.version === version,
-      `the bootstrap object ${object.apiVersion} ${kind} ${object.metadata.name} of profile ${name} is of a kind it serves, in its storage version`,
+      `the bootstrap object ${object.apiVersion} ${kind} ${object.metadata.name} of profile ${name} must be of a kind that the profile serves, in its storage version`,
     );
     const { namespace, name: objectName } = object.metadata;
     if (resource.namespaced) namespaces.add(`${resource.prefix}${namespace ?? ""}`);
@@ -128,7 +128,7 @@ export function createProfileLayer(name: string, profile: Profile): ProfileLayer
     get(prefix, relativeKey, viewer) {
       const found = layer.get(prefix)?.get(relativeKey);
       if (!found) return undefined;
-      // A namespace is looked up by every create in it, so what was found once is kept with the cluster.
+      // Every create in a namespace looks the namespace up, so the result is cached with the cluster.
       let entries = seen.get(viewer);
       if (!entries) seen.set(viewer, (entries = new Map()));
       let entry = entries.get(found);
@@ -144,9 +144,9 @@ export function createProfileLayer(name: string, profile: Profile): ProfileLayer
   };
 }
 
-/** Defaults and the fields that creating the object would have set; uid and times come with the viewer. */
+/** Applies defaults and the fields that creating the object would have set; uid and timestamps come from the viewer. */
 function complete(resource: Resource, object: KubernetesObject): JsonObject {
-  // Copied, because what follows changes it in place, and bootstrap objects belong to whoever wired the server.
+  // Copied, because the following code modifies it in place, and the caller owns the bootstrap objects.
   const admitted = resource.storage.compiled.admit(copy(object as unknown as JsonObject));
   const completed = isNamespaceKind(resource)
     ? (asNewNamespace(admitted as unknown as Namespace) as unknown as JsonObject)
@@ -187,7 +187,7 @@ function layerEntry(
   };
 }
 
-/** The same for the same object of the same cluster, also after a restart; another when the cluster is made anew. */
+/** Stable for the same object of the same cluster, also after a restart; different when the cluster is recreated. */
 function derivedUid(key: string, { createdAt, revision }: LayerViewer): string {
   return formatUuid(hash("sha256", `${key}\n${createdAt}\n${revision}`, "buffer"));
 }

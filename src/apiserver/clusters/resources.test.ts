@@ -1,4 +1,4 @@
-/** What profiles have in common of the kinds that they serve. */
+/** What profiles that serve the same kinds share. */
 import { expect, test } from "vitest";
 import { ConfigMap, Event, EventsEvent } from "../../api/index.ts";
 import { createResources } from "./resources.ts";
@@ -10,7 +10,7 @@ test("profiles that serve the same kind share its resource, and with it the comp
   expect(other).toBe(one);
 });
 
-test("a view is stored where the kind that it is a view of is", () => {
+test("a view is stored in the place of the kind that it is a view of", () => {
   const [stored, view] = createResources([Event, EventsEvent]);
 
   expect(view?.prefix).toBe(stored?.prefix);

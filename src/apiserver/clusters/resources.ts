@@ -1,7 +1,7 @@
 /**
- * What a logical cluster serves: resources in their versions. A `Resource` is made from a `Kind`, whether that is code
- * or came from a CustomResourceDefinition, and is shared by every cluster that serves the same thing; so are its
- * compiled schemas.
+ * The resources that a logical cluster serves, in their versions. A `Resource` is created from a `Kind`, which is
+ * either code or comes from a CustomResourceDefinition. Every cluster that serves the same kind shares the resource and
+ * its compiled schemas.
  */
 import { formatApiVersion } from "../../api/index.ts";
 import type { Column, Kind, KindVersion, SpecPart } from "../../api/index.ts";
@@ -10,7 +10,7 @@ import type { JsonObject } from "../../base/index.ts";
 import { compileSchema, compileValidations } from "../../machinery/index.ts";
 import type { CompiledSchema, CompiledValidations, ResourceName, Schema } from "../../machinery/index.ts";
 
-/** A kind in one version. Identity matters: rendered answers are cached by it. */
+/** A kind in one version. Identity matters: it is the cache key for rendered responses. */
 export interface ServedVersion {
   readonly resource: Resource;
   readonly version: string;
@@ -18,13 +18,13 @@ export interface ServedVersion {
   readonly schema: Schema;
   /** Compiled on first use. */
   readonly compiled: CompiledSchema;
-  /** Those of the kind, with the status and scale of this version. */
+  /** The subresources of the kind, with the status and scale of this version. */
   readonly subresources: Kind["subresources"];
   /** The CEL rules of the schema, compiled on first use. */
   readonly validations: CompiledValidations;
   readonly columns: readonly Column[];
   readonly isStorage: boolean;
-  /** Where the content of the metadata begins in the bytes of an object that was stored in this version. */
+  /** The offset of the metadata's content in the bytes of an object stored in this version. */
   readonly metadataAt: number;
   readonly deprecationWarning?: string;
   toStorage?(object: JsonObject): JsonObject;
@@ -37,7 +37,7 @@ export interface Resource {
   readonly listKind: string;
   readonly singular: string;
   readonly namespaced: boolean;
-  /** `/apps/deployments/`: every key of the resource, in all clusters, begins with it. */
+  /** `/apps/deployments/`: the prefix of every key of the resource, in all clusters. */
   readonly prefix: string;
   /** Served versions, the preferred one first. */
   readonly versions: readonly ServedVersion[];
@@ -48,14 +48,14 @@ export interface Resource {
 
 export interface ResourceOptions {
   listKind?: string;
-  /** Versions that are known, because objects are stored in them, but not served. */
+  /** Versions that are known because objects are stored in them, but that are not served. */
   unserved?: ReadonlySet<string>;
   selectableFields?: readonly string[];
-  /** The resource whose objects this one shows, for a kind that is stored as another. */
+  /** The resource that stores the objects of this one, for a kind that is a view of another. */
   storedIn?: Resource;
 }
 
-/** A kind that is code means the same in every profile, so its schemas are compiled once for all of them. */
+/** A kind defined in code is the same in every profile, so its schemas are compiled once for all profiles. */
 const shared = new WeakMap<Kind, Resource>();
 
 function sharedResource(kind: Kind, options?: ResourceOptions): Resource {
@@ -64,14 +64,14 @@ function sharedResource(kind: Kind, options?: ResourceOptions): Resource {
   return resource;
 }
 
-/** The resources of several kinds. A kind that is stored as another needs that one among them. */
+/** Creates the resources of several kinds. A kind that is a view of another needs that kind in the list. */
 export function createResources(kinds: readonly Kind[]): Resource[] {
   const given = new Set(kinds);
   return kinds.map((kind) => {
     if (!kind.storedAs) return sharedResource(kind);
     invariant(
       given.has(kind.storedAs),
-      `the kind ${kind.storedAs.kind} of which ${kind.group} ${kind.kind} is another view is served too`,
+      `the kind ${kind.storedAs.kind}, of which ${kind.group} ${kind.kind} is a view, is also served`,
     );
     return sharedResource(kind, { storedIn: sharedResource(kind.storedAs) });
   });
@@ -114,7 +114,7 @@ function createVersion(resource: Resource, version: string, declared: KindVersio
     resource,
     version,
     apiVersion,
-    // Fact tables load on first use, so neither schema nor columns are touched before somebody needs them.
+    // Fact tables load on first use, so neither schema nor columns are read before they are needed.
     get schema() {
       return declared.schema;
     },
@@ -151,14 +151,14 @@ function withoutStatusAndScale(subresources: Kind["subresources"]): Kind["subres
   return rest;
 }
 
-/** Where an object of a resource lives. Cluster-scoped kinds have no namespace segment. */
+/** The key of an object. Cluster-scoped kinds have no namespace segment. */
 export function keyOf(resource: Resource, cluster: string, namespace: string | undefined, name: string): string {
   return resource.namespaced
     ? `${resource.prefix}${cluster}/${namespace ?? ""}/${name}`
     : `${resource.prefix}${cluster}/${name}`;
 }
 
-/** What the keys of a list begin with: a namespace, or a whole cluster. */
+/** The key prefix of a list: a namespace, or a whole cluster. */
 export function prefixOf(resource: Resource, cluster: string, namespace?: string): string {
   return namespace === undefined || !resource.namespaced
     ? `${resource.prefix}${cluster}/`
@@ -172,20 +172,17 @@ export function clusterOfKey(key: string): string {
   return key.slice(start, end);
 }
 
-/** The resources that one or many clusters serve. Never changed: a new CRD makes a new table. */
+/** The resources that one or more clusters serve. Immutable: a new CRD creates a new table. */
 export interface ResourceTable {
   readonly resources: readonly Resource[];
   find(group: string, version: string, plural: string): ServedVersion | undefined;
-  /**
-   * The same for parts of this process, which also see the version in which objects are stored and nobody else is
-   * served.
-   */
+  /** Like `find`, for callers in this process, which may also use a storage version that is not served. */
   findStored(group: string, version: string, plural: string): ServedVersion | undefined;
-  /** The resource of a group by its plural, in whatever version. */
+  /** The resource of a group by its plural, in any version. */
   resource(group: string, plural: string): Resource | undefined;
   /** True when the group or group and version is served at all. */
   hasGroup(group: string, version?: string): boolean;
-  /** A place for what is computed from the table once: discovery and OpenAPI documents. */
+  /** Caches values computed once per table: discovery and OpenAPI documents. */
   readonly memo: Map<string, unknown>;
 }
 
@@ -217,7 +214,7 @@ export function createResourceTable(resources: readonly Resource[]): ResourceTab
   };
 }
 
-/** The value that `compute` gives for this table, computed once. */
+/** The value that `compute` returns for this table, computed once. */
 export function memoized<T>(table: ResourceTable, key: string, compute: () => T): T {
   const known = table.memo.get(key);
   if (known !== undefined) return known as T;

@@ -1,22 +1,22 @@
 /**
- * What stands behind the subresources that lead into a cluster: whoever runs its containers, or pretends to. A profile
- * or the simulation provides it; a cluster without one answers as a server does whose kubelets cannot be reached.
+ * The backend of subresources that connect to the containers of a cluster. A profile or the simulation provides it; a
+ * cluster without one responds like an API server whose kubelets cannot be reached.
  */
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import type { ConnectResponse } from "../../api/index.ts";
 
 export interface ConnectBackend {
-  /** What runs the containers of a cluster; undefined when nothing does. */
+  /** The container runtime of a cluster; undefined when it has none. */
   runtimeOf(cluster: string): ContainerRuntime | undefined;
 }
 
-/** Every part is optional: what is absent cannot be reached. */
+/** Every member is optional; an absent one is reported as unreachable. */
 export interface ContainerRuntime {
-  /** False where pods run on no node that the cluster would know. */
+  /** False when pods run on nodes that the cluster does not know. */
   hasNodes?: boolean;
   /** Undefined for a container that it does not run. */
   logs?(container: ContainerTarget, options: { previous: boolean }): ContainerLog | undefined;
-  /** Runs a command until it ends, or until the peer is gone. */
+  /** Runs a command until it exits or the client disconnects. */
   exec?(
     container: ContainerTarget,
     options: ExecOptions,
@@ -47,9 +47,9 @@ export interface LogLine {
 }
 
 export interface ContainerLog {
-  /** What was written so far, oldest first. */
+  /** The lines written so far, oldest first. */
   readonly lines: Iterable<LogLine>;
-  /** What is written from then on, until the container ends or the signal is aborted. */
+  /** The lines written from now on, until the container ends or the signal is aborted. */
   follow(signal: AbortSignal): AsyncIterable<LogLine>;
 }
 
@@ -61,14 +61,14 @@ export interface ExecOptions {
   tty: boolean;
 }
 
-/** The ends of the streams that the server holds. Those that were not asked for are silent. */
+/** The server's ends of the streams. Streams that were not requested are silent. */
 export interface ContainerStreams {
-  /** Ends when the peer has no more to say. */
+  /** Ends when the client closes its input. */
   readonly stdin: AsyncIterable<Uint8Array>;
   /** Resolve when there is room for more. */
   stdout(chunk: Uint8Array): Promise<void>;
   stderr(chunk: Uint8Array): Promise<void>;
-  /** Told the size of the peer's terminal, at first and whenever it changes. */
+  /** Calls the listener with the size of the client's terminal, initially and whenever it changes. */
   onResize(listener: (size: { width: number; height: number }) => void): void;
 }
 
@@ -78,7 +78,7 @@ export interface ProxyTarget {
   namespace?: string;
   name: string;
   scheme: string;
-  /** A number or a name; empty when the request named none. */
+  /** A number or a name; empty when the request specified none. */
   port: string;
 }
 

@@ -1,7 +1,6 @@
 /**
  * `v5.channel.k8s.io` and `v4.channel.k8s.io`: the streams of a command over one WebSocket. The first byte of a message
- * says which stream it belongs to; how the command ended comes last, as a Status. In v5 the peer can also say that it
- * closes a stream.
+ * identifies its stream. The result of the command comes last, as a Status. In v5 the client can also close a stream.
  */
 import type { Duplex } from "node:stream";
 import { isObject, messageOf } from "../../base/index.ts";
@@ -10,12 +9,12 @@ import { ApiError } from "../../machinery/index.ts";
 import type { ContainerStreams } from "./backend.ts";
 import { WebSocket } from "./websocket.ts";
 
-/** In the order in which we like them. */
+/** In order of preference. */
 export const CHANNEL_PROTOCOLS: readonly string[] = ["v5.channel.k8s.io", "v4.channel.k8s.io"];
 
 const CHANNEL = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 255 } as const;
 
-/** What the command has not read yet. Beyond it the peer has to wait. */
+/** The limit of unread input; beyond it the client is paused. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
 export interface ChannelSession {
@@ -25,7 +24,7 @@ export interface ChannelSession {
   run(streams: ContainerStreams, signal: AbortSignal): Promise<{ exitCode: number }>;
 }
 
-/** Runs a command on an upgraded socket. Returns what ends it early. */
+/** Runs a command on an upgraded socket. Returns a function that ends it early. */
 export function serveChannels(socket: Duplex, head: Buffer, clock: Clock, session: ChannelSession): () => void {
   const abort = new AbortController();
   const stdin = new Queue();
@@ -41,11 +40,11 @@ export function serveChannels(socket: Duplex, head: Buffer, clock: Clock, sessio
         const size = sizeOf(content);
         if (size) resize?.(size);
       }
-      // Anything else is a stream that this session does not have; the peer's words go nowhere, as in Kubernetes.
+      // Data for any other stream is dropped, as in Kubernetes.
     },
     closed() {
       stdin.end();
-      abort.abort(new Error("the peer closed the connection"));
+      abort.abort(new Error("the client closed the connection"));
     },
   });
   if (!session.stdin) stdin.end();
@@ -60,7 +59,7 @@ export function serveChannels(socket: Duplex, head: Buffer, clock: Clock, sessio
   };
   const output = (channel: number, wanted: boolean) => (chunk: Uint8Array) =>
     wanted ? send(channel, chunk) : Promise.resolve();
-  // The peer learns that it is connected before the command has anything to say.
+  // Confirms the connection to the client before the command has any output.
   void send(session.stdout ? CHANNEL.stdout : session.stderr ? CHANNEL.stderr : CHANNEL.error, new Uint8Array());
   const streams: ContainerStreams = {
     stdin: stdin.chunks(),
@@ -110,7 +109,7 @@ function sizeOf(content: Buffer): { width: number; height: number } | undefined 
   return typeof width === "number" && typeof height === "number" ? { width, height } : undefined;
 }
 
-/** Chunks between a peer that sends and a command that reads. */
+/** Chunks between a sending client and a reading command. */
 class Queue {
   onTaken: (waiting: number) => void = () => {};
   readonly #chunks: Uint8Array[] = [];
@@ -118,7 +117,7 @@ class Queue {
   #ended = false;
   #wake: (() => void) | undefined;
 
-  /** How many bytes wait now. */
+  /** Returns the number of queued bytes. */
   push(chunk: Uint8Array): number {
     if (this.#ended || chunk.byteLength === 0) return this.#bytes;
     this.#chunks.push(chunk);

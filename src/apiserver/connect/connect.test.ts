@@ -11,7 +11,7 @@ import type { ContainerRuntime, ContainerTarget, LogLine } from "./backend.ts";
 const PODS = "/api/v1/namespaces/default/pods";
 const START_MS = Date.parse("2026-01-01T00:00:00Z");
 
-/** Pods as they are stored on a cluster with one node; admission would want more of them than these tests do. */
+/** Stores pods directly on a cluster with one node; admission would require more fields than these tests need. */
 async function createServer(runtime?: ContainerRuntime): Promise<TestServer> {
   const builtIns = [
     ...PROFILE.builtIns.filter(({ kind }) => kind !== "Pod" && kind !== "Node" && kind !== "Service"),
@@ -50,83 +50,83 @@ async function createServer(runtime?: ContainerRuntime): Promise<TestServer> {
   return test;
 }
 
-describe("without anybody who runs containers", () => {
+describe("without a container runtime", () => {
   const cases: Record<string, { path: string; method?: string; status: number; message?: string }> = {
-    "AG-4: a pod that is not there has no log": {
+    "the log of a missing pod is not found": {
       path: `${PODS}/none/log`,
       status: 404,
       message: 'pods "none" not found',
     },
-    "AG-4: a pod that waits for a node has written nothing": { path: `${PODS}/waits/log`, status: 204 },
-    "AG-4: a pod on a node that is not there cannot be found": {
+    "the log of an unscheduled pod is empty": { path: `${PODS}/waits/log`, status: 204 },
+    "the log of a pod on a missing node is not found": {
       path: `${PODS}/lost/log`,
       status: 404,
       message: 'pods "gone" not found',
     },
-    "AG-4: a node that cannot be reached is an error": {
+    "the log of a pod on an unreachable node is an error": {
       path: `${PODS}/runs/log`,
       status: 500,
-      message: "the logs of container c cannot be read: no kubelet of node node1 can be reached",
+      message: "cannot read the logs of container c: the kubelet of node node1 cannot be reached",
     },
-    "AG-4: one of several containers has to be chosen": {
+    "a log request must name one of several containers": {
       path: `${PODS}/two/log`,
       status: 400,
       message: "a container name must be specified for pod two, choose one of: [i c d]",
     },
-    "AG-4: the container has to be one of the pod": {
+    "a log request must name a container of the pod": {
       path: `${PODS}/waits/log?container=q`,
       status: 400,
       message: "container q is not valid for pod waits",
     },
-    "AG-4: a negative number of lines is wrong": {
+    "a negative tailLines is invalid": {
       path: `${PODS}/waits/log?tailLines=-1`,
       status: 422,
       message: 'PodLogOptions "waits" is invalid: tailLines: Invalid value: -1: must be greater than or equal to 0',
     },
-    "AG-4: two beginnings are wrong": {
+    "sinceSeconds and sinceTime exclude each other": {
       path: `${PODS}/waits/log?sinceSeconds=1&sinceTime=2020-01-01T00:00:00Z`,
       status: 422,
       message:
         'PodLogOptions "waits" is invalid: []: Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified',
     },
-    "AG-4: what is no number is refused": {
+    "a tailLines that is not a number is rejected": {
       path: `${PODS}/waits/log?tailLines=x`,
       status: 400,
       message: 'strconv.ParseInt: parsing "x": invalid syntax',
     },
-    "AG-4: a log cannot be written": {
+    "POST to a log is not allowed": {
       path: `${PODS}/waits/log`,
       method: "POST",
       status: 405,
       message: "the server does not allow this method on the requested resource",
     },
-    "AG-3: a command needs a node": {
+    "exec needs a scheduled pod": {
       path: `${PODS}/waits/exec?command=ls`,
       status: 400,
       message: "pod waits does not have a host assigned",
     },
-    "AG-3: a command needs another protocol": {
+    "exec needs an upgrade request": {
       path: `${PODS}/runs/exec?command=ls`,
       status: 400,
       message: "Upgrade request required",
     },
-    "AG-2: a service has nobody behind it": {
+    "a proxied service has no endpoints": {
       path: "/api/v1/namespaces/default/services/web:80/proxy/x",
       status: 503,
       message: 'no endpoints available for service "web"',
     },
-    "AG-2: a pod without an address cannot be reached": {
+    "a proxied pod without an address is rejected": {
       path: `${PODS}/runs/proxy/x`,
       method: "DELETE",
       status: 400,
       message: "address not allowed",
     },
-    "AG-2: a node cannot be reached": {
+    "a proxied node is unreachable": {
       path: "/api/v1/nodes/node1/proxy/healthz",
       status: 503,
-      message: "error trying to reach service: no kubelet of node node1 can be reached",
+      message: "error trying to reach service: the kubelet of node node1 cannot be reached",
     },
-    "AG-2: the target of a proxy has at most a scheme, a name and a port": {
+    "a proxy target has at most a scheme, a name and a port": {
       path: `${PODS}/ftp:runs:80/proxy/`,
       status: 400,
       message: 'invalid pod request "ftp:runs:80"',
@@ -158,13 +158,13 @@ describe("a log", () => {
     },
   };
   const cases: Record<string, { query: string; want: string }> = {
-    "AG-4: is what was written so far": { query: "", want: "one\ntwo\nthree\n" },
-    "AG-4: ends with the last lines": { query: "tailLines=1", want: "three\n" },
-    "AG-4: may be empty": { query: "tailLines=0", want: "" },
-    "AG-4: begins at a time": { query: "sinceTime=2026-01-01T00:00:01Z", want: "two\nthree\n" },
-    "AG-4: says when": { query: "tailLines=1&timestamps=true", want: "2026-01-01T00:00:02.000Z three\n" },
-    "AG-4: is cut in the middle of a line": { query: "limitBytes=6", want: "one\ntw" },
-    "AG-4: goes on while it is followed": { query: "tailLines=1&follow=true", want: "three\nfour\n" },
+    "returns the lines written so far": { query: "", want: "one\ntwo\nthree\n" },
+    "is limited to the last lines by tailLines": { query: "tailLines=1", want: "three\n" },
+    "is empty with tailLines=0": { query: "tailLines=0", want: "" },
+    "starts at sinceTime": { query: "sinceTime=2026-01-01T00:00:01Z", want: "two\nthree\n" },
+    "has timestamps on request": { query: "tailLines=1&timestamps=true", want: "2026-01-01T00:00:02.000Z three\n" },
+    "is cut at limitBytes, even within a line": { query: "limitBytes=6", want: "one\ntw" },
+    "continues while it is followed": { query: "tailLines=1&follow=true", want: "three\nfour\n" },
   };
   for (const [behaviour, { query, want }] of Object.entries(cases)) {
     test(behaviour, async () => {
@@ -192,7 +192,7 @@ describe("a command", () => {
     "sec-websocket-version": "13",
     "sec-websocket-protocol": "v5.channel.k8s.io, v4.channel.k8s.io",
   };
-  /** Says what it is told, in capitals, until the peer has no more to say; ends with the number of chunks. */
+  /** Echoes its input in capitals until the client closes it; exits with the number of chunks. */
   const shout: ContainerRuntime = {
     async exec(_target, { command }, streams) {
       streams.onResize(({ width }) => void streams.stdout(Buffer.from(`width ${width};`)));
@@ -225,7 +225,7 @@ describe("a command", () => {
     });
   }
 
-  test("AG-3: has its streams in channels, and ends with its exit code", async () => {
+  test("has its streams in channels and ends with its exit code", async () => {
     const response = await exec("command=echo&command=hi&stdin=true&stdout=true&stderr=true");
     const socket = new PeerSocket();
 
@@ -259,7 +259,7 @@ describe("a command", () => {
     ]);
   });
 
-  test("AG-3: ends with success when the peer leaves at once", async () => {
+  test("ends with success when the client disconnects at once", async () => {
     const response = await exec("command=true&stdin=true&stdout=true");
     const socket = new PeerSocket();
 
@@ -271,7 +271,7 @@ describe("a command", () => {
     expect(messages.some(([channel]) => channel === 2)).toBe(false);
   });
 
-  test("AG-3: that is refused ends with the reason", async () => {
+  test("that is rejected ends with the reason", async () => {
     const response = await exec("command=true&stdout=true", HANDSHAKE, {
       exec: () => Promise.reject(badRequest("nothing runs here")),
     });
@@ -288,7 +288,7 @@ describe("a command", () => {
     });
   });
 
-  test("AG-3: that is not given any input finds its end", async () => {
+  test("without stdin reads end of input", async () => {
     const response = await exec("command=true&stdout=true");
     const socket = new PeerSocket();
 
@@ -304,12 +304,12 @@ describe("a command", () => {
   });
 
   const refused: Record<string, { headers: Record<string, string>; status: number }> = {
-    "AG-3: SPDY is not spoken": { headers: { ...HANDSHAKE, upgrade: "SPDY/3.1" }, status: 501 },
-    "AG-3: a protocol that is not known is refused": {
+    "rejects SPDY": { headers: { ...HANDSHAKE, upgrade: "SPDY/3.1" }, status: 501 },
+    "rejects an unknown protocol": {
       headers: { ...HANDSHAKE, "sec-websocket-protocol": "chat" },
       status: 400,
     },
-    "AG-3: another version of WebSockets is refused": {
+    "rejects another WebSocket version": {
       headers: { ...HANDSHAKE, "sec-websocket-version": "8" },
       status: 400,
     },
@@ -323,46 +323,46 @@ describe("a command", () => {
   }
 });
 
-describe("somebody who may", () => {
+describe("a user with the verbs", () => {
   const roles = "/apis/rbac.authorization.k8s.io/v1";
   const cases: Record<string, { verbs: string[]; method: string; path: string; want: [number, string | undefined] }> = {
-    "AG-3: only read can run no command": {
+    "get and list cannot exec": {
       verbs: ["get", "list"],
       method: "GET",
       path: "waits/exec?command=ls",
       want: [403, 'pods "waits" is forbidden: '],
     },
-    "AG-3: only read cannot attach": {
+    "get and list cannot attach": {
       verbs: ["get", "list"],
       method: "GET",
       path: "waits/attach",
       want: [403, 'pods "waits" is forbidden: '],
     },
-    "AG-3: only read cannot forward ports": {
+    "get and list cannot forward ports": {
       verbs: ["get", "list"],
       method: "GET",
       path: "waits/portforward",
       want: [403, 'pods "waits" is forbidden: '],
     },
-    "AG-3: only read does not learn whether a pod is there": {
+    "get and list cannot find out whether a pod exists": {
       verbs: ["get", "list"],
       method: "GET",
       path: "none/exec?command=ls",
       want: [403, 'pods "none" is forbidden: '],
     },
-    "AG-4: only read can read logs": {
+    "get and list can read logs": {
       verbs: ["get", "list"],
       method: "GET",
       path: "waits/log",
       want: [204, undefined],
     },
-    "AG-3: read and create can run commands": {
+    "get and create can exec": {
       verbs: ["get", "create"],
       method: "GET",
       path: "waits/exec?command=ls",
       want: [400, "pod waits does not have a host assigned"],
     },
-    "AG-3: create needs nothing else for SPDY": {
+    "create alone can exec over SPDY": {
       verbs: ["create"],
       method: "POST",
       path: "waits/exec?command=ls",
@@ -400,7 +400,7 @@ describe("somebody who may", () => {
   }
 });
 
-test("AG-2: a proxy keeps the sender's credentials from what is behind it", async () => {
+test("a proxy strips the client's credentials", async () => {
   const { request } = await createServer({
     proxy: async (_target, { headers }) => ({ status: 200, headers: {}, body: Buffer.from(JSON.stringify(headers)) }),
   });
@@ -415,7 +415,7 @@ test("AG-2: a proxy keeps the sender's credentials from what is behind it", asyn
   expect(body).toEqual({ "user-agent": "test/1", accept: "text/html" });
 });
 
-test("AG-2: a proxy passes method, path, query and body on", async () => {
+test("a proxy forwards method, path, query and body", async () => {
   const { request } = await createServer({
     proxy: async (target, { method, path, query, body }) => ({
       status: 202,
@@ -446,14 +446,14 @@ async function readAll(stream: ByteStream): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** The other end of an upgraded connection. */
+/** The client's end of an upgraded connection. */
 class PeerSocket extends Duplex {
   readonly #messages: [number, string][] = [];
   #bytes = Buffer.alloc(0);
   #check = (): void => {};
 
   override _read(): void {
-    // What the peer says is pushed.
+    // The client's data is pushed.
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {

@@ -1,6 +1,6 @@
 /**
- * Requests that lead into a cluster: logs, commands, proxies. What can be checked here is checked first, in the order
- * of Kubernetes; then whoever runs the containers of the cluster takes over.
+ * Requests that connect to the containers of a cluster: logs, commands, proxies. The server runs its own checks first,
+ * in Kubernetes' order, and then calls the cluster's container runtime.
  */
 import type { Clock, DeepReadonly, JsonObject } from "../../base/index.ts";
 import {
@@ -75,8 +75,8 @@ export async function connectResponse(
 }
 
 /**
- * WebSockets begin with GET, and whoever may only read has the right to that. A command is more than reading, so it
- * needs the right to create, however it begins. The refusal holds only what the roles say, as that of Kubernetes does.
+ * WebSockets start with GET, which users with read access may send. Running a command is more than reading, so it needs
+ * the verb create, however the connection starts. As in Kubernetes, the error contains only the authorizer's reason.
  */
 function checkMayCreate(
   { authorizer }: ConnectDependencies,
@@ -130,12 +130,12 @@ function logResponse(deps: ConnectDependencies, context: RequestContext): ApiRes
   const pod = find(deps, context, name);
   const container = containerOf(pod, name, options.container);
   const node = nodeNameOf(pod);
-  // A pod that waits for a node has written nothing.
+  // An unscheduled pod has no log.
   if (node === "") return { status: 204, headers: { "cache-control": NO_CACHE }, body: new Uint8Array() };
   const runtime = runtimeOf(deps, context);
   if (runtime?.hasNodes !== false) checkNode(node, nodeExists(deps, context));
   const log = runtime?.logs?.(targetOf(context, pod, container), { previous: options.previous });
-  if (!log) throw plainError(`the logs of container ${container} cannot be read: ${unreachable(node)}`);
+  if (!log) throw plainError(`cannot read the logs of container ${container}: ${unreachable(node)}`);
   return {
     status: 200,
     headers: { "content-type": "text/plain", "cache-control": NO_CACHE },
@@ -143,7 +143,7 @@ function logResponse(deps: ConnectDependencies, context: RequestContext): ApiRes
   };
 }
 
-const unreachable = (node: string): string => `no kubelet of node ${node} can be reached`;
+const unreachable = (node: string): string => `the kubelet of node ${node} cannot be reached`;
 
 function streamResponse(
   deps: ConnectDependencies,
@@ -158,9 +158,9 @@ function streamResponse(
   if (node === "") throw badRequest(`pod ${name} does not have a host assigned`);
   checkNode(node, nodeExists(deps, context));
   if (!request.canUpgrade) throw badRequest("Upgrade request required");
-  // Also a simulated kubelet has nothing that would listen.
+  // Not even a simulated kubelet has a listening process.
   if (subresource === "portforward")
-    throw badRequest(`port forwarding is refused: there is no process in pod ${name} to talk to`);
+    throw badRequest(`port forwarding is not supported: pod ${name} has no listening process`);
   const options = {
     command: query.getAll("command"),
     stdin: flagOf(query.get("stdin")),
@@ -175,24 +175,24 @@ function streamResponse(
       ? runtime?.exec?.bind(runtime, target, options)
       : runtime?.attach?.bind(runtime, target, options);
   if (!run) throw internalError(`error dialing backend: ${unreachable(node)}`);
-  // A terminal has one output.
+  // A terminal has a single output stream.
   return upgrade(request, (socket, head) =>
     serveChannels(socket, head, deps.clock, { ...options, stderr: options.stderr && !options.tty, run }),
   );
 }
 
-/** The answer to a WebSocket handshake. */
+/** The response to a WebSocket handshake. */
 function upgrade({ headers }: ApiRequest, take: NonNullable<ApiResponse["upgrade"]>): ApiResponse {
   const asked = headers.upgrade?.toLowerCase() ?? "";
-  if (asked !== "websocket") throw notImplemented(`streaming over ${asked.slice(0, 32)} (WebSockets work)`);
+  if (asked !== "websocket") throw notImplemented(`streaming over ${asked.slice(0, 32)} (use WebSockets)`);
   const key = headers["sec-websocket-key"] ?? "";
   if (headers["sec-websocket-version"] !== "13" || !/^[A-Za-z0-9+/]{22}==$/.test(key))
-    throw badRequest("the WebSocket handshake is not that of version 13");
+    throw badRequest("the WebSocket handshake does not use version 13");
   const offered = (headers["sec-websocket-protocol"] ?? "").split(",").map((text) => text.trim());
   const protocol = CHANNEL_PROTOCOLS.find((known) => offered.includes(known));
   if (protocol === undefined)
     throw badRequest(
-      `unable to upgrade: none of the protocols is known: ${offered.join(", ").slice(0, 256)}; known are ${CHANNEL_PROTOCOLS.join(", ")}`,
+      `unable to upgrade: unknown protocols ${offered.join(", ").slice(0, 256)}; supported protocols are ${CHANNEL_PROTOCOLS.join(", ")}`,
     );
   return {
     status: 101,
@@ -242,7 +242,7 @@ async function proxyResponse(
   };
 }
 
-/** Without a network to the cluster: what a server says that finds nobody at the other end. */
+/** The error that kube-apiserver returns when it cannot connect to the target. */
 function notReachable(resource: ProxyTarget["resource"], name: string, object: DeepReadonly<JsonObject>): Error {
   if (resource === "services") return unavailable(`no endpoints available for service ${JSON.stringify(name)}`);
   const { status } = object as { status?: { podIP?: string; addresses?: readonly unknown[] } };

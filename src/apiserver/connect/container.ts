@@ -1,10 +1,10 @@
-/** Which container of a pod a request is about, and whether it is anywhere. Refusals are those of Kubernetes. */
+/** Finds the container that a request is about, and checks its node. Errors are those of Kubernetes. */
 import { isObject } from "../../base/index.ts";
 import type { DeepReadonly, Json, JsonObject } from "../../base/index.ts";
 import { badRequest, notFound } from "../../machinery/index.ts";
 import { textOf } from "../request/text.ts";
 
-/** The one container that there is, or the one that was asked for. */
+/** The only container, or the requested one. */
 export function containerOf(pod: DeepReadonly<JsonObject>, podName: string, asked: string): string {
   const { spec } = pod as { spec?: DeepReadonly<JsonObject> };
   const names = (["initContainers", "containers", "ephemeralContainers"] as const).flatMap((field) =>
@@ -27,13 +27,13 @@ function namesIn(containers: DeepReadonly<Json> | undefined): string[] {
     : [];
 }
 
-/** The node that a pod was given; empty while it waits for one. */
+/** The node of a pod; empty while it is unscheduled. */
 export function nodeNameOf(pod: DeepReadonly<JsonObject>): string {
   const { spec } = pod as { spec?: DeepReadonly<JsonObject> };
   return textOf(spec?.nodeName ?? "");
 }
 
-/** Kubernetes looks for the node of a pod and, when it is not there, says so as if it were the pod. */
+/** When the node of a pod is missing, Kubernetes reports it as if the pod were missing. */
 export function checkNode(name: string, exists: (name: string) => boolean): void {
   if (!exists(name)) throw notFound({ group: "", resource: "pods" }, name);
 }

@@ -1,4 +1,4 @@
-/** `pods/log`: what was asked for, and the bytes of a log that are answered. */
+/** `pods/log`: the options and the bytes of the response. */
 import { badRequest, invalid } from "../../machinery/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import { forbiddenField, invalidValue } from "../context.ts";
@@ -36,7 +36,7 @@ export function logOptions(query: URLSearchParams, podName: string, nowMs: numbe
     errors.push(forbiddenField("[]", "at most one of `sinceTime` or `sinceSeconds` may be specified"));
   else if (sinceSeconds !== undefined && sinceSeconds < 1)
     errors.push(invalidValue("sinceSeconds", sinceSeconds, "must be greater than 0"));
-  // Asking for one of two streams is not part of this version.
+  // Selecting one of the two streams is not supported in this version.
   if (query.has("stream")) errors.push(forbiddenField("stream", "may not be specified"));
   if (errors.length > 0) throw invalid("", "PodLogOptions", podName, errors);
   return {
@@ -51,9 +51,7 @@ export function logOptions(query: URLSearchParams, podName: string, nowMs: numbe
   };
 }
 
-/**
- * The log as it goes over the wire, a piece at a time; nothing of what comes later is waited for unless it is followed.
- */
+/** The log as it is sent, piece by piece; later lines are waited for only when following. */
 export async function* logBytes(
   log: ContainerLog,
   options: LogOptions,

@@ -1,9 +1,9 @@
-/** Requests to a logical cluster of this server that come through another one, as whoever asked there. */
+/** Requests to a logical cluster of this server that come through another cluster, with the caller's identity there. */
 import type { ConnectRequest, ConnectResponse } from "../../api/index.ts";
 import { bodyOf } from "../direct-transport.ts";
 import type { ApiRequest, ApiResponse } from "../request/request.ts";
 
-/** The roles of the logical cluster decide what the caller may do in it. */
+/** The roles of the logical cluster determine what the caller may do. */
 export async function callLogicalCluster(
   handle: (request: ApiRequest) => Promise<ApiResponse>,
   cluster: string,

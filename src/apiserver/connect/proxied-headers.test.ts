@@ -2,15 +2,15 @@ import { expect, test } from "vitest";
 import { proxiedHeaders } from "./proxied-headers.ts";
 
 const cases: Record<string, { headers: Record<string, string>; want: Record<string, string> }> = {
-  "what the workload asked for is kept": {
+  "the headers of the workload's own request are kept": {
     headers: { accept: "text/html", cookie: "theme=dark", "x-request-id": "7" },
     want: { accept: "text/html", cookie: "theme=dark", "x-request-id": "7" },
   },
-  "credentials stay here": {
+  "credentials are removed": {
     headers: { authorization: "Bearer s3cret", "proxy-authorization": "Basic YTpi" },
     want: {},
   },
-  "whom the sender acts as stays here": {
+  "impersonation headers are removed": {
     headers: {
       "impersonate-user": "eve",
       "impersonate-group": "ops",
@@ -19,7 +19,7 @@ const cases: Record<string, { headers: Record<string, string>; want: Record<stri
     },
     want: {},
   },
-  "nobody can pose as a front proxy": {
+  "front-proxy headers are removed": {
     headers: {
       "x-remote-user": "eve",
       "x-remote-group": "system:masters",
@@ -28,11 +28,11 @@ const cases: Record<string, { headers: Record<string, string>; want: Record<stri
     },
     want: {},
   },
-  "a token among the protocols of a WebSocket is taken out": {
+  "a token among the WebSocket protocols is removed": {
     headers: { "sec-websocket-protocol": "chat, base64url.bearer.authorization.k8s.io.czNjcmV0, log" },
     want: { "sec-websocket-protocol": "chat, log" },
   },
-  "what is about the connection ends with it": {
+  "hop-by-hop headers are removed": {
     headers: {
       connection: "keep-alive, X-Hop",
       "keep-alive": "5",
@@ -43,13 +43,13 @@ const cases: Record<string, { headers: Record<string, string>; want: Record<stri
     },
     want: {},
   },
-  "the head of HTTP/2 is no header": {
+  "HTTP/2 pseudo-headers are removed": {
     headers: { ":method": "GET", ":path": "/", ":authority": "hub", ":scheme": "https" },
     want: {},
   },
 };
 for (const [behaviour, { headers, want }] of Object.entries(cases)) {
-  test(`AG-2: ${behaviour}`, () => {
+  test(`proxied headers: ${behaviour}`, () => {
     expect(proxiedHeaders(headers)).toEqual(want);
   });
 }

@@ -1,16 +1,15 @@
 /**
- * The headers of a request as what is behind a proxy sees them. Whoever runs there is a stranger: what proves to us who
- * sent the request, or says whom he acts as, would let it do the same. Cookies are its own, since nothing here reads
- * them.
+ * The request headers that a proxied workload receives. The workload is not trusted: credentials and impersonation
+ * headers would let it act as the client. Cookies are kept, since nothing here reads them.
  */
 import { setOwn } from "../../base/index.ts";
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
-/** Credentials, and the names under which front proxies tell a server who sends a request. */
+/** Credentials, and the headers with which front proxies identify the user of a request. */
 const SECRET: ReadonlySet<string> = new Set(["authorization", "x-remote-user", "x-remote-uid", "x-remote-group"]);
 const SECRET_PREFIXES = ["impersonate-", "x-remote-extra-"] as const;
-/** They are about the connection to us, not about the request. */
+/** These headers apply to the connection, not to the request. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   "connection",
   "proxy-connection",

@@ -1,7 +1,6 @@
 /**
- * The subresources of built-in kinds that lead into a pod, a service, a node or a member instead of to an object: which
- * there are, which methods they take, and which options they are called with. What answers them is a `ConnectBackend`,
- * or the kind's own code.
+ * The connect subresources of built-in kinds, which lead to a pod, a service, a node or a member instead of an object:
+ * their names, methods and options. A `ConnectBackend` or the kind's own code handles them.
  */
 import type { Resource } from "../clusters/resources.ts";
 
@@ -9,7 +8,7 @@ export interface ConnectShape {
   /** The kind of the options, as discovery and OpenAPI name it. */
   readonly kind: string;
   readonly verbs: readonly string[];
-  /** What follows the subresource in the path is part of the request. */
+  /** The path after the subresource is part of the request. */
   readonly hasPath: boolean;
 }
 
@@ -42,7 +41,7 @@ const SHAPES: ReadonlyMap<string, Readonly<Record<string, ConnectShape>>> = new 
 
 /** By the name of the subresource. */
 export function connectShapes({ kind, name }: Resource): Readonly<Record<string, ConnectShape>> {
-  // Members are reached through the proxy of their Cluster, which code brings along.
+  // Members are reached through the proxy of their Cluster, which is implemented in code.
   if (kind.builtIn && kind.subresources.connect?.["proxy"]) return { proxy: proxy(`${kind.kind}ProxyOptions`) };
   return (kind.builtIn && name.group === "" && SHAPES.get(name.resource)) || NONE;
 }

@@ -8,7 +8,7 @@ import { WebSocket, acceptKey } from "./websocket.ts";
 class FakeSocket extends Duplex {
   readonly sent: Buffer[] = [];
   override _read(): void {
-    // What the peer says is pushed by the test.
+    // The test pushes the client's data.
   }
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
     this.sent.push(chunk);
@@ -42,11 +42,11 @@ function open(head: Buffer = Buffer.alloc(0)) {
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("a WebSocket", () => {
-  test("answers a key as RFC 6455 shows it", () => {
+  test("computes the accept key as in RFC 6455", () => {
     expect(acceptKey("dGhlIHNhbXBsZSBub25jZQ==")).toBe("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
   });
 
-  test("reads messages however the bytes are cut", async () => {
+  test("reads messages however the bytes are split", async () => {
     const { socket, messages } = open();
     const bytes = Buffer.concat([frame(2, Buffer.from("hello")), frame(2, Buffer.from("x".repeat(300)))]);
 
@@ -56,7 +56,7 @@ describe("a WebSocket", () => {
     expect(messages).toEqual(["hello", "x".repeat(300)]);
   });
 
-  test("reads what came with the handshake", () => {
+  test("reads data that arrived with the handshake", () => {
     expect(open(frame(2, Buffer.from("early"))).messages).toEqual(["early"]);
   });
 
@@ -72,7 +72,7 @@ describe("a WebSocket", () => {
     expect(socket.bytes).toEqual(Buffer.from([0x8a, 1, 0x70]));
   });
 
-  test("ends a message of endlessly many fragments, also when there is nothing in them", async () => {
+  test("rejects a message with too many fragments, even empty ones", async () => {
     const { socket, messages, closed } = open();
 
     socket.push(
@@ -90,7 +90,7 @@ describe("a WebSocket", () => {
     expect(closed()).toBe(1);
   });
 
-  test("writes long messages with long lengths", () => {
+  test("writes long messages with extended lengths", () => {
     const { socket, web } = open();
 
     web.send(Buffer.alloc(70_000));
@@ -98,7 +98,7 @@ describe("a WebSocket", () => {
     expect(socket.bytes.subarray(0, 10)).toEqual(Buffer.from([0x82, 127, 0, 0, 0, 0, 0, 1, 0x11, 0x70]));
   });
 
-  test("answers good-bye with good-bye and says so once", async () => {
+  test("answers a close frame with one close frame and reports it once", async () => {
     const { socket, closed } = open();
 
     socket.push(frame(8, Buffer.from([3, 0xe8])));
@@ -113,13 +113,16 @@ describe("a WebSocket", () => {
   const wrong: Record<string, { bytes: Buffer; code: number }> = {
     "a frame without a mask": { bytes: Buffer.from([0x82, 1, 65]), code: 1002 },
     "a frame with an extension": { bytes: Buffer.from([0xc2, 0x81, 0, 0, 0, 0, 65]), code: 1002 },
-    "a continuation of nothing": { bytes: frame(0, Buffer.from("a")), code: 1002 },
+    "a continuation without a start": { bytes: frame(0, Buffer.from("a")), code: 1002 },
     "a long control frame": { bytes: frame(9, Buffer.alloc(200)), code: 1002 },
-    "an unknown kind of frame": { bytes: frame(11, Buffer.alloc(0)), code: 1002 },
-    "a message beyond the bound": { bytes: Buffer.from([0x82, 0xff, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0]), code: 1009 },
+    "an unknown opcode": { bytes: frame(11, Buffer.alloc(0)), code: 1002 },
+    "a message beyond the size limit": {
+      bytes: Buffer.from([0x82, 0xff, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0]),
+      code: 1009,
+    },
   };
   for (const [what, { bytes, code }] of Object.entries(wrong)) {
-    test(`${what} ends it`, async () => {
+    test(`closes on ${what}`, async () => {
       const { socket, messages } = open();
 
       socket.push(bytes);
@@ -131,7 +134,7 @@ describe("a WebSocket", () => {
     });
   }
 
-  test("survives whatever bytes come", () => {
+  test("survives arbitrary bytes", () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 64 }), { maxLength: 8 }), (chunks) => {
         const { socket, closed } = open();
@@ -144,7 +147,7 @@ describe("a WebSocket", () => {
     );
   });
 
-  test("gives every message back whole", () => {
+  test("returns every message whole", () => {
     fc.assert(
       fc.property(
         fc.array(fc.uint8Array({ maxLength: 400 }), { maxLength: 6 }),

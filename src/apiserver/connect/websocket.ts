@@ -1,7 +1,7 @@
 /**
- * The server's side of a WebSocket (RFC 6455) on a socket whose HTTP request asked for one. Small on purpose: whole
- * messages in and out, fragments joined, pings answered; no extensions. Every message is bounded, and a peer that
- * breaks the rules is told which and let go.
+ * The server side of a WebSocket (RFC 6455) on a socket whose HTTP request asked for an upgrade. Small on purpose:
+ * whole messages in and out, fragments joined, pings answered; no extensions. Message sizes are bounded, and a client
+ * that violates the protocol receives the reason and is disconnected.
  */
 import { createHash } from "node:crypto";
 import type { Duplex } from "node:stream";
@@ -9,7 +9,7 @@ import type { Clock } from "../../base/index.ts";
 
 const GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
-/** What a peer's key is answered with. */
+/** The Sec-WebSocket-Accept value for a client's key. */
 export function acceptKey(key: string): string {
   return createHash("sha1")
     .update(key + GUID)
@@ -23,14 +23,14 @@ const CLOSE_TOO_BIG = 1009;
 
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 const MAX_CONTROL_BYTES = 125;
-/** Fragments cost more than their bytes, and those without any would cost nothing to send. */
+/** A fragment costs more than its bytes, and empty fragments would otherwise be unlimited. */
 const MAX_FRAGMENTS = 4096;
-/** A peer that was told good-bye gets this long to say it too. */
+/** How long a client may take to answer a close frame. */
 const CLOSE_GRACE_MS = 2000;
 
 export interface WebSocketHandlers {
   message(data: Buffer): void;
-  /** Called once, whichever side ended it and however. */
+  /** Called once, whichever side closed the connection. */
   closed(): void;
 }
 
@@ -38,7 +38,7 @@ export class WebSocket {
   readonly #socket: Duplex;
   readonly #handlers: WebSocketHandlers;
   readonly #clock: Clock;
-  /** What came and is not a whole frame yet. */
+  /** Received bytes that are not a whole frame yet. */
   #input: Buffer = Buffer.alloc(0);
   #fragments: Buffer[] = [];
   #fragmentBytes = 0;
@@ -50,7 +50,7 @@ export class WebSocket {
     this.#socket = socket;
     this.#clock = clock;
     this.#handlers = handlers;
-    // Broken connections are everyday; `close` follows and tells who needs to know.
+    // Connections break regularly; `close` follows and notifies the owner.
     socket.on("error", () => {});
     socket.on("data", (chunk: Buffer) => this.#receive(chunk));
     socket.once("close", () => this.#end());
@@ -58,13 +58,13 @@ export class WebSocket {
     if (head.byteLength > 0) this.#receive(head);
   }
 
-  /** False asks to wait for `drained`. */
+  /** Returns false when the caller should wait for `drained`. */
   send(data: Uint8Array): boolean {
     if (this.#closing || this.#closed) return true;
     return this.#write(OPCODE.binary, data);
   }
 
-  /** Resolves when there is room for more, or nobody is there any more. */
+  /** Resolves when there is room for more, or the connection is closed. */
   drained(): Promise<void> {
     return new Promise((resolve) => {
       if (this.#closed || !this.#socket.writableNeedDrain) return resolve();
@@ -76,7 +76,7 @@ export class WebSocket {
     });
   }
 
-  /** The peer's data waits in the network until `resume`. */
+  /** Stops reading until `resume`; the client's data waits in the network. */
   pause(): void {
     this.#socket.pause();
   }
@@ -91,7 +91,7 @@ export class WebSocket {
     body.write(reason, 2);
     this.#write(OPCODE.close, body);
     this.#closing = true;
-    // Whatever the peer still says is not read; it only has to hang up.
+    // Further data is discarded; the client only has to close.
     this.#socket.resume();
     const patience = this.#clock.after(CLOSE_GRACE_MS, () => this.#socket.destroy());
     this.#socket.once("close", () => patience.cancel());
@@ -129,7 +129,7 @@ export class WebSocket {
     while (!this.#closing && this.#takeFrame());
   }
 
-  /** One frame off the front of what came; false when it is not all there. */
+  /** Takes one frame from the received bytes; returns false when it is incomplete. */
   #takeFrame(): boolean {
     const input = this.#input;
     if (input.byteLength < 2) return false;
@@ -138,7 +138,7 @@ export class WebSocket {
     const opcode = first & 0x0f;
     const isFinal = (first & 0x80) !== 0;
     if ((first & 0x70) !== 0 || (second & 0x80) === 0)
-      return this.#fail(CLOSE_PROTOCOL, "frames are masked and use no extension");
+      return this.#fail(CLOSE_PROTOCOL, "frames must be masked and must not use extensions");
     const short = second & 0x7f;
     const lengthSize = short === 126 ? 2 : short === 127 ? 8 : 0;
     if (input.byteLength < 2 + lengthSize + 4) return false;
@@ -146,7 +146,7 @@ export class WebSocket {
       lengthSize === 0 ? short : lengthSize === 2 ? input.readUInt16BE(2) : Number(input.readBigUInt64BE(2));
     const isControl = opcode >= OPCODE.close;
     if (isControl && (length > MAX_CONTROL_BYTES || !isFinal))
-      return this.#fail(CLOSE_PROTOCOL, "control frames are short and whole");
+      return this.#fail(CLOSE_PROTOCOL, "control frames must be short and not fragmented");
     if (this.#fragmentBytes + length > MAX_MESSAGE_BYTES)
       return this.#fail(CLOSE_TOO_BIG, `messages are at most ${MAX_MESSAGE_BYTES} bytes`);
     const start = 2 + lengthSize + 4;
@@ -161,7 +161,7 @@ export class WebSocket {
   #control(opcode: number, data: Buffer): boolean {
     if (opcode === OPCODE.ping) this.#write(OPCODE.pong, data);
     else if (opcode === OPCODE.close) this.close();
-    else if (opcode !== OPCODE.pong) return this.#fail(CLOSE_PROTOCOL, "unknown kind of frame");
+    else if (opcode !== OPCODE.pong) return this.#fail(CLOSE_PROTOCOL, "unknown opcode");
     return true;
   }
 

@@ -14,8 +14,8 @@ const widget = (spec: JsonObject): JsonObject => ({
   spec,
 });
 
-describe("a definition", () => {
-  test("is established and served when the request that makes it is answered", async () => {
+describe("a CRD", () => {
+  test("is established and served when its creation is answered", async () => {
     const { request, server } = await createTestServer();
 
     const { status, body } = await request("POST", CRDS, makeDefinition());
@@ -58,7 +58,7 @@ describe("a definition", () => {
     expect(invalid.body.message).toContain("spec.size in body must be of type integer");
   });
 
-  test("that changes shows its new defaults on old objects", async () => {
+  test("applies changed defaults to existing objects", async () => {
     const { request } = await createTestServer();
     await request("POST", CRDS, makeDefinition());
     await request("POST", WIDGETS, widget({}));
@@ -75,7 +75,7 @@ describe("a definition", () => {
     expect(body.spec).toEqual({ size: 3, color: "red" });
   });
 
-  test("takes its objects along", async () => {
+  test("is deleted with its objects", async () => {
     const server = await createTestServer();
     await server.request("POST", CRDS, makeDefinition());
     await server.request("POST", WIDGETS, { ...widget({}), metadata: { name: "w", finalizers: ["example.com/hold"] } });
@@ -97,7 +97,7 @@ describe("a definition", () => {
     expect((await server.request("GET", WIDGETS)).text).toBe("404 page not found\n");
   });
 
-  test("whose names are taken is not served until they are free", async () => {
+  test("with conflicting names is not served until they are free", async () => {
     const server = await createTestServer();
     const gadgets = `${CRDS}/gadgets.example.com`;
     await server.request("POST", CRDS, makeDefinition());
@@ -133,7 +133,7 @@ describe("a definition", () => {
     expect((await server.request("GET", "/apis/example.com/v1/gadgets")).status).toBe(200);
   });
 
-  test("gets the status that a crash kept it from when the server starts again", async () => {
+  test("gets a status that a crash prevented when the server restarts", async () => {
     const first = await createTestServer();
     await first.request("POST", CRDS, makeDefinition());
     const key = "/apiextensions.k8s.io/customresourcedefinitions/hub/widgets.example.com";
@@ -158,7 +158,7 @@ describe("a definition", () => {
     expect((await second.request("GET", WIDGETS)).status).toBe(200);
   });
 
-  test("keeps the names that it was served under when new ones are taken", async () => {
+  test("keeps its accepted names when its new ones conflict", async () => {
     const { request } = await createTestServer();
     await request("POST", CRDS, makeDefinition());
     await request("POST", CRDS, {
@@ -230,7 +230,7 @@ describe("a definition", () => {
   });
 
   const warnings: Record<string, { schema: JsonObject; want: RegExp }> = {
-    "says that a format is unknown": { schema: { type: "string", format: "weird" }, want: /unrecognized format/ },
+    "warns about an unknown format": { schema: { type: "string", format: "weird" }, want: /unrecognized format/ },
   };
   for (const [behaviour, { schema, want }] of Object.entries(warnings)) {
     test(behaviour, async () => {
@@ -262,11 +262,11 @@ describe("a definition", () => {
       definition: makeDefinition({ versions: [] }),
       want: "must have exactly one version marked as storage version",
     },
-    "must not take a group of Kubernetes": {
+    "must not use a protected Kubernetes group": {
       definition: { ...makeDefinition({ group: "x.k8s.io" }), metadata: { name: "widgets.x.k8s.io" } },
       want: "protected groups must have approval annotation",
     },
-    "must not need a conversion webhook": {
+    "must not use a conversion webhook": {
       definition: makeDefinition({
         conversion: {
           strategy: "Webhook",
@@ -281,7 +281,7 @@ describe("a definition", () => {
       }),
       want: "Flotilla does not call conversion webhooks yet",
     },
-    "must have patterns that can be run": {
+    "must have valid patterns": {
       definition: makeDefinition({
         versions: [
           {
@@ -294,7 +294,7 @@ describe("a definition", () => {
       }),
       want: "must be a valid regular expression",
     },
-    "must have defaults that fit": {
+    "must have valid defaults": {
       definition: makeDefinition({
         versions: [
           {
@@ -319,7 +319,7 @@ describe("a definition", () => {
     });
   }
 
-  test("of a kind that is code is shown, and its versions are converted by that code", async () => {
+  test("is shown for a kind defined in code, and that code converts its versions", async () => {
     const { request } = await createTestServer({ profiles: { hub: { ...PROFILE, customs: [CloneSet] } } });
     const { body } = await request("GET", `${CRDS}/clonesets.apps.kruise.io`);
     const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
@@ -349,7 +349,7 @@ describe("a definition", () => {
   });
 });
 
-describe("an object of a definition", () => {
+describe("a custom object", () => {
   const rules = {
     type: "object",
     properties: {
@@ -370,15 +370,15 @@ describe("an object of a definition", () => {
       ],
     });
   const refused: Record<string, { spec: JsonObject; want: string }> = {
-    "obeys the rules of its schema": {
+    "must satisfy the validation rules of its schema": {
       spec: { size: 12 },
       want: 'Widget.example.com "w" is invalid: spec.size: Invalid value: 12: too large',
     },
-    "is looked at by rules only when the rest of it is right": {
+    "is validated by CEL rules only when the rest is valid": {
       spec: { size: "x" },
       want: "<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation",
     },
-    "cannot be scaled below nothing": {
+    "cannot be scaled below zero": {
       spec: { replicas: -1 },
       want: ".spec.replicas: Invalid value: -1: should be a non-negative integer",
     },
@@ -395,7 +395,7 @@ describe("an object of a definition", () => {
     });
   }
 
-  test("that breaks a rule which came later is warned of, as long as it stays as it is", async () => {
+  test("that violates a later rule is warned about while it is unchanged", async () => {
     const { request } = await createTestServer();
     await request("POST", CRDS, withRules({ type: "object", properties: { size: { type: "integer" } } }));
     await request("POST", WIDGETS, widget({ size: 12 }));
@@ -413,7 +413,7 @@ describe("an object of a definition", () => {
     expect(kept.headers.warning).toEqual([expect.stringContaining("too large")]);
   });
 
-  test("is told what its definition does not know even when it is refused for something else", async () => {
+  test("gets warnings about unknown fields even when it is rejected for another reason", async () => {
     const { request } = await createTestServer();
     await request("POST", CRDS, makeDefinition());
     await request("POST", WIDGETS, widget({}));
@@ -427,7 +427,7 @@ describe("an object of a definition", () => {
     expect(headers.warning).toEqual(['299 - "unknown field \\"spec.junk\\""']);
   });
 
-  test("is warned of finalizers that could be anybody's", async () => {
+  test("gets a warning about finalizers without a domain", async () => {
     const { request } = await createTestServer();
     await request("POST", CRDS, makeDefinition());
 

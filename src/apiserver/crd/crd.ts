@@ -1,6 +1,6 @@
 /**
- * CustomResourceDefinitions and kinds are two forms of one thing. A definition that somebody creates becomes a kind,
- * which is then served like any other; the kinds of a profile that are code show up as definitions.
+ * CustomResourceDefinitions and kinds are two forms of the same thing. A created CRD becomes a kind, which is served
+ * like any other; kinds of a profile that are defined in code are shown as CRDs.
  */
 import { customResourceDefinitionOf, kindOfCustomResourceDefinition } from "../../api/index.ts";
 import type { Kind, KindVersion, KubernetesObject, ScalePaths } from "../../api/index.ts";
@@ -12,7 +12,7 @@ import type { Resource } from "../clusters/resources.ts";
 
 export const CRD_GROUP = "apiextensions.k8s.io";
 export const CRD_PLURAL = "customresourcedefinitions";
-/** Holds a deleted definition until its objects are gone. */
+/** Holds a deleted CRD until its objects are deleted. */
 export const CRD_FINALIZER = "customresourcecleanup.apiextensions.k8s.io";
 
 export interface DefinitionNames {
@@ -74,7 +74,7 @@ export function conditionOf(
   return definition.status?.conditions?.find((condition) => condition.type === type);
 }
 
-/** A kind of ours as the definition that would make it, accepted and established. */
+/** The CRD that would define one of our kinds, accepted and established. */
 export function definitionOf(kind: Kind): Definition {
   const definition = customResourceDefinitionOf(kind) as unknown as Definition;
   return {
@@ -100,25 +100,24 @@ export const ESTABLISHED: DefinitionCondition = {
   message: "the initial names have been accepted",
 };
 
-/** The definition under the names that it was given, which may be older than those that it asks for. */
+/** The CRD with its accepted names, which may be older than those in its spec. */
 export function withAcceptedNames(definition: DeepReadonly<Definition>): DeepReadonly<Definition> {
   const names = definition.status?.acceptedNames;
-  // A definition that never got a name has none to be served under.
+  // A CRD without accepted names is not served.
   if (!names?.kind || equalJson(names, definition.spec.names)) return definition;
   return { ...definition, spec: { ...definition.spec, names } };
 }
 
 /**
- * What a definition serves. `known` is our own declaration of the kind, if we have one: its conversion between versions
- * is used in place of the webhook that the definition names, and objects are stored as we store them whatever the
- * definition says, so that one watch sees those of all clusters in one form. A version in which they are stored only
- * stays out of sight.
+ * The resource that a CRD serves. `known` is our own declaration of the kind, if there is one: its conversion is used
+ * instead of the CRD's webhook, and objects are stored in our storage version whatever the CRD specifies, so that one
+ * watch sees the objects of all clusters in one version. A version that is only used for storage is not served.
  */
 export function resourceOfDefinition(definition: DeepReadonly<Definition>, known: Kind | undefined): Resource {
   const { spec } = definition;
   const { group, names } = spec;
   const versions = spec.versions.toSorted((a, b) => compareVersions(a.name, b.name));
-  // A version that is stored but not served still has to be read.
+  // A version that is stored but not served must still be readable.
   const readable = {
     ...definition,
     spec: { ...spec, versions: versions.map((version) => ({ ...version, served: true })) },
@@ -171,7 +170,7 @@ export function resourceOfDefinition(definition: DeepReadonly<Definition>, known
   );
 }
 
-/** True when a kind is one that we know, in versions that we know. */
+/** True when a kind matches one that we know, in versions that we know. */
 function isOneOf(kind: Kind, known: Kind): boolean {
   return (
     kind.kind === known.kind &&

@@ -1,6 +1,6 @@
 /**
- * The real server reads a custom object by its definition before it looks at anything else, so what the definition does
- * not know is told even when the request is refused for another reason. Here that is done when a request is refused.
+ * kube-apiserver decodes a custom object by its schema before anything else, so it reports unknown fields even when it
+ * rejects the request for another reason. Here that happens when a request is rejected.
  */
 import { parseApiVersion } from "../../api/index.ts";
 import type { JsonObject } from "../../base/index.ts";
@@ -14,7 +14,7 @@ import { writeOptions } from "../request/options.ts";
 import type { Resource } from "../clusters/resources.ts";
 import { textOf } from "../request/text.ts";
 
-/** Warns of unknown fields in a body that was refused; throws when the request is strict. */
+/** Warns about unknown fields in a rejected body; throws when field validation is strict. */
 export function tellUnknown(
   deps: Pick<AdmitDependencies, "admissions">,
   context: RequestContext,
@@ -34,7 +34,8 @@ export function tellUnknown(
 }
 
 /**
- * Undefined when what was sent has no canonical form: that is what it is refused for, and its fields are not unknown.
+ * Undefined when the body has no canonical form: then that is the reason for the rejection, and its fields are not
+ * unknown.
  */
 function canonicalOf(
   deps: Pick<AdmitDependencies, "admissions">,
@@ -49,7 +50,7 @@ function canonicalOf(
   }
 }
 
-/** Metadata that cannot be read is no metadata. Throws 400. */
+/** Rejects metadata that cannot be decoded. Throws 400. */
 export function checkReadable({ served }: RequestContext, { metadata, kind: sent, apiVersion }: JsonObject): void {
   const { kind } = served.resource;
   const problem = kind.builtIn ? undefined : metadataProblem(metadata);
@@ -64,14 +65,14 @@ export function checkReadable({ served }: RequestContext, { metadata, kind: sent
     );
 }
 
-/** The error with what could not be read; a patch tells the same problem in other words. */
+/** Adds what could not be decoded to the error; a patch reports the same problem in different words. */
 export function explainUnreadable({ served }: RequestContext, error: ApiError): ApiError {
   const { kind, builtIn } = served.resource.kind;
   const isBare = error instanceof DecodeError && error.message === error.problem;
   return isBare && !builtIn ? undecodable({ sent: kind, version: served.version, kind }, error.problem) : error;
 }
 
-/** By the schema of the version that the object says it has. A version that does not exist knows nothing. */
+/** Uses the schema of the version in the object. A version that does not exist has no known fields. */
 function unknownFields({ kind, versions, storage }: Resource, object: JsonObject): string[] {
   const { apiVersion, kind: sentKind } = object;
   if (sentKind !== kind.kind || typeof apiVersion !== "string" || !apiVersion.startsWith(`${kind.group}/`)) return [];

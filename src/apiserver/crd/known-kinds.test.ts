@@ -1,4 +1,6 @@
-/** Definitions of kinds that the server knows, as somebody installs OpenKruise's own on a cluster that came without. */
+/**
+ * CRDs of kinds that the server knows, as when a user installs OpenKruise's own CRDs on a cluster that came without.
+ */
 import { expect, test } from "vitest";
 import { AdvancedStatefulSet, CloneSet, customResourceDefinitionOf } from "../../api/index.ts";
 import type { Kind } from "../../api/index.ts";
@@ -11,7 +13,7 @@ const CRDS = "/clusters/bare/apis/apiextensions.k8s.io/v1/customresourcedefiniti
 const SETS = "/clusters/bare/apis/apps.kruise.io/v1alpha1/namespaces/default/clonesets";
 const KEY = { cluster: "bare", namespace: "default", name: "web" };
 
-/** The definition of a kind with these versions only, converted by a webhook, as upstream publishes it. */
+/** The CRD of a kind with only these versions, converted by a webhook, as upstream publishes it. */
 function published(kind: Kind, versions: readonly string[], storage: string): JsonObject {
   const definition = JSON.parse(JSON.stringify(customResourceDefinitionOf(kind))) as JsonObject & {
     metadata: JsonObject;
@@ -51,7 +53,7 @@ const cloneSet = (spec: JsonObject = {}): JsonObject => ({
   spec: { replicas: 2, selector: { matchLabels: { app: "web" } }, template, ...spec },
 });
 
-test("objects are completed and refused as on a cluster that has OpenKruise", async () => {
+test("objects are defaulted and validated as on a cluster that has OpenKruise", async () => {
   const { request } = await start();
   await request("POST", CRDS, published(CloneSet, ["v1alpha1"], "v1alpha1"));
 
@@ -75,7 +77,7 @@ test("objects are completed and refused as on a cluster that has OpenKruise", as
   });
 });
 
-test("controllers see them in the version in which they work, which nobody else is served", async () => {
+test("controllers see them in their own version, which is not served to clients", async () => {
   const { request, transport } = await start();
   const client = createClient({ transport, fieldManager: "controller" });
   await request("POST", CRDS, published(CloneSet, ["v1alpha1"], "v1alpha1"));
@@ -103,7 +105,7 @@ test("controllers see them in the version in which they work, which nobody else 
   expect(hidden.status).toBe(404);
 });
 
-test("a controller that watches all clusters is told of a cluster whose definition came later", async () => {
+test("a controller that watches all clusters receives objects of a cluster whose CRD was created later", async () => {
   const { request, transport } = await start();
   const client = createClient({ transport, fieldManager: "controller" });
   const stopping = new AbortController();
@@ -124,7 +126,7 @@ test("a controller that watches all clusters is told of a cluster whose definiti
   expect(seen).toEqual(["apps.kruise.io/v1beta1 web"]);
 });
 
-test("versions that a webhook would convert are converted by the server", async () => {
+test("the server converts versions that a webhook would convert", async () => {
   const { request } = await start();
   await request("POST", CRDS, published(AdvancedStatefulSet, ["v1alpha1", "v1beta1"], "v1alpha1"));
   const at = (version: string): string =>
@@ -145,7 +147,7 @@ test("versions that a webhook would convert are converted by the server", async 
   expect(older.body.spec).not.toHaveProperty("reserveOrdinals");
 });
 
-test("a definition with a version that is not known is served as it stands", async () => {
+test("a CRD with an unknown version is served unchanged", async () => {
   const { request } = await start();
   const definition = published(CloneSet, ["v1alpha1"], "v1alpha1") as JsonObject & { spec: { versions: JsonObject[] } };
   await request("POST", CRDS, {

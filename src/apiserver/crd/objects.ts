@@ -1,6 +1,6 @@
 /**
- * The rules for objects of custom kinds: their schema, their scale, their finalizers. In the order of the real server,
- * which reports everything together.
+ * Validation of custom objects: schema, scale, finalizers. Errors come in kube-apiserver's order, which reports all of
+ * them together.
  */
 import type { ScalePaths } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
@@ -13,7 +13,7 @@ import { pathParts } from "../scale/paths.ts";
 
 const NOTHING: readonly FieldError[] = [];
 
-/** Rules are not run on an object that lacks what they may look at, or has too much of it. */
+/** Rules are not evaluated on an object that lacks the fields they may read, or that exceeds their limits. */
 const BLOCKING: ReadonlySet<FieldError["type"]> = new Set([
   "NotSupported",
   "Required",
@@ -28,7 +28,7 @@ const UNCHECKED: FieldError = {
     "Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation",
 };
 
-/** Everything that is wrong with an object of a custom kind, in addition to what is wrong with its metadata. */
+/** All validation errors of a custom object, in addition to those of its metadata. */
 export function customErrors(
   context: RequestContext,
   object: JsonObject,
@@ -60,7 +60,7 @@ function schemaErrors(
   return [...findings.values, ...scaleErrors, ...(part === undefined ? findings.embedded : []), ...findings.duplicates];
 }
 
-/** Warns of what is only unwise in an object that is otherwise right. */
+/** Warns about unwise values in an otherwise valid object. */
 export function warnOfCustom(
   { subresource, warn }: RequestContext,
   object: JsonObject,
@@ -72,7 +72,7 @@ export function warnOfCustom(
 
 const MAX_REPLICAS = 2 ** 31 - 1;
 
-/** Whatever the schema says, what the scale subresource reads must be a number of replicas. */
+/** Whatever the schema allows, the value that the scale subresource reads must be a valid number of replicas. */
 function scaleProblems(
   object: JsonObject,
   { specReplicasPath, statusReplicasPath, labelSelectorPath }: ScalePaths,
@@ -100,7 +100,7 @@ const wrong = (field: string, value: Json, why: string): FieldError => ({
   message: `Invalid value: ${formatValue(value)}: ${why}`,
 });
 
-/** The value that a scale path leads to, or why it cannot be read. */
+/** The value at a scale path, or why it cannot be read. */
 function readPath(object: JsonObject, path: string, type: "int64" | "string"): { value?: Json; problem?: string } {
   let value: Json | undefined = object;
   const parts = pathParts(path);
@@ -132,7 +132,7 @@ function goType(value: Json): string {
 
 const STANDARD_FINALIZERS = new Set(["orphan", "foregroundDeletion", "kubernetes"]);
 
-/** New finalizers that could be somebody else's. */
+/** New finalizers that could conflict with those of other writers. */
 function* finalizerWarnings(metadata: JsonObject, before: JsonObject | undefined): Generator<string> {
   const { finalizers } = metadata;
   if (!Array.isArray(finalizers) || finalizers === before?.finalizers) return;

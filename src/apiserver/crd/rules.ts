@@ -1,12 +1,12 @@
-/** What a definition says of itself while it is being deleted. */
+/** The conditions of a CRD while it is being deleted. */
 import type { JsonObject } from "../../base/index.ts";
 import { CRD_FINALIZER, conditionOf } from "./crd.ts";
 import type { Definition, DefinitionCondition } from "./crd.ts";
 import { finalizersOf, metadataOf } from "../write/metadata.ts";
 
 /**
- * The first deletion of a definition marks it, whatever the request says about dependents: its objects go first, and
- * are refused from now on.
+ * The first deletion of a CRD marks it, whatever propagation policy the request specifies: its objects are deleted
+ * first, and creating more is rejected from now on.
  */
 export function retiredDefinition(object: JsonObject, now: string): JsonObject {
   const { resourceVersion: _, ...metadata } = metadataOf(object);
@@ -20,7 +20,7 @@ export function retiredDefinition(object: JsonObject, now: string): JsonObject {
   );
 }
 
-/** The objects of a definition are being deleted. */
+/** The objects of a CRD are being deleted. */
 export function markDeleting(object: JsonObject, now: string): JsonObject {
   return withTerminating(object, now, "InstanceDeletionInProgress", "CustomResource deletion is in progress");
 }

@@ -1,4 +1,4 @@
-/** Writes the status of definitions in the name of the server, so that it shows among the field managers. */
+/** Writes the status of CRDs under the server's own field manager. */
 import { required } from "../../base/index.ts";
 import type { JsonObject } from "../../base/index.ts";
 import type { LogicalCluster } from "../clusters/clusters.ts";
@@ -7,7 +7,7 @@ import { ownChange, ownContext, ownOptions } from "../write/own-request.ts";
 import { rewriteObject } from "../write/write.ts";
 import type { WriteDependencies } from "../write/write.ts";
 
-/** As Kubernetes names the manager of these fields. */
+/** The field manager that Kubernetes uses for these fields. */
 const OPTIONS = ownOptions("kube-apiserver");
 
 export async function writeDefinitionStatus(

@@ -1,10 +1,9 @@
 /**
- * Says whether definitions are served. A name belongs to the first definition of its group that asked for it; whoever
- * comes later waits until it is free. A definition whose names are all accepted is established, and stays so: its
- * objects are there.
+ * Decides whether CRDs are served. A name belongs to the first CRD of its group that requested it; a later CRD waits
+ * until the name is free. A CRD whose names are all accepted is established, and stays so, because its objects exist.
  *
- * Reads: the definitions of a cluster, in one group.
- * Writes: their status (accepted names, conditions), as a write of its own, like the controllers of the real server.
+ * Reads: the CRDs of a cluster, in one group.
+ * Writes: their status (accepted names, conditions), in a separate write, like Kubernetes' controllers.
  */
 import { APPROVAL, approvalOf, isProtectedGroup } from "../../api/index.ts";
 import { equalJson, formatTime, invariant } from "../../base/index.ts";
@@ -22,11 +21,10 @@ import { clusterOfKey } from "../clusters/resources.ts";
 
 export interface DefinitionStatus {
   /**
-   * Looks at the names of a group's definitions and writes what changed. Resolves when everything that can be served
-   * is.
+   * Checks the names of a group's CRDs and writes what changed. Resolves when every CRD that can be served is served.
    */
   settle(cluster: LogicalCluster, group: string): Promise<void>;
-  /** The same for every definition that a crash kept from getting its status. */
+  /** The same for every CRD that has no status because of a crash. */
   settleAll(): Promise<void>;
 }
 
@@ -35,7 +33,7 @@ interface Dependencies {
   store: ObjectStore;
   clusters: ClusterRegistry;
   clock: Clock;
-  /** Changes the status of a definition. */
+  /** Updates the status of a CRD. */
   writeStatus(cluster: LogicalCluster, name: string, change: (definition: JsonObject) => JsonObject): Promise<void>;
 }
 
@@ -43,11 +41,11 @@ type Status = NonNullable<Definition["status"]>;
 
 interface Present {
   definition: DeepReadonly<Definition>;
-  /** Written by the cluster itself, not given with its profile. */
+  /** Written by the cluster itself, not part of its profile. */
   isOwn: boolean;
 }
 
-/** Far more than names can go round among the definitions of a group. */
+/** Far more writes than names can move among the CRDs of a group. */
 const MAX_WRITES = 10_000;
 
 export function createDefinitionStatus({ cache, store, clusters, clock, writeStatus }: Dependencies): DefinitionStatus {
@@ -71,7 +69,7 @@ export function createDefinitionStatus({ cache, store, clusters, clock, writeSta
     return statusOf(definition, others, formatTime(clock.now()));
   };
 
-  /** The name of the first definition whose status is not what it should be. */
+  /** The name of the first CRD with an outdated status. */
   const findStale = (cluster: LogicalCluster, group: string): string | undefined => {
     const present = read(cluster, group);
     return present.find(
@@ -80,17 +78,17 @@ export function createDefinitionStatus({ cache, store, clusters, clock, writeSta
   };
 
   const settle = async (cluster: LogicalCluster, group: string): Promise<void> => {
-    // A name that is given up may be what others wait for, so everybody is looked at again after each change.
+    // Other CRDs may wait for a released name, so all are checked again after each change.
     let writesLeft = MAX_WRITES;
     for (let name = findStale(cluster, group); name !== undefined; name = findStale(cluster, group)) {
-      invariant(writesLeft-- > 0, `the definitions of group ${group} come to rest`);
+      invariant(writesLeft-- > 0, `the status of the CRDs of group ${group} converges`);
       try {
         await writeStatus(cluster, name, (definition) => ({
           ...definition,
           status: statusAmong(definition as unknown as Definition, read(cluster, group)) as unknown as JsonObject,
         }));
       } catch (error) {
-        // Gone meanwhile: its names are free, and the next look sees that.
+        // Deleted in the meantime: its names are free, and the next check sees that.
         if (!isNotFound(error)) throw error;
       }
     }
@@ -99,8 +97,8 @@ export function createDefinitionStatus({ cache, store, clusters, clock, writeSta
   return {
     settle,
     async settleAll() {
-      // Only what is stored, in one pass and by its bytes: the definitions of profiles have their status, and there may
-      // be many clusters.
+      // Only stored CRDs, in one pass and by their bytes: CRDs of profiles have their status, and there may be many
+      // clusters.
       const waiting = cache
         .list(`/${CRD_GROUP}/${CRD_PLURAL}/`)
         .filter((entry) => !isMarker(entry) && !Buffer.from(entry.value).includes('"NamesAccepted"'));
@@ -144,7 +142,7 @@ function statusOf(
   return { ...(status as Status | undefined), conditions, acceptedNames };
 }
 
-/** Each name is accepted or not on its own; the last conflict is the one that is told. */
+/** Each name is accepted or rejected separately; the last conflict is reported. */
 function acceptNames(
   { spec: { names }, status }: DeepReadonly<Definition>,
   others: readonly DeepReadonly<Definition>[],
@@ -192,7 +190,7 @@ function acceptNames(
   };
 }
 
-/** Groups of the Kubernetes project say whether somebody approved the kind. */
+/** CRDs in groups of the Kubernetes project report whether they are approved. */
 function approvalCondition(definition: DeepReadonly<Definition>): DefinitionCondition | undefined {
   if (!isProtectedGroup(definition.spec.group)) return undefined;
   const value = definition.metadata.annotations?.[APPROVAL] ?? "";

@@ -10,7 +10,7 @@ const authenticator = createAuthenticator({
 });
 
 describe("authenticator", () => {
-  test("AN-1: a certificate names the user and the groups", async () => {
+  test("a client certificate names the user and the groups", async () => {
     const user = await authenticator.authenticate({
       cluster,
       certificate: { commonName: "alice", organizations: ["system:masters"] },
@@ -19,7 +19,7 @@ describe("authenticator", () => {
     expect(user).toEqual({ name: "alice", groups: ["system:masters", "system:authenticated"] });
   });
 
-  test("AN-2: a known token names its user", async () => {
+  test("a known token identifies its user", async () => {
     expect(await authenticator.authenticate({ cluster, bearerToken: "s3cret" })).toEqual({
       name: "robot",
       uid: "7",
@@ -37,13 +37,13 @@ describe("authenticator", () => {
     expect(user?.name).toBe("alice");
   });
 
-  test("AN-4: who brings nothing is refused, unless strangers may come", async () => {
+  test("a request without credentials is rejected, unless anonymous access is enabled", async () => {
     await expect(authenticator.authenticate({ cluster })).rejects.toMatchObject({ status: { code: 401 } });
 
     expect(await createAuthenticator({ anonymous: true }).authenticate({ cluster })).toBeUndefined();
   });
 
-  test("AN-4: a wrong token is refused, also where strangers may come", async () => {
+  test("an invalid token is rejected, even when anonymous access is enabled", async () => {
     for (const anonymous of [false, true]) {
       const lenient = createAuthenticator({ tokens: [{ token: "s3cret", user: "robot" }], anonymous });
 
@@ -53,13 +53,13 @@ describe("authenticator", () => {
     }
   });
 
-  test("a certificate without a name is refused", async () => {
+  test("a certificate without a common name is rejected", async () => {
     await expect(
       authenticator.authenticate({ cluster, certificate: { commonName: "", organizations: ["system:masters"] } }),
     ).rejects.toMatchObject({ status: { code: 401 } });
   });
 
-  test("a token for one cluster opens no other", async () => {
+  test("a token for one cluster is rejected in others", async () => {
     expect(await authenticator.authenticate({ cluster: "paris", bearerToken: "paris-only" })).toMatchObject({
       name: "admin",
     });
@@ -69,7 +69,7 @@ describe("authenticator", () => {
     });
   });
 
-  test("a certificate for one cluster opens no other, and the tie is no group", async () => {
+  test("a certificate for one cluster is rejected in others, and its cluster organization is not a group", async () => {
     const certificate = { commonName: "admin", organizations: ["system:masters", clusterOrganization("paris")] };
 
     expect(await authenticator.authenticate({ cluster: "paris", certificate })).toEqual({

@@ -1,11 +1,11 @@
 /**
- * Who sends a request: a client certificate (its common name is the user, its organizations are the groups) or a bearer
- * token. The certificate wins when both are good, as in Kubernetes.
+ * Authenticates requests with a client certificate (its common name is the user, its organizations are the groups) or a
+ * bearer token. The certificate wins when both are valid, as in Kubernetes.
  *
- * One authority vouches for the clients of all logical clusters, so a certificate can say where it counts: with the
- * organization `flotilla.dev:cluster:<name>` it is good in that cluster and nowhere else. Certificates that were signed
- * for a request carry the id of the cluster in which the request was made: their subject is what was asked for, to the
- * letter.
+ * One certificate authority signs the clients of all logical clusters, so a certificate can be limited to a cluster:
+ * with the organization `flotilla.dev:cluster:<name>` it is valid in that cluster only. Certificates signed for a
+ * CertificateSigningRequest carry the id of the cluster of the request, because their subject must be exactly the
+ * requested one.
  */
 import { unauthorized } from "../../machinery/index.ts";
 import { authenticatedUser, createBearerTokens } from "../access/bearer-tokens.ts";
@@ -16,27 +16,27 @@ import type { ClientSubject } from "./peer.ts";
 
 export const ANONYMOUS: UserInfo = Object.freeze({ name: ANONYMOUS_NAME, groups: Object.freeze([UNAUTHENTICATED]) });
 
-/** The organization that ties a certificate to a logical cluster. */
+/** The organization that limits a certificate to a logical cluster. */
 export const clusterOrganization = (cluster: string): string => `${CLUSTER_PREFIX}${cluster}`;
 const CLUSTER_PREFIX = "flotilla.dev:cluster:";
 const CREDENTIAL_ID = "authentication.kubernetes.io/credential-id";
 
 export interface AuthenticatorOptions {
   /**
-   * Whether the cluster of this name is the one with this id, and not another that came after it. Unset: certificates
-   * of requests are good nowhere.
+   * Whether the cluster of this name has this id, and is not a later cluster of the same name. Unset: certificates of
+   * CertificateSigningRequests are not accepted.
    */
   isCluster?(name: string, id: string): boolean;
-  /** Those of the server, or a fixed list. */
+  /** The tokens of the server, or a fixed list. */
   tokens?: BearerTokens | readonly StaticToken[];
   /**
-   * Who brings no credentials comes in as `system:anonymous`, to everything or to some paths; what it may do there is
-   * for the cluster's roles to say.
+   * Admits requests without credentials as `system:anonymous`, on all paths or on some; the cluster's roles determine
+   * what they may do.
    */
   anonymous?: boolean | ReadonlySet<string>;
 }
 
-/** What a load balancer asks, which has no credentials. */
+/** The paths that load balancers probe without credentials. */
 export const HEALTH_PATHS: ReadonlySet<string> = new Set(["/healthz", "/livez", "/readyz"]);
 
 export function createAuthenticator({
@@ -82,7 +82,7 @@ function userOfSubject({ commonName, organizations, credentialId }: ClientSubjec
     : Object.freeze({ ...user, extra: Object.freeze({ [CREDENTIAL_ID]: [credentialId] }) });
 }
 
-/** A certificate without a common name says who signed it, but not who it is. */
+/** A certificate without a common name does not identify a user. */
 function isGoodIn({ commonName, organizations }: ClientSubject, cluster: string): boolean {
   const ties = organizations.filter((organization) => organization.startsWith(CLUSTER_PREFIX));
   return commonName !== "" && (ties.length === 0 || ties.includes(clusterOrganization(cluster)));

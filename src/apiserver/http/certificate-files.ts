@@ -1,9 +1,9 @@
 /**
- * Certificates in a directory: made when they are missing, renewed when they are about to expire, when the server gets
- * another name, or when the authority changed.
+ * Certificates in a directory: created when missing; renewed when they are about to expire, when the server's host
+ * names change, or when the certificate authority changed.
  *
- * A key and its certificate share one file, `<name>.pem`, written whole and then renamed into place: after a crash they
- * still belong together. Files have mode 0600, the directory 0700.
+ * A key and its certificate share one file, `<name>.pem`, written completely and then renamed into place: after a crash
+ * they still match. Files have mode 0600, the directory 0700.
  */
 import { X509Certificate, createPrivateKey } from "node:crypto";
 import { chmod, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
@@ -18,7 +18,7 @@ import type { ClientSubject } from "./peer.ts";
 export interface Certificates {
   authority: CertificateAuthority;
   serving: KeyPair;
-  /** By the names that were asked for. */
+  /** By the requested names. */
   clients: Record<string, KeyPair>;
 }
 
@@ -32,12 +32,12 @@ const SECRET_FILE_MODE = 0o600;
 const SECRET_DIRECTORY_MODE = 0o700;
 const FILE_NAME = /^[a-z0-9][a-z0-9.-]*$/;
 
-/** Everything a server needs; a second call with the same options changes nothing. */
+/** Ensures all certificates of a server; a second call with the same options changes nothing. */
 export async function ensureCertificates(options: {
   directory: string;
-  /** Names and addresses under which the server is reached, beside the local ones. */
+  /** Host names and addresses of the server, in addition to the local ones. */
   hosts: readonly string[];
-  /** `{ admin: { commonName: "admin", organizations: ["system:masters"] } }` makes `admin.pem`. */
+  /** `{ admin: { commonName: "admin", organizations: ["system:masters"] } }` creates `admin.pem`. */
   clients: Readonly<Record<string, ClientSubject>>;
   clock: Clock;
   log: Log;
@@ -52,7 +52,7 @@ export async function ensureCertificates(options: {
   ): Promise<KeyPair> => {
     if (!FILE_NAME.test(name))
       throw new CertificateError(
-        `"${name}" cannot be the name of a certificate file; use lower-case letters, digits, dots and dashes`,
+        `"${name}" is not a valid name for a certificate file; use lower-case letters, digits, dots and dashes`,
       );
     const path = join(directory, `${name}.pem`);
     const kept = await readPair(path);
@@ -99,16 +99,16 @@ async function readPair(path: string): Promise<KeyPair | undefined> {
     text = await readFile(path, "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw new CertificateError(`reading ${path}: check its permissions`, { cause: error });
+    throw new CertificateError(`cannot read ${path}: check its permissions`, { cause: error });
   }
-  // Copied or restored files lose their mode easily; a key that others can read is put right before it is used.
+  // Copied or restored files often lose their mode; a key that others can read is protected before it is used.
   if (((await stat(path)).mode & 0o077) !== 0) await chmod(path, SECRET_FILE_MODE);
   const key = text.match(/-----BEGIN PRIVATE KEY-----[^-]+-----END PRIVATE KEY-----\n?/)?.[0];
   const certificate = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n?/)?.[0];
   if (key === undefined || certificate === undefined || !belongTogether(certificate, key)) {
-    // Making a new one could lock out everyone who trusts the old one, so a person decides.
+    // A new certificate authority could lock out all clients that trust the old one, so the administrator decides.
     throw new CertificateError(
-      `${path} does not hold a private key and its certificate; restore it, or remove it to have a new one made`,
+      `${path} does not contain a private key and its certificate; restore it, or remove it to create a new one`,
     );
   }
   return { certificate, key };
@@ -125,7 +125,7 @@ function belongTogether(certificate: string, key: string): boolean {
 
 async function writeSecret(path: string, text: string): Promise<void> {
   const temporary = `${path}.new`;
-  // A left-over of a crash could have another mode or be a link to somewhere else.
+  // A leftover of a crash could have another mode or be a symbolic link.
   await rm(temporary, { force: true });
   const file = await open(temporary, "wx", SECRET_FILE_MODE);
   try {

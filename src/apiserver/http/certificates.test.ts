@@ -13,7 +13,7 @@ import { subjectOf } from "./peer.ts";
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 describe("certificate authority", () => {
-  test("a serving certificate is good for this machine and for the given hosts, and only for serving", async () => {
+  test("a serving certificate is valid for localhost and the given hosts, and only for serving", async () => {
     const authority = await createCertificateAuthority({ clock: createFakeClock() });
 
     const certificate = new X509Certificate((await authority.issueServing(["Hub.example", "10.0.0.1"])).certificate);
@@ -39,7 +39,7 @@ describe("certificate authority", () => {
     "日本",
   ];
   for (const name of names) {
-    test(`a client certificate keeps the name ${JSON.stringify(name)} and its groups apart`, async () => {
+    test(`a client certificate separates the name ${JSON.stringify(name)} from its groups`, async () => {
       const authority = await createCertificateAuthority({ clock: createFakeClock() });
 
       const { certificate } = await authority.issueClient({ commonName: name, organizations: ["ops", name] });
@@ -68,7 +68,7 @@ describe("certificates in a directory", () => {
       log: createLog({ level: "debug", clock, write: (line) => lines.push(line) }),
     });
 
-  test("they are made once and kept", async () => {
+  test("are created once and kept", async () => {
     const first = await ensure(["hub.example"]);
 
     const second = await ensure(["hub.example"]);
@@ -81,7 +81,7 @@ describe("certificates in a directory", () => {
     expect(await readdir(directory)).toEqual(["ca.pem", "client-admin.pem", "serving.pem"]);
   });
 
-  test("only the owner may read them, also after someone opened them up", async () => {
+  test("are readable only by their owner, even after their mode was changed", async () => {
     await ensure();
     await chmod(join(directory, "ca.pem"), 0o644);
 
@@ -90,7 +90,7 @@ describe("certificates in a directory", () => {
     for (const name of await readdir(directory)) expect((await stat(join(directory, name))).mode & 0o777).toBe(0o600);
   });
 
-  test("keys stay out of the log", async () => {
+  test("keys are not logged", async () => {
     await ensure();
 
     expect(lines).toHaveLength(3);
@@ -106,15 +106,15 @@ describe("certificates in a directory", () => {
       want: { ca: boolean; serving: boolean; admin: boolean };
     }
   > = {
-    "nothing is renewed while there is time": {
+    "nothing is renewed long before expiry": {
       change: () => clock.advance(330 * DAY_MS),
       want: { ca: false, serving: false, admin: false },
     },
-    "leaves are renewed a month before they expire": {
+    "leaf certificates are renewed a month before they expire": {
       change: () => clock.advance(340 * DAY_MS),
       want: { ca: false, serving: true, admin: true },
     },
-    "a new authority renews everything that the old one signed": {
+    "a new certificate authority renews everything that the old one signed": {
       change: () => clock.advance(3630 * DAY_MS),
       want: { ca: true, serving: true, admin: true },
     },
@@ -123,7 +123,7 @@ describe("certificates in a directory", () => {
       hosts: ["new.example"],
       want: { ca: false, serving: true, admin: false },
     },
-    "other groups renew the client's": {
+    "other groups renew the client certificate": {
       change: () => {},
       organizations: ["ops"],
       want: { ca: false, serving: false, admin: true },
@@ -148,7 +148,7 @@ describe("certificates in a directory", () => {
     "an empty file is not replaced silently": () => "",
     "a damaged certificate is not replaced silently": (text) =>
       text.replace(/(?<=BEGIN CERTIFICATE-----\n)..../, "AAAA"),
-    "the certificate of another key is not replaced silently": (text, other) =>
+    "a certificate of another key is not replaced silently": (text, other) =>
       text.replace(/-----BEGIN CERTIFICATE[^]*/, other.slice(other.indexOf("-----BEGIN CERTIFICATE"))),
   };
   for (const [behaviour, harm] of Object.entries(damage)) {
@@ -164,7 +164,7 @@ describe("certificates in a directory", () => {
     });
   }
 
-  test("a client's name cannot lead out of the directory", async () => {
+  test("a client name cannot escape the directory", async () => {
     const options = {
       directory,
       hosts: [],

@@ -1,7 +1,7 @@
 /**
- * A certificate authority of our own: it vouches for the server to its clients, and for clients to the server.
+ * A private certificate authority: signs the server's certificates and those of clients.
  *
- * Keys are P-256. Certificates start a little in the past, because the clocks of clients are never quite right.
+ * Keys are P-256. Certificates are valid from a little in the past, to allow for clock skew.
  */
 import { X509Certificate, createPrivateKey, generateKeyPairSync } from "node:crypto";
 import type { KeyObject } from "node:crypto";
@@ -13,22 +13,22 @@ import type { RequestTerms } from "./signed-requests.ts";
 import { writeCertificate } from "./x509.ts";
 import type { DistinguishedName } from "./x509.ts";
 
-/** PEM. The key is a secret: it is never logged and goes only into files with mode 0600. */
+/** PEM. The key is a secret: it is never logged and is written only to files with mode 0600. */
 export interface KeyPair {
   certificate: string;
   key: string;
 }
 
 export interface CertificateAuthority extends KeyPair {
-  /** For a server that is reached under `hosts`, names and addresses. */
+  /** Issues a certificate for a server with these host names and addresses. */
   issueServing(hosts: readonly string[]): Promise<KeyPair>;
-  /** For a client: `commonName` is the user, `organizations` are the groups. */
+  /** Issues a certificate for a client: `commonName` is the user, `organizations` are the groups. */
   issueClient(subject: { commonName: string; organizations: readonly string[] }): Promise<KeyPair>;
-  /** A certificate, PEM, for somebody who has a key. Throws when the authority itself has expired. */
+  /** Signs a certificate, PEM, for a client's own key. Throws when the certificate authority itself has expired. */
   signRequest(request: CertificateRequest, terms: RequestTerms): string;
 }
 
-/** Every serving certificate is good for these. */
+/** Every serving certificate includes these. */
 const LOCAL_HOSTS: readonly string[] = ["localhost", "127.0.0.1", "::1"];
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -55,7 +55,7 @@ export async function createCertificateAuthority({
   return openCertificateAuthority({ certificate, key: exportKey(privateKey) }, clock);
 }
 
-/** The authority whose certificate and key were kept. */
+/** Opens a certificate authority from its stored certificate and key. */
 export function openCertificateAuthority(pair: KeyPair, clock: Clock): CertificateAuthority {
   const issue = async (
     subject: DistinguishedName,
@@ -87,12 +87,12 @@ export function openCertificateAuthority(pair: KeyPair, clock: Clock): Certifica
   };
 }
 
-/** What a serving certificate lists: the local names and the given ones, each once. */
+/** The hosts of a serving certificate: the local names and the given ones, each once. */
 function servingHosts(hosts: readonly string[]): string[] {
   return [...new Set([...LOCAL_HOSTS, ...hosts.map((host) => host.toLowerCase())])];
 }
 
-/** True when the pair belongs together, was issued by `authority` (itself for a CA), and will last for a while. */
+/** True when key and certificate match, `authority` (itself for a CA) issued it, and it is not about to expire. */
 export function isUsable(pair: KeyPair, authority: string, clock: Clock): boolean {
   const certificate = new X509Certificate(pair.certificate);
   const nowMs = clock.now();
@@ -102,7 +102,7 @@ export function isUsable(pair: KeyPair, authority: string, clock: Clock): boolea
   return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
 }
 
-/** True when the certificate is good for all these names and addresses. */
+/** True when the certificate covers all these names and addresses. */
 export function coversHosts(certificate: string, hosts: readonly string[]): boolean {
   const parsed = new X509Certificate(certificate);
   return servingHosts(hosts).every(

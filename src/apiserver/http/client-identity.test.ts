@@ -1,6 +1,6 @@
 /**
- * Who a client is over TLS, and how it gets there: kubeconfigs with certificates that change, plugins and proxies,
- * against the front end.
+ * Client identity over TLS: kubeconfigs with changing certificates, exec plugins and proxies, tested against the front
+ * end.
  */
 import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import http from "node:http";
@@ -33,7 +33,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-/** Answers with who asks; a watch says it once and stays open. */
+/** Returns the requesting user; a watch sends it once and stays open. */
 const whoami = async ({ user, query }: ApiRequest): Promise<ApiResponse> => {
   const body = Buffer.from(JSON.stringify({ name: user?.name }));
   if (query.get("watch") === null) return { status: 200, headers: { "content-type": "application/json" }, body };
@@ -92,7 +92,7 @@ async function writePair(name: string): Promise<void> {
   await rename(join(directory, "new.key"), join(directory, "client.key"));
 }
 
-test("a client certificate that changes on disk is used for what comes next, and old watches end", async () => {
+test("a client certificate that changes on disk is used for new requests, and old watches end", async () => {
   const clock = createFakeClock();
   const port = await serve();
   await writePair("first");
@@ -119,7 +119,7 @@ test("a client certificate that changes on disk is used for what comes next, and
   expect(await ended).toMatchObject({ code: "Unreachable" });
 });
 
-test("half of a changed pair is passed over", async () => {
+test("a half-written key pair is skipped", async () => {
   const clock = createFakeClock();
   const port = await serve();
   await writePair("first");
@@ -141,7 +141,7 @@ test("half of a changed pair is passed over", async () => {
   expect(await ask(transport)).toEqual({ name: "first" });
 });
 
-test("a plugin gives a client certificate", async () => {
+test("an exec plugin provides a client certificate", async () => {
   const port = await serve();
   const { certificate, key } = await authority.issueClient({ commonName: "plugged-in", organizations: [] });
   const credential = {
@@ -162,7 +162,7 @@ test("a plugin gives a client certificate", async () => {
   expect(await ask(transport)).toEqual({ name: "plugged-in" });
 });
 
-test("a server is known by the name that the kubeconfig gives it", async () => {
+test("tls-server-name of the kubeconfig is verified against the server's certificate", async () => {
   const port = await serve();
   const named = open(
     await connection(`https://127.0.0.1:${port}`, { token: "s3cret" }, { "tls-server-name": "kube.example" }),
@@ -182,7 +182,7 @@ test("a server is known by the name that the kubeconfig gives it", async () => {
   await expect(ask(wrong)).rejects.toThrow(/is for another name/);
 });
 
-/** Connects whatever it is asked for with the port, in the clear or over TLS. */
+/** Connects every CONNECT request to the port, in plain text or over TLS. */
 async function serveProxy(
   target: number,
   seen: string[],
@@ -208,7 +208,7 @@ async function serveProxy(
   return (proxy.address() as AddressInfo).port;
 }
 
-test("HTTP/2 goes through a proxy, with the server's own certificate behind it", async () => {
+test("HTTP/2 works through a proxy, with the server's own certificate behind it", async () => {
   const seen: string[] = [];
   const { promise: closed, resolve: close } = Promise.withResolvers<void>();
   const proxy = await serveProxy(await serve(), seen, false, close);
@@ -224,7 +224,7 @@ test("HTTP/2 goes through a proxy, with the server's own certificate behind it",
   expect(seen).toEqual(["kube.example:6443"]);
 });
 
-test("HTTP/1.1 goes through a proxy too", async () => {
+test("HTTP/1.1 works through a proxy", async () => {
   const seen: string[] = [];
   const old = https.createServer({ cert: serving.certificate, key: serving.key }, (request, response) =>
     response.end(JSON.stringify({ version: request.httpVersion })),
@@ -242,11 +242,11 @@ test("HTTP/1.1 goes through a proxy too", async () => {
   const answers = [await ask(transport), await ask(transport)];
 
   expect(answers).toEqual([{ version: "1.1" }, { version: "1.1" }]);
-  // One to find out what the server speaks, and one that is kept.
+  // One connection to negotiate the protocol, and one that is kept.
   expect(seen).toEqual(["kube.example:6443", "kube.example:6443"]);
 });
 
-test("a proxy over TLS must be one that the system trusts", async () => {
+test("a proxy over TLS must be trusted by the system", async () => {
   const proxy = await serveProxy(await serve(), [], true);
   const transport = open(
     await connection("https://kube.example:6443", {}, { "proxy-url": `https://127.0.0.1:${proxy}` }),

@@ -1,7 +1,7 @@
 /**
- * One request from its headers to its answer: who sends it, its body, the core's answer.
+ * One request from headers to response: authentication, body, the core's response.
  *
- * Credentials are looked at before the body is read, so that a stranger cannot make the server hold data for him.
+ * Credentials are checked before the body is read, so that unauthenticated clients cannot make the server buffer data.
  */
 import type { Clock, Log } from "../../base/index.ts";
 import { notImplemented, timedOut, unauthorized, unavailable } from "../../machinery/index.ts";
@@ -22,31 +22,31 @@ export interface ExchangeDependencies {
   bodies: BodyReader;
   clock: Clock;
   log: Log;
-  /** The server stops: whoever comes now is sent elsewhere. */
+  /** The server is stopping; new requests are rejected. */
   isStopping(): boolean;
 }
 
-/** How long a peer may take to send its body, and to take an answer that is not a stream. */
+/** How long a client may take to send its body, and to read a response that is not a stream. */
 const TRANSFER_TIMEOUT_MS = 60_000;
 const NOTHING = new Uint8Array(0);
 /** Shared, because an error with its stack costs more than a small request. */
-const PEER_GONE = timedOut("the peer went away, or the server stops");
+const PEER_GONE = timedOut("the client disconnected, or the server is stopping");
 
-/** A request in progress, as the server keeps it to end it. */
+/** A request in progress, with the methods that end it. */
 export interface Exchange {
-  /** Closes it when the peer had its time. */
+  /** Closes the exchange when its deadline has passed. */
   checkDeadline(nowMs: number): void;
-  /** The server stops: streams end now, whole answers are still sent. */
+  /** The server is stopping: streams end now, complete responses are still sent. */
   endStream(): void;
-  /** The peer went away, or the server's patience is over. */
+  /** The client disconnected, or the server's drain timeout has passed. */
   abort(): void;
 }
 
 export function startExchange(wire: Wire, peer: Peer, deps: ExchangeDependencies): Exchange {
   const exchange = new RunningExchange(wire);
   exchange.run(peer, deps).catch((error: unknown) => {
-    // The answer itself could not be sent: the connection broke, or the core gave headers that HTTP does not allow.
-    if (!wire.closed) deps.log.error("answer could not be sent", { path: pathOf(wire.url), error });
+    // The response could not be sent: the connection broke, or the core returned invalid headers.
+    if (!wire.closed) deps.log.error("failed to send response", { path: pathOf(wire.url), error });
     wire.destroy();
   });
   return exchange;
@@ -56,9 +56,9 @@ class RunningExchange implements Exchange {
   readonly #wire: Wire;
   readonly #request: IncomingRequest;
   #deadlineMs = Number.POSITIVE_INFINITY;
-  /** The core works on the answer. */
+  /** The core is handling the request. */
   #handling = false;
-  /** It took too long, and the peer was told so. */
+  /** The request timed out, and the client received a timeout error. */
   #expired = false;
   #stopStream: (() => void) | undefined;
 
@@ -76,7 +76,8 @@ class RunningExchange implements Exchange {
       refuseUnsupported(wire);
       if (deps.isStopping()) throw unavailable("the server is stopping");
       request.user = (await identify(wire.headers, splitCluster(request.path), peer, deps)) ?? ANONYMOUS;
-      // A stranger may write nothing, so what it sends is not worth keeping: the core refuses the request without it.
+      // An unauthenticated client may not write anything, so its body is not buffered: the core rejects the request
+      // without it.
       if (wire.hasBody && request.user !== ANONYMOUS) {
         this.#deadlineMs = deps.clock.now() + TRANSFER_TIMEOUT_MS;
         request.body = await deps.bodies.read(wire);
@@ -97,14 +98,14 @@ class RunningExchange implements Exchange {
     const sending = sendResponse(wire, response, (stop) => {
       this.#stopStream = stop;
       this.#deadlineMs = Number.POSITIVE_INFINITY;
-      // The peer may have left while the stream was being opened.
+      // The client may have disconnected while the stream was being opened.
       if (wire.closed) this.abort();
     });
     if (sending) await sending;
   }
 
   checkDeadline(nowMs: number): void {
-    // A stream that is over is an answer like any other: its end has to be taken in time.
+    // A finished stream is like any other response: the client must read its end in time.
     if (this.#stopStream && this.#deadlineMs === Number.POSITIVE_INFINITY && this.#wire.output.writableEnded)
       this.#deadlineMs = nowMs + TRANSFER_TIMEOUT_MS;
     if (nowMs <= this.#deadlineMs || this.#wire.closed) return;
@@ -112,7 +113,7 @@ class RunningExchange implements Exchange {
     this.#expired = true;
     this.#deadlineMs = nowMs + TRANSFER_TIMEOUT_MS;
     this.#request.abort();
-    // A whole answer, so it is on its way when this returns.
+    // A complete response, so it is in flight when this returns.
     void sendResponse(this.#wire, statusResponse(requestTimedOut()), () => {});
   }
 
@@ -126,12 +127,12 @@ class RunningExchange implements Exchange {
     const stop = this.#stopStream;
     this.#stopStream = undefined;
     stop?.();
-    // A stream goes on after the answer; anything else is over with it.
+    // A stream continues after its response headers; any other request ends with its response.
     if (stop || !this.#request.answered) this.#request.abort();
   }
 }
 
-/** Most requests never look at their signal and many have no query, so both are made when asked for. */
+/** Most requests never use their signal and many have no query, so both are created lazily. */
 class IncomingRequest implements ApiRequest {
   readonly method: string;
   readonly path: string;
@@ -140,7 +141,7 @@ class IncomingRequest implements ApiRequest {
   readonly canUpgrade: boolean;
   body: Uint8Array = NOTHING;
   user: UserInfo = ANONYMOUS;
-  /** Nobody is working on it any more, so its signal needs no abort. */
+  /** The request has been answered, so its signal needs no abort. */
   answered = false;
   readonly #search: string;
   #query: URLSearchParams | undefined;
@@ -183,7 +184,7 @@ function identify(
 ): Promise<UserInfo | undefined> {
   const bearerToken = bearerOf(headers["authorization"]);
   const certificate = peer.subject && deps.clock.now() < peer.validToMs ? peer.subject : undefined;
-  // A bad certificate is bad credentials, unless a token says who it is.
+  // An invalid certificate is rejected, unless a token identifies the user.
   if (!certificate && bearerToken === undefined && (peer.untrusted || peer.subject))
     throw unauthorized(peer.problem ?? (peer.subject && expiredText(peer.validToMs)));
   return deps.authenticator.authenticate({
@@ -199,13 +200,13 @@ function bearerOf(authorization: string | undefined): string | undefined {
   if (authorization === undefined) return undefined;
   const space = authorization.indexOf(" ");
   const scheme = space < 0 ? authorization : authorization.slice(0, space);
-  // A password would otherwise look like no credentials at all.
+  // Basic credentials would otherwise count as no credentials.
   if (scheme.toLowerCase() !== "bearer") throw unauthorized();
   const token = space < 0 ? "" : authorization.slice(space + 1).trim();
   return token === "" ? undefined : token;
 }
 
-/** What is behind a proxy takes as long as it takes. Few paths have the word at all, so that few are read twice. */
+/** A proxied request has no timeout. Few paths contain the word at all, so few are parsed twice. */
 function isProxied(path: string): boolean {
   if (!path.includes("/proxy")) return false;
   const route = routeOf(splitCluster(path).path);

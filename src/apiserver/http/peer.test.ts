@@ -3,7 +3,7 @@ import { tokenDigest } from "../access/bearer-tokens.ts";
 import { digestFrom } from "./peer.ts";
 import type { Peer } from "./peer.ts";
 
-test("a peer that changes its token is known by the new one at once, and by the old one when it comes back to it", () => {
+test("a client that changes its token is authenticated with the new one immediately, and with the old one when it returns to it", () => {
   const peer: Peer = { validToMs: Number.POSITIVE_INFINITY, untrusted: false };
 
   const digests = ["first", "first", "second", "first"].map((token) => digestFrom(peer, token));

@@ -1,29 +1,29 @@
-/** Who is at the other end of a TLS connection. Its certificate is verified and read once per connection. */
+/** The client of a TLS connection. Its certificate is verified and parsed once per connection. */
 import type { X509Certificate } from "node:crypto";
 import type { TLSSocket } from "node:tls";
 import { formatTime } from "../../base/index.ts";
 import { tokenDigest } from "../access/bearer-tokens.ts";
 import { clusterOf } from "./signed-requests.ts";
 
-/** The user and the groups that a client certificate stands for. */
+/** The user and the groups of a client certificate. */
 export interface ClientSubject {
   commonName: string;
   organizations: readonly string[];
-  /** Which certificate it was, for reviews. */
+  /** Identifies the certificate in reviews. */
   credentialId?: string;
-  /** The id of the logical cluster whose request it was signed for; it is good there and nowhere else. */
+  /** The id of the logical cluster whose CertificateSigningRequest it was signed for; it is valid there only. */
   cluster?: string;
 }
 
 export interface Peer {
   subject?: ClientSubject;
-  /** Connections outlive certificates, so every request looks at the time again. */
+  /** Connections outlive certificates, so every request checks the time again. */
   validToMs: number;
-  /** A certificate came that nobody we trust has signed, or that is not good any more or not yet. */
+  /** The client sent a certificate that is not signed by a trusted authority, has expired or is not yet valid. */
   untrusted: boolean;
-  /** Why, where the peer can do something about it. */
+  /** The reason, when the client can fix it. */
   problem?: string;
-  /** The token that it sent last, with its digest. */
+  /** The token that the client sent last, with its digest. */
   lastToken?: { readonly text: string; readonly digest: string };
 }
 
@@ -48,7 +48,7 @@ export function peerOf(
   };
 }
 
-/** A certificate's time tells its owner nothing new, and saves an hour of looking for what is wrong. */
+/** The validity period is no secret to the certificate's owner, and reporting it saves debugging time. */
 function problemOf(error: unknown, { validFromDate, validToDate }: X509Certificate): string | undefined {
   const code = error instanceof Error && "code" in error ? error.code : error;
   if (code === "CERT_HAS_EXPIRED") return expiredText(validToDate.getTime());
@@ -58,13 +58,13 @@ function problemOf(error: unknown, { validFromDate, validToDate }: X509Certifica
 }
 
 export function expiredText(validToMs: number): string {
-  return `the client certificate expired at ${formatTime(validToMs)}; ask for a new one`;
+  return `the client certificate expired at ${formatTime(validToMs)}; request a new one`;
 }
 
 /**
- * The digest of a token that a peer sends. Most send one token with every request, so it is computed once per
- * connection; a token is compared only with what the same peer sent before, so that timing tells nobody about the
- * tokens of others.
+ * The digest of a client's token. Most clients send one token with every request, so the digest is computed once per
+ * connection. A token is compared only with the client's own previous token, so timing reveals nothing about the tokens
+ * of others.
  */
 export function digestFrom(peer: Peer, token: string): string {
   if (peer.lastToken?.text !== token) peer.lastToken = { text: token, digest: tokenDigest(token) };
@@ -72,14 +72,14 @@ export function digestFrom(peer: Peer, token: string): string {
 }
 
 export function subjectOf(certificate: X509Certificate): ClientSubject {
-  // One attribute a line, several of one set joined by plus signs; both are escaped inside values.
+  // One attribute per line; attributes of one set are joined by plus signs. Both are escaped inside values.
   const attributes = certificate.subject.split(/\n| \+ /);
   const valuesOf = (name: string): string[] =>
     attributes.filter((text) => text.startsWith(`${name}=`)).map((text) => unescape(text.slice(name.length + 1)));
   return { commonName: valuesOf("CN").at(-1) ?? "", organizations: valuesOf("O") };
 }
 
-/** RFC 2253: a special character follows a backslash, a control character is written in hexadecimal. */
+/** RFC 2253: a backslash precedes a special character; control characters are written in hexadecimal. */
 function unescape(text: string): string {
   return text.replace(/\\([0-9A-F]{2}|.)/g, (_whole, escaped: string) =>
     escaped.length === 2 ? String.fromCharCode(Number.parseInt(escaped, 16)) : escaped,

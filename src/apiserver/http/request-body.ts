@@ -1,13 +1,11 @@
-/**
- * Reads a request's body within two bounds: its own size, and what all bodies that are being read may take together.
- */
+/** Reads request bodies within two limits: the size of one body, and the total size of all bodies being read. */
 import { badRequest, tooLarge, tooManyRequests } from "../../machinery/index.ts";
 import type { ApiError } from "../../machinery/index.ts";
 import { MAX_BODY_BYTES } from "../write/decode.ts";
 import type { Wire } from "./wire.ts";
 
 export interface BodyReader {
-  /** Rejects with 413 for a body that is too large, with 429 when too many are on their way. */
+  /** Rejects with 413 for a body that is too large, with 429 when too many bodies are being read. */
   read(wire: Wire): Promise<Uint8Array>;
 }
 
@@ -24,7 +22,7 @@ export function createBodyReader({
   return {
     read: (wire) =>
       new Promise((resolve, reject) => {
-        // A peer that says how much it will send is refused before it does.
+        // A client that announces too large a body is rejected before it sends it.
         if (Number(wire.headers["content-length"] ?? 0) > maxBytes) return reject(limit());
         const { input } = wire;
         const chunks: Buffer[] = [];
@@ -44,7 +42,7 @@ export function createBodyReader({
             settle(() => reject(tooManyRequests("too many large requests at the same time; try again")));
         };
         const onEnd = (): void => {
-          // A stream that the peer resets ends like one that is complete, but it is closed before it was answered.
+          // A stream that the client resets ends like a complete one, but it is closed before it was answered.
           if (wire.closed) return onClose();
           const body = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length);
           settle(() => resolve(body));

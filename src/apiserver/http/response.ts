@@ -1,6 +1,6 @@
 /**
- * Sends an answer: whole, long ones in pieces that are never joined, compressed when it is long and the peer likes
- * that, or as a stream.
+ * Sends a response: in chunks that are never joined, compressed when it is long and the client accepts that, or as a
+ * stream.
  */
 import { constants, gzip } from "node:zlib";
 import { promisify } from "node:util";
@@ -10,13 +10,16 @@ import type { ApiResponse, ByteSink, ByteStream } from "../request/request.ts";
 import { statusResponse } from "../request/respond.ts";
 import type { Wire } from "./wire.ts";
 
-/** Below this, compressing costs more time than it saves; the bound and the level are those of Kubernetes. */
+/** Below this size compressing costs more time than it saves. The threshold and the level are those of Kubernetes. */
 const GZIP_FROM_BYTES = 128 * 1024;
-/** One TLS record: up to here a copy costs less than several writes. */
+/** One TLS record: up to this size a copy costs less than several writes. */
 const JOIN_UP_TO_BYTES = 16 * 1024;
 const compress = promisify(gzip);
 
-/** A failure as a Status. What is not an `ApiError` is a bug of ours: it is logged, and the peer learns only that. */
+/**
+ * Converts a failure to a Status. An error that is not an `ApiError` is a bug: it is logged, and the client receives no
+ * details.
+ */
 export function failureResponse(error: unknown, log: Log): ApiResponse {
   if (!(error instanceof ApiError)) log.error("request failed unexpectedly", { error });
   const response = statusResponse(error instanceof ApiError ? error : internalError("see the server's log"));
@@ -26,8 +29,8 @@ export function failureResponse(error: unknown, log: Log): ApiResponse {
 }
 
 /**
- * Hands an answer to the connection, at once unless it has to be compressed first. `onStream` learns what stops a
- * stream.
+ * Writes a response to the connection, immediately unless it has to be compressed first. `onStream` receives the
+ * function that stops a stream.
  */
 export function sendResponse(
   wire: Wire,
@@ -57,7 +60,7 @@ export function sendResponse(
   ) {
     return sendCompressed(wire, response, pieces, length);
   }
-  // A peer that leaves early gets no finish, and the body is garbage then.
+  // If the client disconnects early there is no finish event, and the body is garbage collected.
   if (response.release) wire.output.once("finish", response.release);
   sendWhole(wire, status, headers, pieces, length, withoutBody);
 }
@@ -81,7 +84,7 @@ async function sendCompressed(
   pieces: readonly Uint8Array[],
   length: number,
 ): Promise<void> {
-  // Runs in a worker of Node's pool, which takes one buffer; the copy is small beside the work.
+  // Runs in a worker of Node's pool, which takes one buffer; the copy is cheap compared with the compression.
   const packed = await compress(Buffer.concat(pieces, length), { level: constants.Z_BEST_SPEED });
   if (wire.closed) return;
   const vary = headers.vary === undefined ? "Accept-Encoding" : `${String(headers.vary)}, Accept-Encoding`;
@@ -93,7 +96,7 @@ function writePieces({ output }: Wire, pieces: readonly Uint8Array[], length: nu
     output.end(pieces.length === 1 ? pieces[0] : Buffer.concat(pieces, length));
     return;
   }
-  // Corked, they reach the socket as one vector.
+  // Corked, the chunks reach the socket as one vector.
   output.cork();
   for (const piece of pieces) output.write(piece);
   output.end();
@@ -104,7 +107,7 @@ function openStream({ output }: Wire, body: ByteStream): () => void {
   const sink: ByteSink = {
     write: (chunk) => !output.destroyed && !output.writableEnded && output.write(chunk),
     onDrain(callback) {
-      // Listening only once there is something to wait for keeps an idle watch small.
+      // The listener is added only when there is something to wait for, which keeps an idle watch small.
       if (!resume) output.on("drain", () => resume?.());
       resume = callback;
     },

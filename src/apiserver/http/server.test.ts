@@ -37,7 +37,7 @@ const json = (value: unknown, status = 200, headers: Record<string, string> = {}
   headers: { "content-type": "application/json", ...headers },
   body: Buffer.from(JSON.stringify(value)),
 });
-/** Answers with what it was asked. */
+/** Returns the request that it received. */
 const echo = async (request: ApiRequest): Promise<ApiResponse> =>
   json({
     method: request.method,
@@ -84,7 +84,7 @@ interface Answer {
   body: Buffer;
 }
 
-/** One HTTP/1.1 request, as simple tools send it. */
+/** One HTTP/1.1 request, as simple clients send it. */
 function http1(
   port: number,
   options: { path?: string; method?: string; headers?: Record<string, string>; body?: Buffer } = {},
@@ -114,10 +114,10 @@ function http1(
   });
 }
 
-describe("who is there", () => {
+describe("authentication", () => {
   const anonymous = { name: "system:anonymous", groups: ["system:unauthenticated"] };
   const cases: Record<string, { options: () => Partial<Http2TransportOptions>; want: unknown }> = {
-    "nobody in particular without credentials": { options: () => ({}), want: anonymous },
+    "the anonymous user without credentials": { options: () => ({}), want: anonymous },
     "the user of a client certificate": {
       options: () => ({ cert: alice.certificate, key: alice.key }),
       want: { name: "alice", groups: ["ops", "system:authenticated"] },
@@ -126,7 +126,7 @@ describe("who is there", () => {
       options: () => ({ token: "s3cret" }),
       want: { name: "robot", groups: ["system:authenticated"] },
     },
-    "the user of a good token, even with a certificate of somebody else's authority": {
+    "the user of a valid token, even with a certificate of an untrusted authority": {
       options: () => ({ token: "s3cret", cert: stranger.certificate, key: stranger.key }),
       want: { name: "robot", groups: ["system:authenticated"] },
     },
@@ -140,8 +140,8 @@ describe("who is there", () => {
   }
 
   const refused: Record<string, () => Partial<Http2TransportOptions>> = {
-    "a wrong token is refused": () => ({ token: "guess" }),
-    "a certificate of somebody else's authority is refused": () => ({ cert: stranger.certificate, key: stranger.key }),
+    "an invalid token is rejected": () => ({ token: "guess" }),
+    "a certificate of an untrusted authority is rejected": () => ({ cert: stranger.certificate, key: stranger.key }),
   };
   for (const [behaviour, options] of Object.entries(refused)) {
     test(behaviour, async () => {
@@ -153,14 +153,14 @@ describe("who is there", () => {
     });
   }
 
-  test("a password is refused rather than taken for no credentials", async () => {
+  test("basic credentials are rejected instead of being treated as anonymous", async () => {
     const { port } = await serve(echo);
 
     expect((await http1(port, { headers: { authorization: "Basic YTpi" } })).status).toBe(401);
   });
 });
 
-describe("a request that takes too long", () => {
+describe("a request that times out", () => {
   const slow = (method: string, afterMs: number, path = "/"): Promise<Answer> => {
     const { promise, resolve } = Promise.withResolvers<Answer>();
     const clock = createFakeClock();
@@ -179,7 +179,7 @@ describe("a request that takes too long", () => {
     ["GET", 70_000],
     ["DELETE", 40_000],
   ] as const) {
-    test(`TR-6: ${method} is answered with 504`, async () => {
+    test(`${method} returns 504`, async () => {
       const { status, body } = await slow(method, afterMs);
 
       expect(status).toBe(504);
@@ -190,11 +190,11 @@ describe("a request that takes too long", () => {
     });
   }
 
-  test("TR-6: an object that is called proxy has no more time than others", async () => {
+  test("an object named proxy has the usual timeout", async () => {
     expect((await slow("GET", 70_000, "/api/v1/namespaces/default/configmaps/proxy")).status).toBe(504);
   });
 
-  test("AG-2: what is behind a proxy takes as long as it takes", async () => {
+  test("a proxied request has no timeout", async () => {
     const clock = createFakeClock();
     const patient = async (): Promise<ApiResponse> => {
       clock.advance(600_000);
@@ -211,8 +211,8 @@ describe("a request that takes too long", () => {
   });
 });
 
-describe("a server that stops", () => {
-  test("TR-16: says first that it is not ready, finishes what runs, and takes its connection from whoever would come again", async () => {
+describe("a stopping server", () => {
+  test("first reports not ready, then finishes running requests and closes keep-alive connections", async () => {
     const stopping: string[] = [];
     const { promise: free, resolve: release } = Promise.withResolvers<void>();
     const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
@@ -238,7 +238,7 @@ describe("a server that stops", () => {
 });
 
 describe("requests", () => {
-  test("the core sees method, path, query and body, and other clusters below their prefix", async () => {
+  test("the core receives method, path, query and body, and requests to other clusters under their prefix", async () => {
     const { port } = await serve(echo);
 
     const answer = await connect(port, { token: "s3cret" }).send({
@@ -275,7 +275,7 @@ describe("requests", () => {
     expect(answer.headers["content-length"]).toBe(String(answer.body.length));
   });
 
-  test("a body of more than 3 MiB is refused, said or unsaid", async () => {
+  test("a body of more than 3 MiB is rejected, with or without a content length", async () => {
     const { port } = await serve(echo);
     const body = { data: "x".repeat(3 * 1024 * 1024) };
 
@@ -292,7 +292,7 @@ describe("requests", () => {
     ).toBe(413);
   });
 
-  test("what a stranger sends is not kept for it", async () => {
+  test("the body of an unauthenticated request is not buffered", async () => {
     const { port } = await serve(echo);
 
     expect(
@@ -303,7 +303,7 @@ describe("requests", () => {
     ).toMatchObject({ body: "" });
   });
 
-  test("HEAD is answered with the head alone", async () => {
+  test("HEAD returns headers only", async () => {
     const { port } = await serve(async () => json({ a: 1 }));
 
     const answer = await http1(port, { method: "HEAD" });
@@ -311,7 +311,7 @@ describe("requests", () => {
     expect([answer.status, answer.headers["content-length"], answer.body.length]).toEqual([200, "7", 0]);
   });
 
-  test("an answer in pieces arrives whole", async () => {
+  test("a response in chunks arrives complete", async () => {
     const { port } = await serve(async () => ({
       status: 200,
       headers: { "content-type": "application/json" },
@@ -322,7 +322,7 @@ describe("requests", () => {
     expect((await http1(port)).body.toString()).toBe('{"items":[1,2]}');
   });
 
-  test("long answers are compressed for those who like it", async () => {
+  test("long responses are compressed for clients that accept it", async () => {
     const text = JSON.stringify({ data: "flotilla ".repeat(20_000) });
     const { port } = await serve(async () => ({ status: 200, headers: {}, body: [Buffer.from(text)] }));
 
@@ -335,7 +335,7 @@ describe("requests", () => {
     expect(plain.body.toString()).toBe(text);
   });
 
-  test("a failure of the core is a Status that gives nothing away", async () => {
+  test("a failure of the core becomes a Status without details", async () => {
     const { port } = await serve(() => Promise.reject(new Error("password is hunter2")));
 
     const failure = await getPod(connect(port)).catch((error: unknown) => error);
@@ -344,7 +344,7 @@ describe("requests", () => {
     expect(JSON.stringify(failure)).not.toContain("hunter2");
   });
 
-  test("a request that asks for another protocol is answered as any other when it cannot have it", async () => {
+  test("an upgrade request that cannot be upgraded is answered normally", async () => {
     const { port } = await serve((request) => echo(request));
 
     const answer = await http1(port, { headers: { connection: "Upgrade", upgrade: "websocket" } });
@@ -353,7 +353,7 @@ describe("requests", () => {
     expect(answer.headers.connection).toBe("close");
   });
 
-  test("AG-2: the connection is given to another protocol when the core takes it", async () => {
+  test("the connection is handed over when the core accepts an upgrade", async () => {
     const { port } = await serve(async ({ canUpgrade }) => ({
       status: canUpgrade ? 101 : 400,
       headers: { upgrade: "shout", connection: "Upgrade" },
@@ -390,7 +390,7 @@ describe("requests", () => {
     expect(reached).toBe(0);
   });
 
-  test("the request's signal is aborted when the peer goes away", async () => {
+  test("the request's signal is aborted when the client disconnects", async () => {
     const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
     const { promise: left, resolve: leave } = Promise.withResolvers<void>();
     const { port } = await serve(({ signal }) => {
@@ -412,7 +412,7 @@ describe("requests", () => {
 describe("watches", () => {
   const event = (name: string, size = 0): Buffer =>
     Buffer.from(`${JSON.stringify({ type: "ADDED", object: { name, data: "x".repeat(size) } })}\n`);
-  /** A handler whose watch hands its sink to the test. */
+  /** A handler whose watch passes its sink to the test. */
   function watching(): { handle: () => Promise<ApiResponse>; opened: Promise<ByteSink>; stopped: Promise<void> } {
     const { promise: opened, resolve: open } = Promise.withResolvers<ByteSink>();
     const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
@@ -440,12 +440,15 @@ describe("watches", () => {
   });
 
   const leaving: Record<string, (transport: Transport, opened: Promise<ByteSink>) => Promise<void>> = {
-    "the source is told when the reader stops reading": async (transport, opened) => {
+    "the source is notified when the reader stops reading": async (transport, opened) => {
       void opened.then((sink) => sink.write(event("a")));
       for await (const events of transport.watch({ path: pods }, new AbortController().signal))
         if (events.length > 0) break;
     },
-    "the source is told when the reader's signal is aborted, and the reader just ends": async (transport, opened) => {
+    "the source is notified when the reader's signal is aborted, and the reader ends without an error": async (
+      transport,
+      opened,
+    ) => {
       const controller = new AbortController();
       void opened.then(() => controller.abort());
       expect(await Array.fromAsync(transport.watch({ path: pods }, controller.signal))).toEqual([]);
@@ -462,7 +465,7 @@ describe("watches", () => {
     });
   }
 
-  test("a reader that does not read holds the source back, loses nothing, and stalls nobody else", async () => {
+  test("a reader that does not read blocks its source, loses nothing, and does not stall other readers", async () => {
     const { handle, opened } = watching();
     const { port } = await serve((request) => (request.query.has("watch") ? handle() : echo(request)));
     const transport = connect(port);
@@ -472,7 +475,7 @@ describe("watches", () => {
     sink.write(event("0"));
     let seen = namesOf((await first).value as { object: unknown }[]).length;
 
-    // Far more than all windows and buffers on the way can hold.
+    // Far more than all windows and buffers in between can hold.
     let written = 1;
     let full = false;
     for (let round = 0; round < 200 && !full; round++) {
@@ -487,7 +490,7 @@ describe("watches", () => {
     expect(seen).toBe(written);
   });
 
-  /** Whether the sink stays full although everything on this machine had its turn. */
+  /** Whether the sink stays full although all pending work on this machine had its turn. */
   async function stillFull(sink: ByteSink): Promise<boolean> {
     const seen = { drained: false };
     sink.onDrain(() => (seen.drained = true));
@@ -495,7 +498,7 @@ describe("watches", () => {
     return !seen.drained;
   }
 
-  test("a reader that does not even take the end is cut off, so that nothing is kept for it", async () => {
+  test("a reader that does not even read the end is disconnected, so that nothing is buffered for it", async () => {
     const clock = createFakeClock();
     const { handle, opened, stopped } = watching();
     const { port } = await serve(handle, { clock });
@@ -507,7 +510,7 @@ describe("watches", () => {
     for (let full = false; !full;) full = !sink.write(event("more", 256 * 1024)) && (await stillFull(sink));
 
     sink.end();
-    // Slowly, so that the connection shows that it is alive, and only this watch is at fault.
+    // Slowly, so that the connection is evidently alive and only this watch is stuck.
     for (let second = 0; second < 90; second++) {
       clock.advance(1000);
       for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
@@ -516,7 +519,7 @@ describe("watches", () => {
     await expect(stopped).resolves.toBeUndefined();
   });
 
-  test("more watches than one connection carries share the server with other requests", async () => {
+  test("more watches than fit on one connection share the server with other requests", async () => {
     const sinks: ByteSink[] = [];
     const { port } = await serve((request) =>
       request.query.has("watch")
@@ -543,7 +546,7 @@ describe("watches", () => {
 });
 
 describe("stopping", () => {
-  test("running requests are answered, watches end cleanly, new ones are refused", async () => {
+  test("running requests finish, watches end cleanly, new requests are rejected", async () => {
     const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const { server, port } = await serve(async (request) => {
@@ -576,7 +579,7 @@ describe("stopping", () => {
     });
   });
 
-  test("a long answer that is on its way is finished", async () => {
+  test("a long response in flight is finished", async () => {
     const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
     let requests = 0;
     const { server, port } = await serve(async () => {
@@ -596,7 +599,7 @@ describe("stopping", () => {
     await closed;
   });
 
-  test("a request that does not end is given up after the bound, and its signal is aborted", async () => {
+  test("a request that does not end is aborted after the drain timeout", async () => {
     const { promise: arrived, resolve: arrive } = Promise.withResolvers<AbortSignal>();
     const { server, port } = await serve(
       ({ signal }) => {
@@ -614,7 +617,7 @@ describe("stopping", () => {
     expect(signal.aborted).toBe(true);
   });
 
-  test("a transport finds a server that was started again", async () => {
+  test("a transport reconnects to a restarted server", async () => {
     const { server, port } = await serve(echo);
     const transport = connect(port);
     await getPod(transport);
@@ -637,7 +640,7 @@ describe("stopping", () => {
     ).toMatchObject({ user: { name: "alice" } });
   });
 
-  test("a taken port is named", async () => {
+  test("the error names a port that is in use", async () => {
     const { port } = await serve(echo);
 
     await expect(serve(echo, { port })).rejects.toMatchObject({

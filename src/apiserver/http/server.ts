@@ -1,8 +1,8 @@
 /**
- * The front door: one TLS port that speaks HTTP/2 and HTTP/1.1 and hands requests to the core.
+ * The HTTP front end: one TLS port that serves HTTP/2 and HTTP/1.1 and passes requests to the core.
  *
- * Every peer is bounded: handshake, headers, bodies and answers have deadlines, idle connections are closed, silent
- * ones are asked whether they are still there. A watch lasts as long as its peer reads it; the core gives up slow ones.
+ * Every client is bounded: handshake, headers, bodies and responses have deadlines, idle connections are closed, silent
+ * ones are pinged. A watch lasts as long as its client reads it; the core disconnects slow ones.
  */
 import http2 from "node:http2";
 import type { Http2Session } from "node:http2";
@@ -30,33 +30,34 @@ export interface HttpServerOptions {
   log: Log;
   clock?: Clock;
   maxConnections?: number;
-  /** How long a peer may take for the head of an HTTP/1.1 request. */
+  /** How long a client may take to send the headers of an HTTP/1.1 request. */
   headersTimeoutMs?: number;
   /** How long requests may still run when the server stops. */
   drainMs?: number;
-  /** Told first when the server stops: from then on it should say that it is not ready. */
+  /** Called first when the server stops: from then on it should report that it is not ready. */
   onStopping?(): void;
-  /** How long it then still serves as usual, for load balancers to notice. */
+  /** How long the server then continues to serve requests, so that load balancers notice. */
   stopDelayMs?: number;
 }
 
 export interface ServerTls extends KeyPair {
-  /** PEM; who signs client certificates. Without it no client certificate is trusted. */
+  /** PEM; the authority that signs client certificates. Without it no client certificate is trusted. */
   clientCa?: string;
 }
 
 export interface HttpServer {
-  /** Port 0 takes a free one. Without a host only this machine can connect. */
+  /** Port 0 selects a free port. Without a host only local clients can connect. */
   listen(port: number, host?: string): Promise<{ port: number }>;
-  /** Takes new certificates for new connections. */
+  /** Uses new certificates for new connections. */
   setTls(tls: ServerTls): void;
   /**
-   * Says good-bye to the peers, ends streams, waits for running requests within the bound, then closes what is left.
+   * Notifies clients, ends streams, waits for running requests until the drain timeout, then closes the remaining
+   * connections.
    */
   close(): Promise<void>;
 }
 
-/** The port is taken, or we may not use it. */
+/** The port is in use, or the process may not use it. */
 export class ListenError extends FlotillaError {
   constructor(message: string, options?: ErrorOptions) {
     super("Listen", message, options);
@@ -66,27 +67,30 @@ export class ListenError extends FlotillaError {
 /** An informer-heavy Go process holds hundreds of watches on one connection. */
 const MAX_CONCURRENT_STREAMS = 1000;
 /**
- * For what peers send us; what we send waits in windows of theirs, one per stream, so that a slow watch holds up
- * nothing else.
+ * For data from clients. Data to clients waits in their windows, one per stream, so a slow watch does not block other
+ * streams.
  */
 const STREAM_WINDOW_BYTES = 256 * 1024;
 const CONNECTION_WINDOW_BYTES = 4 * 1024 * 1024;
-/** Node's own bound of 10 MB per connection is reached by a thousand watches. */
+/** A thousand watches reach Node's default limit of 10 MB per connection. */
 const SESSION_MEMORY_MB = 512;
 const MAX_HEADER_BYTES = 64 * 1024;
-/** Eighty bodies of the largest size at the same time. */
+/** Eighty bodies of the maximum size at the same time. */
 const MAX_TOTAL_BODY_BYTES = 256 * 1024 * 1024;
 const MAX_CONNECTIONS = 10_000;
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 const HEADERS_TIMEOUT_MS = 20_000;
 const REQUEST_TIMEOUT_MS = 60_000;
-/** Longer than clients keep idle connections, so that they close them and not we under their next request. */
+/**
+ * Longer than clients keep idle connections, so that clients close them, and the server does not close one that a
+ * client is about to use.
+ */
 const IDLE_TIMEOUT_MS = 120_000;
 const KEEP_ALIVE_MS = 60_000;
 const SWEEP_MS = 10_000;
 const PING_AFTER_SWEEPS = 3;
 const DRAIN_MS = 10_000;
-/** For what was answered already, and for peers that do not read it. */
+/** For responses that are complete but not yet flushed, and for clients that do not read them. */
 const FLUSH_MS = 1_000;
 
 export function createHttpServer(options: HttpServerOptions): HttpServer {
@@ -109,7 +113,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     ...secureContext(options.tls),
     allowHTTP1: true,
     requestCert: true,
-    // Who has no certificate, or a bad one, is judged per request and gets an answer.
+    // Missing or invalid client certificates are rejected per request, with a Status.
     rejectUnauthorized: false,
     minVersion: "TLSv1.2",
     handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
@@ -141,7 +145,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       idleSinceMs: clock.now(),
       quietSweeps: 0,
     });
-    // Broken connections are everyday; their streams end and tell who needs to know.
+    // Connections break regularly; their streams end and notify their owners.
     session.on("error", (error) => log.debug("connection failed", { error }));
     session.once("close", () => sessions.delete(session));
   });
@@ -154,9 +158,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   });
 
   const onStreamError = (error: Error): void => log.debug("stream failed", { error });
-  // A listener for "request" makes Node serve HTTP/2 through its compatible interface too; ours takes its place.
+  // A "request" listener makes Node also serve HTTP/2 through its compatibility API; the listener below replaces it.
   server.removeAllListeners("stream");
-  // Node also hands over the headers line by line; its types leave that out.
+  // Node also passes the raw header lines; its types omit them.
   server.on("stream", (stream, headers, _flags, ...rest: readonly (readonly string[])[]) => {
     const state = stream.session && sessions.get(stream.session);
     if (!state) {
@@ -176,13 +180,13 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   });
 
   server.on("secureConnection", (socket) => {
-    // Its handshake began before the server stopped listening.
+    // Its handshake started before the server stopped listening.
     if (stopping) {
       socket.destroy();
       return;
     }
     socket.setNoDelay(true);
-    // A peer that is gone without a word would hold an HTTP/1.1 watch or a command open for ever.
+    // A client that vanished without closing would keep an HTTP/1.1 watch or a command open forever.
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
@@ -195,8 +199,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     );
   });
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => {
-    // What came was not HTTP, or too much of it or too slow, so there is nobody to explain it to. A peer that keeps its
-    // side open does not keep ours.
+    // The data was not HTTP, or was too long or too slow, so no Status can be sent. A client that keeps its side open
+    // does not keep the server's side open.
     if (socket.writable)
       socket.end(
         `HTTP/1.1 ${CLIENT_ERRORS.get(error.code ?? "") ?? "400 Bad Request"}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
@@ -219,7 +223,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
         server.once("error", (cause) =>
           reject(
             new ListenError(
-              `listening on ${host} port ${port}: ${(cause as NodeJS.ErrnoException).code === "EACCES" ? "this user may not use it; choose one above 1023" : "choose another port, or stop what uses it"}`,
+              `cannot listen on ${host} port ${port}: ${(cause as NodeJS.ErrnoException).code === "EACCES" ? "this user may not use it; choose one above 1023" : "choose another port, or stop what uses it"}`,
               { cause },
             ),
           ),
@@ -237,7 +241,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
         await new Promise<void>((resolve) => void clock.after(options.stopDelayMs ?? 0, resolve));
       stopping = true;
       sweeper?.cancel();
-      // Only stops listening. The server's own `close` also destroys HTTP/1.1 connections whose answer is still being
+      // Only stops listening. The server's own `close` also destroys HTTP/1.1 connections whose response is still being
       // flushed.
       const closed = new Promise<void>((resolve) => void Server.prototype.close.call(server, () => resolve()));
       for (const exchange of exchanges) exchange.endStream();
@@ -252,12 +256,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       });
       for (const exchange of exchanges) exchange.abort();
       for (const session of sessions.keys()) session.destroy();
-      // The last bytes may still be on their way through the socket.
+      // The last bytes may still be in flight in the socket.
       for (const socket of sockets) socket.destroySoon();
       const flushing = clock.after(FLUSH_MS, () => sockets.forEach((socket) => socket.destroy()));
       await closed;
       flushing.cancel();
-      // All connections are gone; now it only lets go of its timer.
+      // All connections are closed; this only clears the server's timer.
       server.close();
     },
   };
@@ -272,11 +276,14 @@ interface SessionState {
   peer: Peer;
   streams: number;
   idleSinceMs: number;
-  /** Sweeps since the peer last showed that it lives. */
+  /** Sweeps since the client last showed activity. */
   quietSweeps: number;
 }
 
-/** Closes what is idle, and gives up a peer that leaves a ping unanswered: behind a NAT it may be long gone. */
+/**
+ * Closes idle connections, and those of clients that do not answer a ping: a client behind a NAT may have vanished long
+ * ago.
+ */
 function sweepSession(session: Http2Session, state: SessionState, nowMs: number): void {
   if (session.closed || session.destroyed) return;
   if (state.streams === 0 && nowMs - state.idleSinceMs > IDLE_TIMEOUT_MS) return session.close();
@@ -286,7 +293,7 @@ function sweepSession(session: Http2Session, state: SessionState, nowMs: number)
     session.ping((error) => (state.quietSweeps = error ? state.quietSweeps : 0));
 }
 
-/** Node looks at its deadlines now and then, so that it does so often enough for the shortest is part of them. */
+/** Node checks its deadlines periodically, so the check interval must be short enough for the shortest deadline. */
 const http1Limits = (headersTimeout: number) => ({
   maxHeaderSize: MAX_HEADER_BYTES,
   headersTimeout,
@@ -296,6 +303,6 @@ const http1Limits = (headersTimeout: number) => ({
 });
 
 function secureContext({ certificate, key, clientCa }: ServerTls): { cert: string; key: string; ca: string[] } {
-  // Without an authority of ours Node would trust the public ones to name our users.
+  // Without a CA of our own, Node would trust client certificates from public CAs.
   return { cert: certificate, key, ca: clientCa === undefined ? [] : [clientCa] };
 }

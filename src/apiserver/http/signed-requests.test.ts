@@ -1,4 +1,4 @@
-/** Certificates that were signed for a request, from the request to who the server takes their owner for. */
+/** Certificates signed for CertificateSigningRequests, from the request to the user that the server authenticates. */
 import { X509Certificate, generateKeyPairSync } from "node:crypto";
 import https from "node:https";
 import { expect, test } from "vitest";
@@ -31,7 +31,7 @@ async function sign(
   );
 }
 
-test("a certificate has the subject, the key and the other names that were asked for", async () => {
+test("a certificate has the requested subject, key and alternative names", async () => {
   const request: CertificateRequest = {
     ...requestFor({ O: ["a", "b"], CN: ["jane"] }),
     dnsNames: ["jane.example"],
@@ -48,7 +48,7 @@ test("a certificate has the subject, the key and the other names that were asked
   expect(certificate.ca).toBe(false);
 });
 
-test("it says in which cluster it counts, and others do not", async () => {
+test("a signed request carries its cluster, and other certificates carry none", async () => {
   const authority = await createCertificateAuthority({ clock: createFakeClock() });
   const { certificate } = await authority.issueClient({ commonName: "admin", organizations: [] });
 
@@ -57,7 +57,7 @@ test("it says in which cluster it counts, and others do not", async () => {
 });
 
 for (const text of ["a + O=system:masters", "a\\, CN=admin", 'quoted "x"', "grüße", "#lead", " space ", "a=b"]) {
-  test(`a user called ${JSON.stringify(text)} is nobody else`, async () => {
+  test(`the user name ${JSON.stringify(text)} is preserved exactly`, async () => {
     expect(subjectOf(await sign(requestFor({ O: [text], CN: [text] })))).toEqual({
       commonName: text,
       organizations: [text],
@@ -66,9 +66,9 @@ for (const text of ["a + O=system:masters", "a\\, CN=admin", 'quoted "x"', "grü
 }
 
 const lives: Record<string, { lifetimeMs: number; wantMs: number }> = {
-  "a short life is counted from now": { lifetimeMs: HOUR_MS, wantMs: HOUR_MS },
-  "a long one from when it starts, a little in the past": { lifetimeMs: DAY_MS, wantMs: DAY_MS - 5 * 60 * 1000 },
-  "none is longer than its authority's": { lifetimeMs: 100 * 365 * DAY_MS, wantMs: 3650 * DAY_MS },
+  "a short lifetime is counted from now": { lifetimeMs: HOUR_MS, wantMs: HOUR_MS },
+  "a long lifetime is counted from the backdated start": { lifetimeMs: DAY_MS, wantMs: DAY_MS - 5 * 60 * 1000 },
+  "the lifetime is limited to the authority's": { lifetimeMs: 100 * 365 * DAY_MS, wantMs: 3650 * DAY_MS },
 };
 for (const [behaviour, { lifetimeMs, wantMs }] of Object.entries(lives)) {
   test(behaviour, async () => {
@@ -80,7 +80,7 @@ for (const [behaviour, { lifetimeMs, wantMs }] of Object.entries(lives)) {
   });
 }
 
-test("an authority that has expired signs nothing", async () => {
+test("an expired authority signs nothing", async () => {
   const clock = createFakeClock();
   const authority = await createCertificateAuthority({ clock });
   clock.advance(3651 * DAY_MS);
@@ -90,13 +90,13 @@ test("an authority that has expired signs nothing", async () => {
   ).toThrow(/the authority expired at/);
 });
 
-test("usages that are not a client's are not signed", async () => {
+test("usages other than those of clients are rejected", async () => {
   await expect(sign(requestFor({ CN: ["jane"] }), { usages: ["server auth"] })).rejects.toThrow(
     /not issued for the usage "server auth"/,
   );
 });
 
-test("over TLS a certificate opens its own cluster, and one that has expired is told so", async () => {
+test("over TLS a certificate is accepted in its own cluster only, and the error reports an expired one", async () => {
   const authority = await createCertificateAuthority({ clock: systemClock });
   const past = createFakeClock(Date.now() - 2 * DAY_MS);
   const serving = await authority.issueServing([]);
@@ -135,6 +135,6 @@ test("over TLS a certificate opens its own cluster, and one that has expired is 
   expect(answers[0]).toBe('200 {"name":"jane"}');
   expect(answers[1]).toMatch(/^401 .*"message":"Unauthorized"/);
   expect(answers[2]).toMatch(
-    /^401 .*"message":"Unauthorized: the client certificate expired at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ; ask for a new one"/,
+    /^401 .*"message":"Unauthorized: the client certificate expired at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ; request a new one"/,
   );
 });

@@ -1,7 +1,8 @@
 /**
- * Certificates for requests: the subject and the other names that were asked for, the usages that the signer allows,
- * and nothing else of the request. One authority vouches for the clients of all logical clusters, so an extension says
- * in which of them the request was made: whoever may approve requests in one cluster must not make users of another.
+ * Certificates for CertificateSigningRequests: the requested subject and alternative names, the usages that the signer
+ * allows, and nothing else of the request. One authority signs the clients of all logical clusters, so an extension
+ * names the cluster of the request: a user who may approve requests in one cluster must not be able to create users of
+ * another.
  */
 import { X509Certificate, createPrivateKey } from "node:crypto";
 import { der, derItems, identifierOf, readDer, writeSubject, type CertificateRequest } from "../../api/index.ts";
@@ -9,21 +10,21 @@ import { FlotillaError, formatTime, required } from "../../base/index.ts";
 import { EXTENSION, assembleCertificate, authorityKey, contentsOf, extension, subjectBytes } from "./x509.ts";
 
 export interface RequestTerms {
-  /** In the words of the API; those that clients of a server need. */
+  /** API names of the usages; those that clients of an API server need. */
   usages: readonly string[];
   lifetimeMs: number;
-  /** The id of the logical cluster in which the certificate is good. */
+  /** The id of the logical cluster that accepts the certificate. */
   cluster: string;
 }
 
 /**
- * The UUID c6b8762d-aa52-406f-ba51-be2687d8a461 in parts, below the number under which everybody may make their own
- * that way. As one number below 2.25 it would be larger than Go reads.
+ * The UUID c6b8762d-aa52-406f-ba51-be2687d8a461 in parts, below the arc in which private OIDs may be created from
+ * UUIDs. As a single number below 2.25 it would be larger than Go can parse.
  */
 const CLUSTER_EXTENSION = "1.2.840.113556.1.8000.2554.50872.30253.43602.16495.47697.12461703.14197857";
-/** Clocks of clients are never quite right. */
+/** Allows for clock skew of clients. */
 const BACKDATE_MS = 5 * 60 * 1000;
-/** Of a certificate that lives longer than this, five minutes do not matter, and they are taken off its end. */
+/** For a longer lifetime the five minutes do not matter, so they are taken off its end. */
 const SHORT_MS = 8 * 60 * 60 * 1000;
 /** Bits from the left. */
 const KEY_USAGES: Readonly<Record<string, number>> = { "digital signature": 0, "key encipherment": 2 };
@@ -41,7 +42,7 @@ export function signRequest(
   if (nowMs >= signerEndMs)
     throw new FlotillaError(
       "Certificate",
-      `signing a certificate for ${JSON.stringify(request.commonName)}: the authority expired at ${formatTime(signerEndMs)}`,
+      `cannot sign a certificate for ${JSON.stringify(request.commonName)}: the authority expired at ${formatTime(signerEndMs)}`,
     );
   const endMs = nowMs + terms.lifetimeMs - (terms.lifetimeMs < SHORT_MS ? 0 : BACKDATE_MS);
   return assembleCertificate({
@@ -61,7 +62,10 @@ export function signRequest(
   });
 }
 
-/** The id of the cluster that a certificate was signed for; undefined for those that were not made for a request. */
+/**
+ * The id of the cluster that a certificate was signed for; undefined for certificates that were not signed for a
+ * CertificateSigningRequest.
+ */
 export function clusterOf(certificate: X509Certificate): string | undefined {
   const extensions = contentsOf(certificate).find(({ tag }) => tag === 0xa3);
   if (!extensions) return undefined;

@@ -1,4 +1,4 @@
-/** The client's HTTP transport against peers that misbehave or are old, over TLS. */
+/** The client's HTTP transport with misbehaving or old servers, over TLS. */
 import https from "node:https";
 import net from "node:net";
 import type { AddressInfo } from "node:net";
@@ -44,7 +44,7 @@ async function listen(server: net.Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A front end whose watches say one thing and then keep quiet. */
+/** A front end whose watches send one event and then nothing. */
 async function serveQuietWatch(): Promise<number> {
   const server = createHttpServer({
     handle: async () => ({
@@ -60,7 +60,7 @@ async function serveQuietWatch(): Promise<number> {
   return (await server.listen(0)).port;
 }
 
-test("a server that speaks only HTTP/1.1 is understood", async () => {
+test("supports a server that speaks only HTTP/1.1", async () => {
   const versions: string[] = [];
   const server = https.createServer({ cert: serving.certificate, key: serving.key }, (request, response) => {
     versions.push(request.httpVersion);
@@ -78,11 +78,11 @@ test("a server that speaks only HTTP/1.1 is understood", async () => {
 
 describe("trust", () => {
   const cases: Record<string, { options: () => Partial<Http2TransportOptions>; want: RegExp }> = {
-    "an unknown authority is explained": {
+    "the error explains an unknown authority": {
       options: () => ({ ca: stranger.certificate }),
       want: /CA that is not trusted; give it with certificate-authority-data/,
     },
-    "a certificate for another name is explained": {
+    "the error explains a certificate for another name": {
       options: () => ({ serverName: "oslo.example" }),
       want: /is for another name; use a name that it lists, or set tls-server-name/,
     },
@@ -95,7 +95,7 @@ describe("trust", () => {
     });
   }
 
-  test("a server that is known under another name is trusted under it", async () => {
+  test("a server with another TLS server name is trusted under that name", async () => {
     const port = await serveQuietWatch();
 
     const answer = await connect(port, { serverName: "localhost" }).raw({ cluster: "oslo", method: "HEAD", path: "/" });
@@ -103,7 +103,7 @@ describe("trust", () => {
     expect(answer.status).toBe(200);
   });
 
-  test("a port without TLS is explained", async () => {
+  test("the error explains a port without TLS", async () => {
     const port = await listen(
       net.createServer(
         (socket) =>
@@ -118,7 +118,7 @@ describe("trust", () => {
   });
 });
 
-test("after a failed attempt requests fail at once, and the next attempt comes after the back-off", async () => {
+test("after a failed connection requests fail immediately until the backoff has passed", async () => {
   let attempts = 0;
   const port = await listen(
     net.createServer((socket) => {
@@ -141,7 +141,7 @@ test("after a failed attempt requests fail at once, and the next attempt comes a
   expect(attempts).toBeGreaterThan(afterFirst);
 });
 
-test("a peer that falls silent is given up, and its watch ends with an error", async () => {
+test("a server that stops responding is disconnected, and its watch ends with an error", async () => {
   const upstream = await serveQuietWatch();
   const sockets: net.Socket[] = [];
   const proxy = net.createServer((socket) => {

@@ -1,39 +1,41 @@
 /**
- * One request on the wire, over HTTP/2 or HTTP/1.1: what the rest of the front end needs to know of either.
+ * One request on the wire, over HTTP/2 or HTTP/1.1: the common interface for the rest of the front end.
  *
- * HTTP/2 uses Node's stream interface, which costs a third less than its compatible one.
+ * HTTP/2 uses Node's stream API, which costs a third less than its compatibility API.
  */
 import http2 from "node:http2";
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { Duplex, Readable, Writable } from "node:stream";
 
-/** An import would make a module namespace of `node:http`, for which Node also loads its fetch and WebSocket: 10 MB. */
+/**
+ * An import would create a module namespace of `node:http`, for which Node also loads its fetch and WebSocket: 10 MB.
+ */
 const { STATUS_CODES } = process.getBuiltinModule("node:http");
 
 export type Headers = Readonly<Record<string, string | undefined>>;
 
 export interface Wire {
   readonly method: string;
-  /** Path and query as they came. */
+  /** Path and query, unmodified. */
   readonly url: string;
   readonly headers: Headers;
-  /** Names and values by turns, each line as it came. */
+  /** Alternating names and values, one pair per header line. */
   readonly rawHeaders: readonly string[];
   /** False when the request ended with its headers. */
   readonly hasBody: boolean;
   readonly input: Readable;
   readonly output: Writable;
   readonly closed: boolean;
-  /** Sends the head, with the length of the body where it is known; with `end` nothing follows. */
+  /** Sends the headers, with the length of the body where it is known; with `end` no body follows. */
   respond(status: number, headers: Record<string, string | string[]>, length: number | undefined, end: boolean): void;
-  /** Set when the peer asks for another protocol on this connection. */
+  /** Set when the client requests a protocol upgrade on this connection. */
   readonly upgrade?: { readonly socket: Duplex; readonly head: Buffer };
-  /** Lets go of the rest of a request that was answered before it had come completely. */
+  /** Discards the rest of a request that was answered before it arrived completely. */
   discardInput(): void;
   destroy(): void;
 }
 
-/** They belong to one HTTP/1.1 connection. HTTP/2 forbids them, and Node sets its own for HTTP/1.1. */
+/** Headers of a single HTTP/1.1 connection. HTTP/2 forbids them, and Node sets its own for HTTP/1.1. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   "connection",
   "keep-alive",
@@ -47,7 +49,7 @@ export function http2Wire(
   headers: http2.IncomingHttpHeaders,
   rawHeaders: readonly string[],
 ): Wire {
-  // The only header that Node hands over as a list is set-cookie, which no request carries.
+  // The only header that Node returns as a list is set-cookie, which requests do not have.
   return new Http2Wire(stream, headers as Headers, rawHeaders);
 }
 
@@ -82,7 +84,7 @@ class Http2Wire implements Wire {
   }
 
   discardInput(): void {
-    // "No error" after a complete answer tells the peer to stop sending and to keep the answer.
+    // "No error" after a complete response asks the client to stop sending and to keep the response.
     if (this.output.writableFinished) this.output.close(http2.constants.NGHTTP2_NO_ERROR);
     else this.output.once("finish", () => this.output.close(http2.constants.NGHTTP2_NO_ERROR));
   }
@@ -110,11 +112,11 @@ export function http1Wire(request: IncomingMessage, response: ServerResponse): W
       for (const name in headers) if (!HOP_BY_HOP.has(name.toLowerCase())) head[name] = headers[name];
       response.writeHead(status, head);
       if (end) response.end();
-      // Node keeps the head back until there is a body; a watch may have nothing to say for minutes.
+      // Node delays the headers until there is a body; a watch may have no events for minutes.
       else if (length === undefined) response.flushHeaders();
     },
     discardInput() {
-      // The connection cannot be used again while an unread body is on it.
+      // The connection cannot be reused while it has an unread body.
       response.shouldKeepAlive = false;
     },
     destroy: () => void request.socket.destroy(),
@@ -122,8 +124,8 @@ export function http1Wire(request: IncomingMessage, response: ServerResponse): W
 }
 
 /**
- * An HTTP/1.1 request that asks for another protocol. Node gives us its bare socket, so the head is written by hand,
- * and the connection ends with an answer that is not the upgrade.
+ * An HTTP/1.1 upgrade request. Node passes its bare socket, so the headers are written manually, and the connection
+ * ends after a response that is not the upgrade.
  */
 export function upgradeWire(request: IncomingMessage, socket: Duplex, head: Buffer): Wire {
   return {
@@ -151,7 +153,7 @@ export function upgradeWire(request: IncomingMessage, socket: Duplex, head: Buff
       if (end && status !== 101) socket.end();
     },
     discardInput() {
-      // The connection ends with the answer anyway.
+      // The connection ends with the response anyway.
     },
     destroy: () => void socket.destroy(),
   };

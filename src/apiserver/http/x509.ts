@@ -1,6 +1,6 @@
 /**
- * Writes an X.509 certificate (RFC 5280): P-256 keys, signed with ECDSA and SHA-256. Reading and checking them is
- * Node's own work; of an issuer only its name is taken here, byte for byte, because the two must compare equal.
+ * Writes X.509 certificates (RFC 5280): P-256 keys, signed with ECDSA and SHA-256. Node parses and verifies them; only
+ * the issuer's name is read here, byte for byte, because issuer and subject must compare equal.
  */
 import { X509Certificate, createHash, createPublicKey, randomBytes, sign } from "node:crypto";
 import type { KeyObject } from "node:crypto";
@@ -16,9 +16,9 @@ export interface CertificateContents {
   publicKey: KeyObject;
   notBeforeMs: number;
   notAfterMs: number;
-  /** Unset makes an authority that vouches for itself. */
+  /** Unset creates a self-signed authority. */
   issuer?: { certificate: string; usage: "serverAuth" | "clientAuth"; hosts?: readonly string[] };
-  /** The issuer's, or the authority's own. */
+  /** The key of the issuer, or of the authority itself. */
   signingKey: KeyObject;
 }
 
@@ -63,7 +63,7 @@ export function writeCertificate({
   });
 }
 
-/** The parts of a certificate in DER; PEM of the signed whole. */
+/** Assembles and signs the DER parts of a certificate; returns PEM. */
 export function assembleCertificate(parts: {
   issuerName: Uint8Array;
   name: Uint8Array;
@@ -109,7 +109,7 @@ function leafExtensions(
   ];
 }
 
-/** Which key signed it. */
+/** Identifies the key that signed the certificate. */
 export function authorityKey(issuing: X509Certificate): Buffer {
   const key = createPublicKey(issuing.publicKey.export({ type: "spki", format: "pem" })).export({
     type: "spki",
@@ -118,7 +118,7 @@ export function authorityKey(issuing: X509Certificate): Buffer {
   return extension(EXTENSION.authorityKey, der.sequence(der.tagged(0x80, keyIdentifier(key))));
 }
 
-/** Only what is critical says so: false is the default, and DER leaves defaults out. */
+/** The critical flag is written only when true: false is the default, and DER omits defaults. */
 export function extension(identifier: string, value: Uint8Array, critical = false): Buffer {
   return der.sequence(der.identifier(identifier), ...(critical ? [der.boolean(true)] : []), der.bytes(value));
 }
@@ -136,7 +136,7 @@ function alternativeName(host: string): Buffer {
   return isIPv6(host) ? der.tagged(0x87, addressBytes(host)) : der.tagged(0x82, Buffer.from(host));
 }
 
-/** The sixteen bytes of an address in any of its spellings: a URL writes it in one form, groups in hexadecimal. */
+/** The sixteen bytes of an IPv6 address in any notation: URL parsing normalizes it to hexadecimal groups. */
 function addressBytes(host: string): Buffer {
   const [before = "", after] = new URL(`http://[${host}]`).hostname.slice(1, -1).split("::");
   const groupsOf = (text: string): number[] =>
@@ -147,7 +147,7 @@ function addressBytes(host: string): Buffer {
   return Buffer.from(groups.flatMap((group) => [group >> 8, group & 0xff]));
 }
 
-/** RFC 5280, 4.2.1.2: the SHA-1 of the key's bits, which are a name here and no proof of anything. */
+/** RFC 5280, 4.2.1.2: the SHA-1 of the key's bits, used as an identifier and not for security. */
 function keyIdentifier(publicBytes: Uint8Array): Buffer {
   const [, bits] = derItems(readDer(publicBytes));
   return createHash("sha1")
@@ -155,21 +155,18 @@ function keyIdentifier(publicBytes: Uint8Array): Buffer {
     .digest();
 }
 
-/**
- * Who a certificate is for, as its bytes say it: the field after version, serial number, algorithm, issuer and
- * validity.
- */
+/** The subject of a certificate in DER: the field after version, serial number, algorithm, issuer and validity. */
 export function subjectBytes(certificate: X509Certificate): Uint8Array {
   return required(contentsOf(certificate)[5], "the subject of a certificate that Node could read").whole;
 }
 
-/** The parts of what is signed: version, serial number, algorithm, issuer, validity, subject, key, extensions. */
+/** The signed parts: version, serial number, algorithm, issuer, validity, subject, key, extensions. */
 export function contentsOf(certificate: X509Certificate): DerValue[] {
   const [contents] = derItems(readDer(certificate.raw));
   return derItems(required(contents, "the contents of a certificate that Node could read"));
 }
 
-/** 127 random bits: positive, and never the same twice. */
+/** 127 random bits: positive and unique. */
 function serialNumber(): Buffer {
   const bytes = randomBytes(16);
   bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40;

@@ -16,8 +16,8 @@ const seen = (resource: string): ObservedRequest => ({
   dryRun: false,
 });
 
-describe("the figures of a server", () => {
-  test("OP-5: count requests by what they asked for and how they were answered", async () => {
+describe("the metrics of a server", () => {
+  test("count requests by verb, resource and status code", async () => {
     const { request } = await createTestServer();
     await request("POST", "/api/v1/namespaces/default/configmaps", makeConfigMap("a"));
     await request("GET", "/api/v1/namespaces/default/configmaps/missing");
@@ -35,7 +35,7 @@ describe("the figures of a server", () => {
     expect(text).toMatch(/^process_resident_memory_bytes \d+$/m);
   });
 
-  test("OP-5: are those of one logical cluster", async () => {
+  test("belong to one logical cluster", async () => {
     const { request } = await createTestServer({ clusters: { hub: "hub", paris: "hub" } });
     await request("GET", "/clusters/paris/api/v1/namespaces");
 
@@ -43,7 +43,7 @@ describe("the figures of a server", () => {
     expect((await request("GET", "/clusters/paris/metrics")).text).toContain('verb="LIST"');
   });
 
-  test("start at zero in a cluster that is made again", async () => {
+  test("start at zero in a recreated cluster", async () => {
     const { request, server } = await createTestServer({ clusters: { hub: "hub", paris: "hub" } });
     await request("GET", "/clusters/paris/api/v1/namespaces");
 
@@ -53,7 +53,7 @@ describe("the figures of a server", () => {
     expect((await request("GET", "/clusters/paris/metrics")).text).not.toContain('verb="LIST"');
   });
 
-  test("tell of the controllers in this process on the hub, once for all clusters", async () => {
+  test("include the controllers of this process on the hub, once for all clusters", async () => {
     const controllers = {
       problems: () => [],
       writeMetrics: (text: MetricsText) => text.sample("workqueue_depth", [["name", "deployment"]], 3),
@@ -66,7 +66,7 @@ describe("the figures of a server", () => {
     expect(member.text).not.toContain("workqueue_depth");
   });
 
-  test("tell what is known of a member's workloads on its own page, and of all members on a page of the hub", async () => {
+  test("include a member's workloads on its own page, and all members on a page of the hub", async () => {
     const workloads = {
       write: (text: MetricsText, cluster: string) => text.sample("kruise_cloneset_created", [["cloneset", cluster]], 1),
       page: (only?: string) => `of ${only ?? "all"}\n`,
@@ -90,7 +90,7 @@ describe("the figures of a server", () => {
     ]);
   });
 
-  test("leave out requests that are answered when their cluster is gone", () => {
+  test("omit requests that finish after their cluster was removed", () => {
     const served = new Set(["hub"]);
     const metrics = createServerMetrics((cluster) => served.has(cluster));
     metrics.begin(false);
@@ -103,7 +103,7 @@ describe("the figures of a server", () => {
     expect(text).toContain('apiserver_current_inflight_requests{request_kind="readOnly"} 0\n');
   });
 
-  test("OP-5: count watches while they are open, and their events", () => {
+  test("count open watches and their events", () => {
     const metrics = createServerMetrics();
     const meter = metrics.watch(seen("pods"));
 
@@ -119,7 +119,7 @@ describe("the figures of a server", () => {
     expect(after).toContain('apiserver_watch_events_total{group="",resource="pods",version="v1"} 3\n');
   });
 
-  test("do not grow without bound when kinds come and go", () => {
+  test("are bounded when kinds are created and deleted", () => {
     const metrics = createServerMetrics();
 
     for (let index = 0; index < 6000; index++) {

@@ -1,13 +1,13 @@
 /**
- * What the API server counts about itself, under the names that Kubernetes' dashboards know. Every logical cluster has
- * its own figures, as if it were a server of its own; those of the process are the same for all.
+ * Metrics of the API server, under the names that Kubernetes dashboards use. Every logical cluster has its own metrics,
+ * as if it were a separate server; those of the process are the same for all.
  *
- * Labels are taken from resources that are served, never from what a peer sent, and the number of series is bounded.
+ * Labels come from served resources, never from client input, and the number of series is bounded.
  */
 import { Histogram, MetricsText, writeGauge, writeProcessMetrics } from "../../base/index.ts";
 import type { Labels, Metric } from "../../base/index.ts";
 
-/** Upper bounds in seconds, those of Kubernetes' request durations, so that its dashboards work. */
+/** Upper bounds in seconds, the same as those of Kubernetes' request durations, so that its dashboards work. */
 const DURATION_BUCKETS: readonly number[] = [
   0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
 ];
@@ -16,38 +16,38 @@ const REQUEST_LABELS = ["component", "dry_run", "group", "resource", "scope", "s
 const REQUESTS: Metric = {
   name: "apiserver_request_total",
   type: "counter",
-  help: "Requests by what they asked for and how they were answered.",
+  help: "Requests by verb, resource and response code.",
   labels: ["code", ...REQUEST_LABELS],
 };
 const DURATIONS: Metric = {
   name: "apiserver_request_duration_seconds",
   type: "histogram",
-  help: "How long requests took, without watches.",
+  help: "Duration of requests other than watches.",
   labels: REQUEST_LABELS,
   buckets: DURATION_BUCKETS,
 };
 const IN_FLIGHT: Metric = {
   name: "apiserver_current_inflight_requests",
   type: "gauge",
-  help: "Requests that are being answered, in all logical clusters.",
+  help: "Requests in progress, in all logical clusters.",
   labels: ["request_kind"],
 };
 const LONG_RUNNING: Metric = {
   name: "apiserver_longrunning_requests",
   type: "gauge",
-  help: "Watches that are open.",
+  help: "Open watches.",
   labels: ["component", "group", "resource", "scope", "subresource", "verb", "version"],
 };
 const WATCH_EVENTS: Metric = {
   name: "apiserver_watch_events_total",
   type: "counter",
-  help: "Events that were told to watchers.",
+  help: "Events sent to watchers.",
   labels: ["group", "resource", "version"],
 };
 const BACKLOG: Metric = {
   name: "flotilla_watch_backlog_bytes",
   type: "gauge",
-  help: "What watches hold for peers that have not read it yet; at 8 MiB writers to the cluster wait.",
+  help: "Bytes buffered for watchers that have not read them yet; at 8 MiB writes to the cluster wait.",
   labels: [],
 };
 const OBJECTS: Metric = {
@@ -67,7 +67,7 @@ export const serverMetrics: readonly Metric[] = [
   OBJECTS,
 ];
 
-/** What a request turned out to be; filled while it is answered. */
+/** The labels of a request; filled in while it is handled. */
 export interface ObservedRequest {
   cluster: string;
   verb: string;
@@ -80,22 +80,22 @@ export interface ObservedRequest {
 }
 
 export interface ServerMetrics {
-  /** A request begins; the answer is called when it is answered. */
+  /** A request starts; `end` is called when it finishes. */
   begin(isMutating: boolean): void;
   end(isMutating: boolean, request: ObservedRequest, code: number, seconds: number): void;
-  /** A watch begins: what counts its events, and what ends it. */
+  /** A watch starts: returns the meter that counts its events and ends it. */
   watch(request: ObservedRequest): WatchMeter;
-  /** The figures of one cluster as text. `more` adds figures of other parts. */
+  /** The metrics of one cluster as text. `more` adds metrics of other components. */
   render(cluster: string, stored: StoredFigures, more?: (text: MetricsText) => void): string;
-  /** The cluster is gone: a later one of its name starts at zero. */
+  /** The cluster was removed: a later cluster of the same name starts at zero. */
   forget(cluster: string): void;
 }
 
-/** What is looked up when somebody asks. */
+/** Values that are looked up on each scrape. */
 export interface StoredFigures {
   /** Stored objects by resource. */
   objects: ReadonlyMap<string, number>;
-  /** What watches hold for their peers. */
+  /** Bytes that watches buffer for their clients. */
   backlogBytes: number;
 }
 
@@ -121,7 +121,7 @@ interface ClusterSeries {
   readonly watches: Map<string, WatchSeries>;
 }
 
-/** Kinds times verbs of one cluster stay far below; a client that makes definitions in a loop does not. */
+/** The kinds times verbs of one cluster stay far below this; a client that creates CRDs in a loop does not. */
 const MAX_SERIES_PER_CLUSTER = 5000;
 const OTHER: Pick<ObservedRequest, "group" | "version" | "resource" | "subresource"> = {
   group: "other",
@@ -130,7 +130,7 @@ const OTHER: Pick<ObservedRequest, "group" | "version" | "resource" | "subresour
   subresource: "",
 };
 
-/** Requests to clusters that are not served any more, when they are answered at last, are nobody's figures. */
+/** Requests that finish after their cluster was removed are not counted. */
 export function createServerMetrics(isServed: (cluster: string) => boolean = () => true): ServerMetrics {
   const clusters = new Map<string, ClusterSeries>();
   let readOnly = 0;
@@ -153,7 +153,7 @@ export function createServerMetrics(isServed: (cluster: string) => boolean = () 
       if (request.cluster !== "" && !isServed(request.cluster)) return;
       const series = requestSeries(seriesOf(request.cluster).requests, request);
       series.codes.set(code, (series.codes.get(code) ?? 0) + 1);
-      // How long a watch lasts says nothing about how fast the server is.
+      // The duration of a watch is no measure of the server's speed.
       if (request.verb !== "WATCH") series.duration.observe(seconds);
     },
     watch(request) {

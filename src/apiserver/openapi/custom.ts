@@ -1,13 +1,13 @@
 /**
- * The schema of a custom resource as OpenAPI v3 shows it: what the definition says, with the fields that every object
- * has and what the extensions mean spelled out.
+ * OpenAPI v3 schema of a custom resource: the CRD's schema plus the fields every object has, with the `x-kubernetes`
+ * extensions expanded.
  */
 import type { JsonObject } from "../../base/index.ts";
 import type { Schema } from "../../machinery/index.ts";
 import type { ServedVersion } from "../clusters/resources.ts";
 import { OBJECT_META, refTo } from "./types.ts";
 
-/** `com.example.stable.v1.CronTab`: the domain of the group, turned round. */
+/** `com.example.stable.v1.CronTab`: the group's domain labels in reverse order. */
 export function customName({ resource: { kind }, version }: ServedVersion): string {
   return `${kind.group.split(".").toReversed().join(".")}.${version}.${kind.kind}`;
 }
@@ -15,9 +15,9 @@ export function customName({ resource: { kind }, version }: ServedVersion): stri
 const METADATA: JsonObject = { description: "Standard object's metadata.", allOf: [refTo(OBJECT_META)] };
 const API_VERSION: JsonObject = {
   type: "string",
-  description: "APIVersion defines the version of the schema that this object is written in.",
+  description: "APIVersion defines the versioned schema of this representation of an object.",
 };
-const KIND: JsonObject = { type: "string", description: "Kind says what this object is." };
+const KIND: JsonObject = { type: "string", description: "Kind is the resource type that this object represents." };
 
 export function customSchema({ resource: { kind }, version, schema }: ServedVersion): JsonObject {
   const { apiVersion: _a, kind: _k, metadata: _m, ...own } = schema.properties ?? {};

@@ -1,30 +1,35 @@
-/** What the fields mean that every object has, in our own words: `kubectl explain` shows them for all kinds. */
+/**
+ * Descriptions of the metadata fields that every object has, in our own words. `kubectl explain` shows them for all
+ * kinds.
+ */
 export const META_DESCRIPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   ObjectMeta: {
-    annotations: "Annotations are notes of tools and people. They are not selected by.",
-    creationTimestamp: "CreationTimestamp is a timestamp of when the server created the object. Clients cannot set it.",
+    annotations: "Annotations hold non-identifying metadata for tools and users. They cannot be used in selectors.",
+    creationTimestamp: "CreationTimestamp is the time at which the server created the object. Clients cannot set it.",
     deletionGracePeriodSeconds:
-      "DeletionGracePeriodSeconds says how long the object may take to end; set when its deletion is asked for.",
+      "DeletionGracePeriodSeconds is the number of seconds the object has to terminate gracefully; set when its deletion is requested.",
     deletionTimestamp:
-      "DeletionTimestamp says when the object will be gone; set when its deletion is asked for. Its finalizers come first.",
-    finalizers: "Finalizers name who has work to do before the object may go. It stays until the list is empty.",
-    generateName: "GenerateName is what the server begins a name with that it makes up, when no name is given.",
+      "DeletionTimestamp is the time after which the object is deleted; set when its deletion is requested. The object is not removed before its finalizers are.",
+    finalizers:
+      "Finalizers must be empty before the object is deleted. Each entry identifies the component that will remove it from the list.",
+    generateName: "GenerateName is the prefix of a name that the server generates when no name is given.",
     generation:
-      "Generation counts the changes of what is wanted. A status that names an older one is not about the newest.",
-    labels: "Labels are what objects are selected by.",
-    managedFields: "ManagedFields say who owns which fields. The server keeps them for apply.",
-    name: "Name is unique among the objects of a kind in a namespace, and never changes.",
-    namespace: "Namespace is where the object lives; empty for kinds of the whole cluster.",
-    ownerReferences: "OwnerReferences name what the object belongs to. When all owners are gone, so is the object.",
+      "Generation is a sequence number of the desired state. A status that names an older generation does not describe the newest one.",
+    labels: "Labels are key-value pairs that selectors match.",
+    managedFields: "ManagedFields record which field manager owns which fields. The server maintains them for apply.",
+    name: "Name is unique among the objects of a kind in a namespace, and cannot be changed.",
+    namespace: "Namespace is the namespace of the object; empty for cluster-scoped kinds.",
+    ownerReferences:
+      "OwnerReferences list the objects that own this object. When all owners are deleted, the object is garbage-collected.",
     resourceVersion:
-      "ResourceVersion names this state of the object. It says nothing by itself; send it back to make sure that nothing changed meanwhile.",
-    selfLink: "SelfLink is not set any more.",
-    uid: "UID tells the object apart from all others that ever were, also of the same name.",
+      "ResourceVersion identifies this version of the object. It is opaque to clients; send it back in an update to detect concurrent changes.",
+    selfLink: "SelfLink is no longer set.",
+    uid: "UID distinguishes the object from all others, including earlier ones of the same name.",
   },
   ListMeta: {
-    continue: "Continue is set when there is more: the next request sends it back.",
-    remainingItemCount: "RemainingItemCount is about how much more there is, when it is known.",
-    resourceVersion: "ResourceVersion is the state that the list shows, and where a watch goes on.",
-    selfLink: "SelfLink is not set any more.",
+    continue: "Continue is set when the list has more items; send it back in the next request.",
+    remainingItemCount: "RemainingItemCount is the approximate number of items not included in this list, when known.",
+    resourceVersion: "ResourceVersion is the version of the list, from which a watch can continue.",
+    selfLink: "SelfLink is no longer set.",
   },
 };

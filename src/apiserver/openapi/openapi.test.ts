@@ -13,7 +13,7 @@ async function document(
 }
 
 describe("OpenAPI v3", () => {
-  test("OA-1: an address with the hash may be kept for ever, and one with another hash leads to it", async () => {
+  test("a document URL with the current hash is cacheable forever, and one with another hash redirects to it", async () => {
     const { request } = await createTestServer();
     const { text } = await request("GET", "/openapi/v3");
     const { serverRelativeURL } = (JSON.parse(text) as { paths: Record<string, { serverRelativeURL: string }> }).paths[
@@ -28,7 +28,7 @@ describe("OpenAPI v3", () => {
     expect([wrong.status, wrong.headers.location]).toEqual([301, serverRelativeURL]);
   });
 
-  test("OA-1: the addresses are the same in every cluster, because clients put what they reach it with in front", async () => {
+  test("document URLs are the same in every cluster, because clients prepend their own prefix", async () => {
     const { request } = await createTestServer({ clusters: { hub: "hub", paris: "hub" } });
 
     const [hub, paris] = [await request("GET", "/openapi/v3"), await request("GET", "/clusters/paris/openapi/v3")];
@@ -37,7 +37,7 @@ describe("OpenAPI v3", () => {
     expect(hub.text).toContain('{"serverRelativeURL":"/openapi/v3/apis/apps/v1?hash=');
   });
 
-  test("OA-1: every document of the index is there", async () => {
+  test("every document in the index exists", async () => {
     const { request } = await createTestServer();
     const { text } = await request("GET", "/openapi/v3");
     const names = Object.keys((JSON.parse(text) as { paths: object }).paths);
@@ -57,7 +57,7 @@ describe("OpenAPI v3", () => {
     expect(new Set(answers)).toEqual(new Set([200]));
   });
 
-  test("OA-2: writes say that they can be tried and that fields are validated", async () => {
+  test("write operations declare dryRun and fieldValidation", async () => {
     const { paths } = await document(await createTestServer(), "apis/apps/v1");
 
     const patch = paths["/apis/apps/v1/namespaces/{namespace}/deployments/{name}"]?.patch as JsonObject;
@@ -75,7 +75,7 @@ describe("OpenAPI v3", () => {
     ]);
   });
 
-  test("OA-4: a field says how it is merged, and a type is referred to by its name upstream", async () => {
+  test("a field declares its merge strategy, and a type is referenced by its upstream name", async () => {
     const { components } = await document(await createTestServer(), "apis/apps/v1");
 
     expect(components.schemas["io.k8s.api.core.v1.PodSpec"]).toHaveProperty("properties.containers", {
@@ -91,7 +91,7 @@ describe("OpenAPI v3", () => {
     });
   });
 
-  test("every reference leads somewhere", async () => {
+  test("every $ref resolves", async () => {
     for (const name of ["api/v1", "apis/apps/v1", "apis/apiextensions.k8s.io/v1"]) {
       const found = await document(await createTestServer(), name);
 
@@ -103,7 +103,7 @@ describe("OpenAPI v3", () => {
     }
   });
 
-  test("documents are not made again for clusters that serve the same", async () => {
+  test("documents are shared by clusters that serve the same resources", async () => {
     const { server, request } = await createTestServer({ clusters: { hub: "hub", paris: "hub" } });
     await server.addCluster("oslo", "hub");
 
@@ -137,7 +137,7 @@ describe("a custom resource", () => {
   const definition = (openAPIV3Schema: JsonObject): JsonObject =>
     makeDefinition({ versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema } }] });
 
-  test("OA-5: is published in v3 with what every object has", async () => {
+  test("is published in v3 with metadata, apiVersion and kind", async () => {
     const server = await createTestServer();
     await server.request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition(schema));
 
@@ -155,7 +155,7 @@ describe("a custom resource", () => {
     });
   });
 
-  test("OA-5: is published in v2 without what v2 cannot say", async () => {
+  test("is published in v2 without the keywords that v2 lacks", async () => {
     const { request } = await createTestServer();
     await request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition(schema));
 
@@ -175,7 +175,7 @@ describe("a custom resource", () => {
     });
   });
 
-  test("OA-5: that is open at its root is a bare object in v2", async () => {
+  test("that preserves unknown fields at its root is a bare object in v2", async () => {
     const { request } = await createTestServer();
     await request(
       "POST",
@@ -193,7 +193,7 @@ describe("a custom resource", () => {
 });
 
 describe("OpenAPI v2", () => {
-  test("OA-3: is protobuf for those who ask for it, under a name that Go can read", async () => {
+  test("is sent as protobuf on request, with a content type that Go can parse", async () => {
     const { request } = await createTestServer();
 
     const { status, headers, response } = await request("GET", "/openapi/v2", undefined, {
@@ -208,7 +208,7 @@ describe("OpenAPI v2", () => {
     expect(Buffer.from(response.body as Uint8Array).subarray(0, 5)).toEqual(Buffer.from([0x0a, 3, 0x32, 0x2e, 0x30]));
   });
 
-  test("is not sent in forms that it does not have", async () => {
+  test("an unsupported Accept type is rejected", async () => {
     const { request } = await createTestServer();
 
     expect((await request("GET", "/openapi/v2", undefined, { accept: "text/html" })).status).toBe(406);

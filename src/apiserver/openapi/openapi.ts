@@ -1,8 +1,8 @@
 /**
- * OpenAPI documents. kubectl reads v3, one document per group and version, to learn that fields are validated here and
- * to explain kinds; v2, one document for everything, is for older clients and tools.
+ * OpenAPI documents. kubectl reads v3, one document per group and version, to detect field validation and to explain
+ * kinds. v2, one document for everything, is for older clients and tools.
  *
- * Documents are made when somebody asks for them and kept as bytes. Clusters that serve the same versions share them.
+ * Documents are built on first request and cached as bytes. Clusters that serve the same versions share them.
  */
 import { createHash } from "node:crypto";
 import type { JsonObject } from "../../base/index.ts";
@@ -30,7 +30,7 @@ const PRIVATE = "no-cache, private";
 const YEAR_MS = 365 * 24 * 3600 * 1000;
 const V2_PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 
-/** `nowMs` is for saying until when a document may be kept. */
+/** `nowMs` determines the expiry time of a cacheable document. */
 export function openApiV3Response(
   table: ResourceTable,
   name: string | undefined,
@@ -59,7 +59,7 @@ export function openApiV3Response(
   };
 }
 
-/** With `expiresMs` the address names its content, which never changes. */
+/** With `expiresMs` the URL contains the content hash, so the content never changes. */
 function documentResponse(
   { body, hash }: Document,
   type: string,
@@ -80,9 +80,8 @@ function documentResponse(
 }
 
 /**
- * The addresses are those of a server of its own, as Kubernetes gives them: clients put the prefix in front that they
- * reach it with, which is `/clusters/<name>` or, through the proxy of a Cluster, another one that this server cannot
- * know.
+ * The URLs have no prefix, as in Kubernetes: clients prepend the prefix they reach the server with. This is
+ * `/clusters/<name>` or, through the proxy of a Cluster, another one that this server cannot know.
  */
 function indexResponse(table: ResourceTable): ApiResponse {
   const paths = memoized(table, "openapi index", () =>
@@ -98,7 +97,7 @@ function indexResponse(table: ResourceTable): ApiResponse {
   );
 }
 
-/** Documents of resources, and of the pages that say what there is. */
+/** Documents of resources, and of the discovery pages. */
 function namesOf(table: ResourceTable): string[] {
   const names = ["api", "apis", "version"];
   for (const group of groupsOf(table)) {
@@ -131,7 +130,7 @@ const finished = (document: JsonObject): Document => {
 };
 const hashOf = (body: Uint8Array): string => createHash("sha512").update(body).digest("hex").toUpperCase();
 
-/** Documents by the first of their resources, so that tables that serve the same group share its document. */
+/** Documents by the first of their resources, so that tables that serve the same group share a document. */
 const documents = new WeakMap<Resource, { served: readonly ServedVersion[]; document: Document }[]>();
 
 function sharedDocument(served: readonly ServedVersion[], path: string): Document {
@@ -166,14 +165,14 @@ function makeDocument(served: readonly ServedVersion[], path: string): V3Documen
 function resourcePaths(served: ServedVersion, path: string, components: Components): JsonObject {
   const { kind, listKind } = served.resource;
   const own = { group: kind.group, version: served.version, kind: kind.kind };
-  // Flotilla's own kinds state their schema in code, as a definition does; there is no table for them.
+  // Flotilla's own kinds state their schema in code, as a CRD does; there is no fact table for them.
   const hasTable = kind.builtIn && kind.group !== "flotilla.dev" && !kind.source;
   const object = hasTable ? components.addKind(own) : customName(served);
   if (!hasTable) components.schemas[object] = customSchema(served);
   const list = components.addList(object, own, listKind, kind.builtIn);
   const others = new Map<string, string>();
   for (const { name, kind: other } of subresourcesOf(served.resource, served.subresources)) {
-    // The options of connections are parameters, not a body; they have no schema.
+    // The options of connect subresources are query parameters, not a body; they have no schema.
     if (other && (other.version || kind.subresources.actions?.[name]))
       others.set(
         name,
@@ -187,7 +186,7 @@ function resourcePaths(served: ServedVersion, path: string, components: Componen
   return pathsOf(served, path, { object, list, ofSubresource: ({ name }) => others.get(name) ?? object });
 }
 
-/** A page of discovery, or the version: answered as JSON, of which no schema is given. */
+/** A discovery or version page: JSON without a published schema. */
 function pageDocument(name: string): V3Document {
   const group = name.startsWith("apis/") ? name.slice("apis/".length) : "core";
   const get = {
@@ -206,7 +205,7 @@ export function openApiV2Response(
   { major, minor }: VersionInfo,
   request: ApiRequest,
 ): ApiResponse {
-  // The form with the at sign is what clients ask for, and what Go cannot read as the type of an answer.
+  // Clients request the form with the at sign, which Go cannot parse as the Content-Type of a response.
   const type = acceptedType(request.headers.accept, [
     "application/json",
     V2_PROTOBUF,

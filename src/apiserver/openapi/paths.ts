@@ -1,4 +1,4 @@
-/** The paths of a resource in OpenAPI v3: which methods there are, what they take and what they answer. */
+/** The paths of a resource in OpenAPI v3: its methods, their parameters and responses. */
 import type { JsonObject } from "../../base/index.ts";
 import { connectShapes } from "../connect/shapes.ts";
 import { subresourcesOf, verbsOf } from "../read/discovery.ts";
@@ -7,11 +7,11 @@ import { DELETE_OPTIONS, PATCH, STATUS, refTo } from "./types.ts";
 import type { GroupVersionKind } from "./types.ts";
 import type { ServedVersion } from "../clusters/resources.ts";
 
-/** What the operations of a resource refer to. */
+/** Components that the operations of a resource refer to. */
 export interface PathSchemas {
   object: string;
   list: string;
-  /** The component of a subresource that speaks another kind. */
+  /** The component of a subresource that has another kind. */
   ofSubresource(subresource: Subresource): string;
 }
 
@@ -59,7 +59,7 @@ const STREAMS = [
   parameter("stdout", "boolean"),
   parameter("tty", "boolean"),
 ];
-/** The options of the subresources that lead somewhere, by the kind of the options. */
+/** The options of connect subresources, by the kind of the options. */
 const CONNECT_PARAMETERS: Readonly<Record<string, JsonObject[]>> = {
   PodAttachOptions: STREAMS,
   PodExecOptions: [parameter("command"), ...STREAMS],
@@ -89,7 +89,7 @@ function groupTitle(group: string): string {
 }
 const capitalized = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
-/** `rbacAuthorization_v1`: what tools group operations by. */
+/** `rbacAuthorization_v1`: the tag by which tools group operations. */
 export function tagOf(group: string, version: string): string {
   const title = groupTitle(group);
   return `${title.slice(0, 1).toLowerCase()}${title.slice(1)}_${version}`;
@@ -104,11 +104,11 @@ class ResourcePaths {
   readonly #collection: string;
   readonly #base: string;
   readonly #schemas: PathSchemas;
-  /** Parameters of the path itself, before the name. */
+  /** Path parameters before the name. */
   readonly #scope: JsonObject[];
   readonly #title: string;
   readonly #tags: string[];
-  /** `NamespacedPod` in the names of operations. */
+  /** `NamespacedPod` in operation ids. */
   readonly #kind: string;
   readonly #gvk: GroupVersionKind;
 

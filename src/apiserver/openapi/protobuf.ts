@@ -1,6 +1,6 @@
 /**
- * An OpenAPI v2 document in the protobuf form of gnostic, which old clients insist on. The form is the document's own
- * with numbers for names, so a table of them is all that encoding needs.
+ * Encodes an OpenAPI v2 document in gnostic's protobuf form, which old clients require. The form mirrors the document
+ * with field numbers instead of names, so encoding only needs a table of them.
  */
 import { isObject } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
@@ -13,13 +13,13 @@ type Shape =
   | "int"
   /** A value as YAML text; JSON is YAML. */
   | "any"
-  /** `{ value: [text, …] }`: a type may be several. */
+  /** `{ value: [text, …] }`: there may be several types. */
   | "type"
   | { readonly message: string }
-  /** A message that wraps one of several, chosen by its content. */
+  /** A message that wraps one of several alternatives, chosen by its content. */
   | { readonly choose: (value: JsonObject) => readonly [number, Shape] }
   | { readonly each: Shape }
-  /** `{ entries: [{ name, value }, …] }`, where the entries have this number. */
+  /** `{ entries: [{ name, value }, …] }`, where `entries` has this field number. */
   | { readonly map: Shape; readonly number: number };
 
 const each = (shape: Shape): Shape => ({ each: shape });
@@ -42,7 +42,7 @@ const parameter: Shape = {
   ],
 };
 
-/** Numbers and shapes of the fields, and the number of what begins with `x-`. */
+/** Numbers and shapes of the fields, and the number for `x-` extensions. */
 const MESSAGES: Readonly<
   Record<string, { fields: Readonly<Record<string, readonly [number, Shape]>>; extensions: number }>
 > = {
@@ -164,7 +164,7 @@ function writeMessage(writer: Writer, name: string, value: JsonObject): void {
       writer.nested(extensions, () => writeNamed(writer, key, () => writeField(writer, 2, "any", inner)));
     else {
       const field = Object.hasOwn(fields, key) ? fields[key] : undefined;
-      // What this form has no place for is left out; v3 says it.
+      // Fields that this form lacks are omitted; they are in v3.
       if (field) writeField(writer, field[0], field[1], inner);
     }
   }
@@ -208,10 +208,7 @@ function writeField(writer: Writer, number: number, shape: Shape, value: Json): 
 
 const FIRST_SIZE = 1 << 20;
 
-/**
- * Writes protobuf fields one behind the other. The length of a nested part is known when it is written, and then moved
- * in before it.
- */
+/** Writes protobuf fields sequentially. A nested message is written first; its length is then inserted in front. */
 class Writer {
   #bytes = Buffer.allocUnsafe(FIRST_SIZE);
   #length = 0;

@@ -1,6 +1,6 @@
 /**
- * The component schemas of Kubernetes' own types, made from their fact tables under the names that upstream gives them.
- * Every type is a component and is referred to; only what is reached from a kind is part of a document.
+ * The component schemas of Kubernetes' own types, generated from their fact tables under their upstream names. Every
+ * type is a component and is referenced; a document contains only those reachable from its kinds.
  */
 import { structOf } from "../../api/index.ts";
 import type { FactField, FactStruct, FactType, Leaf } from "../../api/index.ts";
@@ -19,7 +19,7 @@ const LIST_META = `${META}.ListMeta`;
 
 export const refTo = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
 
-/** `io.k8s.api.apps.v1` of the table `apps-v1`. */
+/** `io.k8s.api.apps.v1` for the table `apps-v1`. */
 function packageOf(table: string): string {
   if (table === "meta-v1") return META;
   if (table === "apiextensions-v1") return EXTENSIONS;
@@ -28,7 +28,7 @@ function packageOf(table: string): string {
 }
 
 /**
- * The table of a group and version: named after the first part of the group, and after the project where that is not
+ * The table of a group and version: named after the first part of the group, and after the project for groups outside
  * Kubernetes.
  */
 function tableOfGroup(group: string, version: string): string {
@@ -38,7 +38,7 @@ function tableOfGroup(group: string, version: string): string {
     : `${first}-${project}-${version}`;
 }
 
-/** Leaves that are types of their own upstream. Their values have a form of their own, and so have they. */
+/** Leaves that are separate types upstream, with their own format. */
 const LEAF_TYPES: Partial<Record<Leaf, { name: string; schema: JsonObject }>> = {
   Time: { name: `${META}.Time`, schema: { type: "string", format: "date-time" } },
   MicroTime: { name: `${META}.MicroTime`, schema: { type: "string", format: "date-time" } },
@@ -47,7 +47,7 @@ const LEAF_TYPES: Partial<Record<Leaf, { name: string; schema: JsonObject }>> = 
     name: "io.k8s.apimachinery.pkg.api.resource.Quantity",
     schema: {
       oneOf: [{ type: "string" }, { type: "number" }],
-      description: "An amount: a number with an optional suffix, such as 500m or 2Gi.",
+      description: "A quantity: a number with an optional suffix, such as 500m or 2Gi.",
     },
   },
   IntOrString: {
@@ -55,7 +55,7 @@ const LEAF_TYPES: Partial<Record<Leaf, { name: string; schema: JsonObject }>> = 
     schema: { format: "int-or-string", oneOf: [{ type: "integer" }, { type: "string" }] },
   },
   RawObject: { name: "io.k8s.apimachinery.pkg.runtime.RawExtension", schema: { type: "object" } },
-  // Clients leave a schema that says nothing at all out of their printouts, and stumble; a description is enough.
+  // Clients omit an empty schema from their output and then fail; a description is enough to keep it.
   Json: { name: `${EXTENSIONS}.JSON`, schema: { description: "Any JSON value." } },
   SchemaOrArray: {
     name: `${EXTENSIONS}.JSONSchemaPropsOrArray`,
@@ -76,7 +76,7 @@ const PLAIN: Partial<Record<Leaf, { schema: JsonObject; zero: string | number | 
   float64: { schema: { type: "number", format: "double" }, zero: 0 },
 };
 
-/** One of several fields is set; a table of fields does not say so. */
+/** Exactly one of several fields is set; the fact tables do not record this. */
 const UNIONS: Readonly<Record<string, JsonObject[]>> = {
   "core-v1.AppArmorProfile": [
     { discriminator: "type", "fields-to-discriminateBy": { localhostProfile: "LocalhostProfile" } },
@@ -90,9 +90,9 @@ const UNIONS: Readonly<Record<string, JsonObject[]>> = {
 const TYPE_META: JsonObject = {
   apiVersion: {
     type: "string",
-    description: "APIVersion defines the version of the schema that this object is written in.",
+    description: "APIVersion defines the versioned schema of this representation of an object.",
   },
-  kind: { type: "string", description: "Kind says what this object is." },
+  kind: { type: "string", description: "Kind is the resource type that this object represents." },
 };
 
 export interface GroupVersionKind {
@@ -102,24 +102,24 @@ export interface GroupVersionKind {
   version: string;
 }
 
-/** Nothing may stand beside a reference, so one that is described is wrapped. */
+/** A `$ref` allows no sibling keywords, so a described reference is wrapped. */
 function described(schema: JsonObject, description: string | undefined): JsonObject {
   if (description === undefined) return schema;
   return "$ref" in schema ? { description, allOf: [schema] } : { description, ...schema };
 }
 
-/** Gathers the components of one document. */
+/** Collects the components of one document. */
 export class Components {
   readonly schemas: JsonObject = {};
 
   constructor() {
     this.schemas[PATCH] = {
       type: "object",
-      description: "A change to an object: its form is that of the content type.",
+      description: "A patch; its format depends on the content type.",
     };
   }
 
-  /** A kind of Kubernetes; its name is answered. */
+  /** Adds a Kubernetes kind and returns its component name. */
   addKind({ group, version, kind }: GroupVersionKind, description?: string): string {
     const table = tableOfGroup(group, version);
     const name = this.#add(structOf(table, kind));
@@ -132,7 +132,7 @@ export class Components {
     return name;
   }
 
-  /** A type of `meta.k8s.io` that travels on its own; the group that it is used in counts as its own. */
+  /** A `meta.k8s.io` type that is sent on its own; it counts as part of each group that uses it. */
   addMeta(kind: "DeleteOptions" | "Status", groups: readonly { group: string; version: string }[]): void {
     const name = this.#add(structOf("meta-v1", kind));
     const schema = this.schemas[name] as JsonObject;
@@ -179,14 +179,14 @@ export class Components {
     const unions = UNIONS[`${struct.table}.${struct.name}`];
     const describe = struct.table === "meta-v1" ? META_DESCRIPTIONS[struct.name] : undefined;
     const mapType = struct.schema["x-kubernetes-map-type"];
-    // An empty list of fields would not survive a client that writes the document out again.
+    // An empty list of fields is lost when a client re-encodes the document.
     const schema: JsonObject = {
       type: "object",
       ...(struct.flat.size > 0 && { properties }),
       ...(mapType && { "x-kubernetes-map-type": mapType }),
       ...(unions && { "x-kubernetes-unions": unions }),
     };
-    // Set before its fields are looked at: a type may contain itself.
+    // Set before its fields are visited: a type may contain itself.
     this.schemas[name] = schema;
     for (const [key, field] of [...struct.flat].sort(([a], [b]) => (a < b ? -1 : 1)))
       properties[key] = described(this.#field(field), describe?.[key]);
@@ -197,7 +197,7 @@ export class Components {
 
   #field(field: FactField): JsonObject {
     if (field.name === "fieldsV1") {
-      this.schemas[FIELDS] ??= { type: "object", description: "A set of fields, as a tree of their names." };
+      this.schemas[FIELDS] ??= { type: "object", description: "A set of fields, as a tree of field names." };
       return refTo(FIELDS);
     }
     const schema = this.#type(field.type, field.always);
@@ -210,13 +210,13 @@ export class Components {
       ...(field.patchMergeKey && { "x-kubernetes-patch-merge-key": field.patchMergeKey }),
       ...(field.patchStrategy && { "x-kubernetes-patch-strategy": field.patchStrategy }),
     };
-    // Nothing may stand beside a reference.
+    // A `$ref` allows no sibling keywords.
     return "$ref" in schema && Object.keys(extras).length > 0
       ? { allOf: [schema], ...extras }
       : { ...schema, ...extras };
   }
 
-  /** `always` says that Go writes the value even when it is zero, which then is its default. */
+  /** `always` means that Go serializes the zero value, which then is the default. */
   #type(type: FactType, always: boolean): JsonObject {
     switch (type.shape) {
       case "list":

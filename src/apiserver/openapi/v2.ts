@@ -1,6 +1,6 @@
 /**
- * OpenAPI v2 out of the v3 documents. It can say less: defaults, alternatives and null are left out, and what a client
- * would then misread loses its type, as in Kubernetes.
+ * Converts the v3 documents to OpenAPI v2. v2 can express less: defaults, alternatives and null are omitted, and a
+ * schema that a client would then misread loses its type, as in Kubernetes.
  */
 import { isObject } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
@@ -34,7 +34,7 @@ export function swaggerOf(documents: readonly V3Document[], version: string): Js
 const sorted = (map: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)));
 
-/** A type that several documents have is the same in each; only the groups that it stands for come together. */
+/** A type that occurs in several documents is the same in each; only its group-version-kind lists are merged. */
 function merged(known: Json | undefined, schema: JsonObject): JsonObject {
   if (!isObject(known)) return schema;
   const groups = new Map<string, Json>();
@@ -50,7 +50,7 @@ function definitionOf(name: string, schema: JsonObject): JsonObject {
   if (name.endsWith(".intstr.IntOrString")) return { type: "string", format: "int-or-string" };
   if (name.endsWith(".resource.Quantity"))
     return { type: "string", ...(schema.description !== undefined && { description: schema.description }) };
-  // Nothing can be said about an object that is open at its root.
+  // An object that preserves unknown fields at its root has no describable schema.
   if (schema["x-kubernetes-preserve-unknown-fields"] === true)
     return { type: "object", [GROUP_KIND]: schema[GROUP_KIND] ?? [] };
   return schemaOf(schema);
@@ -80,7 +80,7 @@ function schemaOf(schema: JsonObject): JsonObject {
     typeof $ref === "string" ? $ref : isObject(first) && typeof first.$ref === "string" ? first.$ref : undefined;
   if (target !== undefined) return { ...rest, $ref: reference(target) };
   const isOpen = rest["x-kubernetes-preserve-unknown-fields"] === true;
-  // Old clients fail on fields inside of a value whose type they are not told.
+  // Old clients fail on fields inside a value without a type.
   const isBare = nullable === true || isOpen;
   const keepsType = !isBare || (isOpen && nullable !== true && type !== "object" && type !== "array");
   const mandatory = isObject(properties)

@@ -1,6 +1,6 @@
 /**
- * Who may do what to certificate requests beyond the right to write them: approving and signing need a right on the
- * signer that is asked, and nobody asks for a client certificate of the group that may do everything.
+ * Authorizes writes to CertificateSigningRequests beyond the right to write them: approving and signing need a right on
+ * the signer, and requests for a client certificate of system:masters are rejected.
  */
 import { CLIENT_SIGNER, parseCertificateRequest } from "../../api/index.ts";
 import type { CertificateSigningRequest } from "../../api/index.ts";
@@ -29,7 +29,7 @@ export interface CertificateRules {
 }
 
 export function createCertificatePlugins({ authorizer, restrictedGroups }: CertificateRules): readonly Plugin[] {
-  /** A right on one signer, or on all of its domain. */
+  /** A right on one signer, or on all signers of its domain. */
   const isAllowed = ({ context: { cluster, user } }: PluginRequest, verb: string, signer: string): boolean =>
     [signer, `${signer.split("/")[0] ?? ""}/*`].some(
       (name) =>

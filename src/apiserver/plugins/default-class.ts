@@ -1,10 +1,10 @@
-/** Finds the class that applies to objects which name none. */
+/** Finds the default class for objects that name none. */
 import { compareText } from "../../base/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import { metadataOf } from "../write/metadata.ts";
 import { textOf } from "../request/text.ts";
 
-/** The name of the newest class that is marked; of two that are equally new, the first by name. */
+/** The name of the newest class marked as default; of two that are equally new, the first by name. */
 export function defaultClass(
   classes: readonly DeepReadonly<JsonObject>[],
   isDefault: (annotations: Readonly<Record<string, unknown>>) => boolean,

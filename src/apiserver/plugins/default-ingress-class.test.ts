@@ -17,7 +17,7 @@ const ingress = (name: string, spec: object = {}, annotations = {}): object => (
   spec: { defaultBackend: { service: { name: "s", port: { number: 80 } } }, ...spec },
 });
 
-test("an Ingress that names no class gets the default", async () => {
+test("an Ingress without a class gets the default class", async () => {
   const { request } = await createTestServer({ profiles: { hub: profile } });
   await request("POST", CLASSES, {
     metadata: { name: "x", annotations: { "ingressclass.kubernetes.io/is-default-class": "true" } },
@@ -35,7 +35,7 @@ test("an Ingress that names no class gets the default", async () => {
   expect(annotated.body.spec).not.toHaveProperty("ingressClassName");
 });
 
-test("a change of labels makes a new generation of an EndpointSlice, annotations do not", async () => {
+test("changing labels increases the generation of an EndpointSlice, changing annotations does not", async () => {
   const { request } = await createTestServer({ profiles: { hub: profile } });
   const headers = { "content-type": "application/merge-patch+json" };
   await request("POST", SLICES, { metadata: { name: "s" }, addressType: "IPv4", endpoints: [], ports: [] });

@@ -1,4 +1,4 @@
-/** The class of Ingresses that name none. */
+/** Sets the default class of Ingresses that name none. */
 import { DEFAULT_INGRESS_CLASS, INGRESS_CLASS_ANNOTATION } from "../../api/index.ts";
 import type { Ingress } from "../../api/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";

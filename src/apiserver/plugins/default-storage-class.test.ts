@@ -26,7 +26,7 @@ const storageClass = (name: string, fields: object = {}, isDefault = true): obje
 });
 const specOf = (body: JsonObject) => body.spec as { storageClassName?: string };
 
-test("a claim that names no class gets the default, which its writer does not own", async () => {
+test("a claim without a class gets the default class, which its writer does not own", async () => {
   const { request } = await start();
   await request("POST", CLASSES, storageClass("b"));
   await request("POST", CLASSES, storageClass("a"));
@@ -38,7 +38,7 @@ test("a claim that names no class gets the default, which its writer does not ow
   expect(JSON.stringify(body.metadata)).not.toContain("f:storageClassName");
 });
 
-test("an empty class is a choice, too", async () => {
+test("an explicitly empty class stays empty", async () => {
   const { request } = await start();
   await request("POST", CLASSES, storageClass("a"));
 
@@ -47,7 +47,7 @@ test("an empty class is a choice, too", async () => {
   expect(specOf(body).storageClassName).toBe("");
 });
 
-test("a bound claim grows when its class allows it", async () => {
+test("a bound claim can be expanded when its class allows it", async () => {
   const { request } = await start();
   await request("POST", CLASSES, storageClass("fixed", {}, false));
   await request("POST", CLASSES, storageClass("elastic", { allowVolumeExpansion: true }, false));
@@ -71,7 +71,7 @@ test("a bound claim grows when its class allows it", async () => {
   expect(elastic.status).toBe(200);
 });
 
-test("claims and volumes are kept while they are in use, and are born pending", async () => {
+test("claims and volumes get a protection finalizer and start as Pending", async () => {
   const { request } = await start();
 
   const created = await request("POST", CLAIMS, claim());
@@ -90,7 +90,7 @@ test("claims and volumes are kept while they are in use, and are born pending", 
   });
 });
 
-test("a change of a volume's phase is dated", async () => {
+test("a change of a volume's phase sets its transition time", async () => {
   const { request, clock } = await start();
   await request("POST", VOLUMES, {
     metadata: { name: "v" },

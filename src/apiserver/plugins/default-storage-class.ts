@@ -1,4 +1,4 @@
-/** Storage: the class of claims that name none, and which claims may grow. */
+/** Storage: sets the default class of claims that name none, and checks which claims may be expanded. */
 import { STORAGE_CLASS_ANNOTATION, isDefaultStorageClass } from "../../api/index.ts";
 import type { KubernetesObject, PersistentVolumeClaim, StorageClass } from "../../api/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";

@@ -1,4 +1,7 @@
-/** DefaultTolerationSeconds: a pod stays five minutes on a node that stopped answering, unless it says otherwise. */
+/**
+ * DefaultTolerationSeconds: a pod stays five minutes on a node that is unreachable or not ready, unless it specifies
+ * otherwise.
+ */
 import type { Pod, Toleration } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import type { Plugin } from "../plugin.ts";

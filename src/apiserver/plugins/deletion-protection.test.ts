@@ -5,10 +5,10 @@ const LABEL = "resourcetemplate.karmada.io/deletion-protected";
 const PATH = "/api/v1/namespaces/default/configmaps";
 const protectedMap = (value = "Always"): object => makeConfigMap("a", { metadata: { labels: { [LABEL]: value } } });
 
-describe("an object of the hub that is protected", () => {
+describe("a protected object of the hub", () => {
   const REFUSAL = `admission webhook "resourcedeletionprotection.karmada.io" denied the request: This resource is protected, please make sure to remove the label: ${LABEL}`;
 
-  test("is not deleted, alone or with others, until the label is taken off", async () => {
+  test("is not deleted, alone or in a collection, until the label is removed", async () => {
     const { request, server } = await createTestServer();
     await request("POST", PATH, protectedMap());
 
@@ -23,7 +23,7 @@ describe("an object of the hub that is protected", () => {
     await server.close();
   });
 
-  test("is protected by one value of the label alone", async () => {
+  test("is protected only by one value of the label", async () => {
     const { request, server } = await createTestServer();
     await request("POST", PATH, protectedMap("Sometimes"));
 
@@ -34,7 +34,7 @@ describe("an object of the hub that is protected", () => {
   });
 });
 
-test("the copy on a member is not protected there", async () => {
+test("is not protected in its copy on a member", async () => {
   const { request, server } = await createTestServer({
     profiles: { hub: PROFILE, member: PROFILE },
     clusters: { hub: "hub", m1: "member" },

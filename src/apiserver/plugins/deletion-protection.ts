@@ -1,6 +1,6 @@
 /**
- * Objects of the hub with Karmada's label of protection are not deleted until the label is taken off. Copies on members
- * carry the label too, and are not protected there: the hub decides what members have.
+ * Objects of the hub with Karmada's deletion protection label cannot be deleted until the label is removed. Copies on
+ * members also carry the label but are not protected: the hub manages them.
  */
 import { deniedByWebhook } from "../../machinery/index.ts";
 import type { JsonObject } from "../../base/index.ts";

@@ -63,7 +63,7 @@ const patchStatus = ({ request }: TestServer, status: object, user: string): Pro
     { "content-type": "application/merge-patch+json", "impersonate-user": user },
   );
 
-test("devices are given for administration in namespaces that allow it", async () => {
+test("admin access to devices is granted only in namespaces that allow it", async () => {
   const server = await start();
 
   const refused = await create(server, { adminAccess: true });
@@ -75,7 +75,7 @@ test("devices are given for administration in namespaces that allow it", async (
   expect(created.status).toBe(201);
 });
 
-test("who may write the status may not bind a claim by that", async () => {
+test("the right to write the status is not enough to allocate a claim", async () => {
   const server = await start();
   await create(server);
 
@@ -88,7 +88,7 @@ test("who may write the status may not bind a claim by that", async () => {
   expect(bound.status).toBe(200);
 });
 
-test("a driver reports on its own devices", async () => {
+test("a driver may report only on its own devices", async () => {
   const server = await start();
   await create(server);
   await patchStatus(server, { allocation }, "scheduler");
@@ -102,7 +102,7 @@ test("a driver reports on its own devices", async () => {
   expect(reported.status).toBe(200);
 });
 
-test("a taint is dated by the server", async () => {
+test("the server sets the time of a taint", async () => {
   const server = await start();
 
   const { body } = await server.request("POST", "/apis/resource.k8s.io/v1/resourceslices", {

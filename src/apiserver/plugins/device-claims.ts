@@ -1,7 +1,6 @@
 /**
- * What the server does for claims of devices besides their rules: whoever binds a claim, or reports on a device in one,
- * needs a permission of its own for that; devices are given for administration only in namespaces that allow it; taints
- * are dated.
+ * Admission for ResourceClaims: allocating a claim, or reporting on its devices, needs a separate permission; admin
+ * access to devices is granted only in namespaces that allow it; taints get their time.
  */
 import { changedDrivers, nodeOfAllocation, prepareClaimStatus } from "../../api/index.ts";
 import type { ResourceClaim, ResourceSlice } from "../../api/index.ts";
@@ -60,7 +59,7 @@ export function createDeviceClaims({ clock, authorizer }: { clock: Clock; author
   };
 }
 
-/** A taint without a time is as old as the write that brought it. */
+/** A taint without a time gets the time of the write that added it. */
 function dateTaints(object: Read, now: string): Read {
   const { spec } = object as unknown as DeepReadonly<ResourceSlice>;
   if (!spec?.devices?.some(({ taints = [] }) => taints.some(({ timeAdded }) => timeAdded === undefined))) return object;
@@ -84,7 +83,7 @@ const checkAdminNamespace = ({ context, read }: PluginRequest, at: string): Fiel
       ];
 };
 
-/** Only a new claim is looked at: what it asks for never changes. */
+/** Only a new claim is checked: its requests are immutable. */
 function checkAdminRequests(request: PluginRequest): FieldError[] {
   const { context, object, operation } = request;
   if (operation !== "CREATE") return [];
@@ -101,12 +100,12 @@ function checkAdminResults(request: PluginRequest): FieldError[] {
   const adminIn = ({ allocation }: Status): number =>
     allocation?.devices?.results?.findIndex(({ adminAccess }) => adminAccess === true) ?? -1;
   const index = adminIn(statusOf(request.object));
-  // What was granted before stays so, whatever became of the namespace.
+  // Access that was granted before is kept, whatever the labels of the namespace are now.
   if (index < 0 || adminIn(statusOf(request.oldObject)) >= 0) return [];
   return checkAdminNamespace(request, `status.allocation.devices.results[${index}].adminAccess`);
 }
 
-/** Schedulers bind, drivers report: the permission to write the status alone does neither. */
+/** Schedulers allocate, drivers report: the permission to write the status alone allows neither. */
 function checkStatusAccess(
   authorizer: Authorizer,
   { context, options, object, oldObject }: PluginRequest,
@@ -143,7 +142,7 @@ function checkStatusAccess(
   return errors;
 }
 
-/** Binding is asked for cluster-wide, reporting in the namespace of the claim and by the name of the driver. */
+/** Allocating is authorized cluster-wide, reporting in the namespace of the claim and by the name of the driver. */
 function accessTo(
   { user, cluster, namespace }: RequestContext,
   verb: string,
@@ -168,7 +167,7 @@ function refusal(authorizer: Authorizer, request: AccessRequest): string | undef
   return allowed ? undefined : accessDenied(request, reason).message;
 }
 
-/** A service account whose token is bound to the node that the devices are on. */
+/** A service account whose token is bound to the node of the devices. */
 function isOnNode({ user: { name, extra } }: RequestContext, node: string): boolean {
   const nodes = extra?.[NODE_NAME_KEY] ?? [];
   return node !== "" && name.startsWith(ACCOUNT_PREFIX) && nodes.length === 1 && nodes[0] === node;

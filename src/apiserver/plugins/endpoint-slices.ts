@@ -1,5 +1,6 @@
 /**
- * Empty lists of an EndpointSlice are stored as nothing, like everywhere else; who sent them owns them all the same.
+ * Empty lists of an EndpointSlice are dropped from storage, as elsewhere; the client that sent them still owns the
+ * fields.
  */
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import { writesKind } from "../plugin.ts";

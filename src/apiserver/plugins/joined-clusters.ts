@@ -1,6 +1,6 @@
 /**
- * A logical cluster that has joined the fleet is not deleted from under it: what the fleet runs there would go, and it
- * would still be scheduled to.
+ * A logical cluster that is a member of the fleet cannot be deleted: its workloads would be lost, and the scheduler
+ * would still select it.
  */
 import { forbidden } from "../../machinery/index.ts";
 import type { Plugin } from "../plugin.ts";

@@ -1,6 +1,6 @@
 /**
- * LimitRanger: what containers get that do not say what they need, and what nobody in a namespace may exceed. Also for
- * claims.
+ * LimitRanger: defaults for containers without requests and limits, and maximums in a namespace. Also for
+ * PersistentVolumeClaims.
  */
 import { containerTotals } from "../../api/index.ts";
 import type { Container, Pod } from "../../api/index.ts";
@@ -66,14 +66,14 @@ export const limitRanger: Plugin = {
   },
 };
 
-/** The limits of each LimitRange in the namespace. Most have none. */
+/** The limits of each LimitRange in the namespace. Most namespaces have none. */
 function rangesOf({ context, read }: PluginRequest): readonly Limit[][] {
   return read
     .list("", "limitranges", context.namespace)
     .map(({ spec }) => (spec as { limits?: Limit[] } | undefined)?.limits ?? []);
 }
 
-/** What the containers of a pod leave open, and an annotation that says what was filled in. */
+/** Fills in missing requests and limits of a pod's containers, and an annotation that lists them. */
 function withDefaults(pod: ReadPod, limits: readonly Limit[]): ReadPod {
   const requests: Record<string, string | number> = {};
   const maxima: Record<string, string | number> = {};
@@ -206,7 +206,7 @@ function aboveRatio(
     : undefined;
 }
 
-/** What a pod needs as a whole; what it asks for itself counts instead of what its containers add up to. */
+/** The requests or limits of a pod; pod-level values replace the sum of its containers. */
 function totals(spec: ReadPod["spec"], part: "requests" | "limits"): Amounts {
   const sums = Object.entries(containerTotals(spec, part)).map(
     ([name, amount]) => [name, formatQuantity(amount)] as const,

@@ -25,7 +25,7 @@ const pod = (spec: JsonObject = {}, name = "p"): JsonObject => ({
 });
 const specOf = (body: JsonObject): JsonObject => body.spec as JsonObject;
 
-test("AD-9 a pod runs as the default account, with its token mounted, which nobody owns", async () => {
+test("a pod gets the default service account and its token mount, which have no field manager", async () => {
   const { request } = await start();
 
   const { body } = await request("POST", "/api/v1/namespaces/default/pods", pod());
@@ -49,7 +49,7 @@ test("AD-9 a pod runs as the default account, with its token mounted, which nobo
   );
 });
 
-test("AD-9 a pod whose account does not exist is refused", async () => {
+test("a pod with a missing service account is rejected", async () => {
   const { request } = await start();
 
   const { status, body } = await request("POST", "/api/v1/namespaces/shop/pods", pod());
@@ -60,13 +60,13 @@ test("AD-9 a pod whose account does not exist is refused", async () => {
   ]);
 });
 
-test("a cluster in which nobody makes accounts runs pods all the same", async () => {
+test("a cluster without a service account controller accepts pods", async () => {
   const { request } = await start([]);
 
   expect((await request("POST", "/api/v1/namespaces/shop/pods", pod())).status).toBe(201);
 });
 
-test("a pod that is a template for other clusters gets neither an account nor a token, and needs none", async () => {
+test("a pod that is a template for other clusters needs and gets no service account or token", async () => {
   const { request } = await createTestServer({
     admissions: builtInAdmissions,
     profiles: {
@@ -85,7 +85,7 @@ test("a pod that is a template for other clusters gets neither an account nor a 
   expect([specOf(body).serviceAccountName, specOf(body).volumes]).toEqual([undefined, undefined]);
 });
 
-test("an account decides about its token and the secrets for images", async () => {
+test("a service account controls its token mount and image pull secrets", async () => {
   const { request } = await start();
   await request("POST", "/api/v1/namespaces/default/serviceaccounts", {
     metadata: { name: "sa" },
@@ -99,7 +99,7 @@ test("an account decides about its token and the secrets for images", async () =
   expect(specOf(body).volumes).toBeUndefined();
 });
 
-test("AD-9 a priority class becomes a number, and the number cannot be chosen", async () => {
+test("a priority class sets the pod's priority, which cannot be chosen freely", async () => {
   const { request } = await start();
   await request("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", {
     metadata: { name: "hi" },
@@ -120,7 +120,7 @@ test("AD-9 a priority class becomes a number, and the number cannot be chosen", 
   expect(unknown.body.message).toBe('pods "s" is forbidden: no PriorityClass with name none was found');
 });
 
-test("AD-9 a pod stays five minutes on a node that is gone, unless it says otherwise", async () => {
+test("a pod tolerates an unreachable node for five minutes, unless it specifies otherwise", async () => {
   const { request } = await start();
 
   const { body } = await request(
@@ -141,7 +141,7 @@ test("AD-9 a pod stays five minutes on a node that is gone, unless it says other
   ]);
 });
 
-test("AD-9 a runtime class says what it costs and where it is", async () => {
+test("a runtime class sets overhead and scheduling of a pod", async () => {
   const { request } = await start();
   await request("POST", "/apis/node.k8s.io/v1/runtimeclasses", {
     metadata: { name: "r" },
@@ -165,7 +165,7 @@ test("AD-9 a runtime class says what it costs and where it is", async () => {
   expect(unknown.body.message).toBe('pods "s" is forbidden: pod rejected: RuntimeClass "none" not found');
 });
 
-test("AD-9 a limit range fills in what containers leave open and refuses what is too much", async () => {
+test("a limit range sets container defaults and rejects excess", async () => {
   const { request } = await start();
   await request("POST", "/api/v1/namespaces/default/limitranges", {
     metadata: { name: "l" },
@@ -191,7 +191,7 @@ test("AD-9 a limit range fills in what containers leave open and refuses what is
   expect(greedy.body.message).toBe('pods "q" is forbidden: maximum cpu usage per Container is 1, but limit is 2');
 });
 
-test("AD-9 a new node takes no pods until it is ready", async () => {
+test("a new node is tainted until it is ready", async () => {
   const { request } = await start();
 
   const { body } = await request("POST", "/api/v1/nodes", { metadata: { name: "n" } });
@@ -199,7 +199,7 @@ test("AD-9 a new node takes no pods until it is ready", async () => {
   expect(specOf(body).taints).toEqual([{ key: "node.kubernetes.io/not-ready", effect: "NoSchedule" }]);
 });
 
-test("AG-5 a binding names the node, once, and the pod takes on where that is", async () => {
+test("a binding assigns the node once, and the pod gets its topology labels", async () => {
   const { request } = await start();
   await request("POST", "/api/v1/nodes", { metadata: { name: "n", labels: { "topology.kubernetes.io/zone": "z" } } });
   await request("POST", "/api/v1/namespaces/default/pods", pod());
@@ -221,7 +221,7 @@ test("AG-5 a binding names the node, once, and the pod takes on where that is", 
   });
 });
 
-test("AG-5 an eviction is granted while the budget has room", async () => {
+test("an eviction is allowed while the disruption budget permits it", async () => {
   const { request } = await start();
   await request("POST", "/api/v1/namespaces/default/pods", {
     ...pod({ nodeName: "n" }),

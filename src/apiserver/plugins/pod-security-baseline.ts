@@ -1,4 +1,4 @@
-/** The baseline level of Pod Security: nothing that is known to lead out of a container. By the names of the checks. */
+/** The baseline level of Pod Security: prevents known privilege escalations. By the names of the checks. */
 import type { Container } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import {
@@ -157,7 +157,7 @@ function seLinuxOptions(allowed: ReadonlySet<string>): Rule {
 const SECCOMP_POD = "seccomp.security.alpha.kubernetes.io/pod";
 const SECCOMP_CONTAINER = "container.seccomp.security.alpha.kubernetes.io/";
 
-/** Before 1.19 profiles were annotations. */
+/** Before 1.19, profiles were annotations. */
 function seccompAnnotations({ annotations, containers }: ExaminedPod): Violation | undefined {
   const isAllowed = (value: string): boolean =>
     value === "runtime/default" || value === "docker/default" || value.startsWith("localhost/");
@@ -172,7 +172,7 @@ function seccompAnnotations({ annotations, containers }: ExaminedPod): Violation
     : undefined;
 }
 
-/** Profiles that are stated and not good enough. */
+/** Rejects profiles that are set to a forbidden type. */
 export function seccompProfiles(pod: ExaminedPod): Violation | undefined {
   const isBad = (profile: { readonly type?: string } | undefined): boolean =>
     profile !== undefined && profile.type !== "Localhost" && profile.type !== "RuntimeDefault";

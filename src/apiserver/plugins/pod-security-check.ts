@@ -1,8 +1,8 @@
-/** What a rule of Pod Security looks at and what it answers, and the words that the answers are put together from. */
+/** The input and output of Pod Security checks, and helpers for their messages. */
 import type { Container, PodSpec } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 
-/** A pod, or the template of one. */
+/** A pod, or a pod template. */
 export interface ExaminedPod {
   readonly spec: DeepReadonly<PodSpec>;
   readonly annotations: Readonly<Record<string, string>>;
@@ -17,12 +17,12 @@ export interface Violation {
 
 export type Rule = (pod: ExaminedPod) => Violation | undefined;
 
-/** One thing that a level looks at. Its rule may differ between the versions of a policy. */
+/** One check of a level. Its rule may differ between the versions of a policy. */
 export interface Check {
   readonly id: string;
-  /** From which minor version of Kubernetes which rule holds, oldest first. */
+  /** The rules, each with the minor Kubernetes version from which it applies, oldest first. */
   readonly rules: readonly (readonly [since: number, rule: Rule])[];
-  /** The check of the baseline level that this one replaces, wherever it has a rule. */
+  /** The baseline check that this one replaces in every version in which this one has a rule. */
   readonly overrides?: string;
 }
 
@@ -34,7 +34,7 @@ export function examined(spec: DeepReadonly<PodSpec>, annotations: Readonly<Reco
   };
 }
 
-/** The names of the containers that something is wrong with. */
+/** The names of the containers that violate a check. */
 export function namesWhere(
   { containers }: ExaminedPod,
   isBad: (container: DeepReadonly<Container>) => boolean,
@@ -49,17 +49,17 @@ export const plural = (word: string, count: number, many = `${word}s`): string =
 export const containersText = (names: readonly string[]): string =>
   `${plural("container", names.length)} ${quoted(names)}`;
 
-/** Who set something bad: the pod itself, some of its containers, or both. */
+/** The violators: the pod itself, some of its containers, or both. */
 export function settersText(pod: boolean, names: readonly string[]): string {
   return [...(pod ? ["pod"] : []), ...(names.length > 0 ? [containersText(names)] : [])].join(" and ");
 }
 
-/** Windows knows nothing of what some rules ask for, and since 1.25 pods say that they are for it. */
+/** Some rules do not apply to Windows; since 1.25 pods specify their OS. */
 export const unlessWindows =
   (rule: Rule): Rule =>
   (pod) =>
     pod.spec.os?.name === "windows" ? undefined : rule(pod);
-/** Who is root in a user namespace is nobody on the node, which counts since 1.35. */
+/** Root in a user namespace is unprivileged on the node, which counts since 1.35. */
 export const unlessUserNamespace =
   (rule: Rule): Rule =>
   (pod) =>

@@ -1,6 +1,6 @@
 /**
- * Which level of Pod Security a namespace asks for, by its labels, and what a pod violates of a level. A label that
- * cannot be read means the strictest level where pods are refused and none where they are only talked about.
+ * The Pod Security level that a namespace's labels request, and the violations of a pod. An invalid label means the
+ * strictest level for enforce, and no level for warn and audit.
  */
 import type { FieldError } from "../../machinery/index.ts";
 import { invalidValue } from "../context.ts";
@@ -18,11 +18,11 @@ export interface LevelVersion {
 }
 
 export interface Policy {
-  /** What pods are refused by. */
+  /** Violating pods are rejected. */
   readonly enforce: LevelVersion;
-  /** What writers of pods and templates are warned about. */
+  /** Writers of violating pods and templates are warned. */
   readonly warn: LevelVersion;
-  /** What is wrong with the labels. */
+  /** Validation errors of the labels. */
   readonly errors: readonly FieldError[];
 }
 
@@ -35,15 +35,15 @@ const WARN = `${LABEL_PREFIX}warn`;
 const LABELS = [ENFORCE, AUDIT, WARN].flatMap((label) => [label, `${label}-version`]);
 const NOTHING: LevelVersion = { level: "privileged", version: "latest" };
 
-/** Cheap for the many namespaces that have no such label: undefined. */
+/** Returns undefined quickly for the many namespaces without such labels. */
 export function policyOf(labels: Labels | undefined): Policy | undefined {
   if (!labels || !LABELS.some((label) => Object.hasOwn(labels, label))) return undefined;
   const errors: FieldError[] = [];
   const enforce = read(labels, ENFORCE, errors, "restricted");
-  // Audit logs are not kept, but their labels must be right all the same.
+  // Audit logs are not kept, but the audit labels are still validated.
   read(labels, AUDIT, errors, "privileged");
   const warn = read(labels, WARN, errors, "privileged");
-  // Who is refused something is also warned of templates that would lead there.
+  // The enforced level is also used for warnings about templates, unless a warn level is set.
   const follows = !Object.hasOwn(labels, WARN) && isLevel(labels[ENFORCE] ?? "") && enforce.level !== "privileged";
   return {
     enforce,
@@ -79,19 +79,19 @@ const isVersion = (text: string): boolean =>
 export const textOfLevel = ({ level, version }: LevelVersion): string => `${level}:${version}`;
 export const isSameLevel = (a: LevelVersion, b: LevelVersion): boolean =>
   a.level === b.level && a.version === b.version;
-/** More than before is asked for, or the same of another version, which may be more. */
+/** The level is higher, or the version differs, which may be stricter. */
 export const isStricter = (now: LevelVersion, before: LevelVersion): boolean =>
   now.level !== "privileged" &&
   !isSameLevel(now, before) &&
   (now.version !== before.version || LEVELS.indexOf(now.level) > LEVELS.indexOf(before.level));
 
-/** The last version that changed a rule; later ones are as this one. */
+/** The last version that changed a rule; later versions are the same. */
 const NEWEST = Math.max(
   ...[...baselineChecks, ...restrictedChecks].flatMap(({ rules }) => rules.map(([since]) => since)),
 );
 const known = new Map<string, readonly Rule[]>();
 
-/** The rules of a level, worked out once for each version that is asked for, of which there are not many. */
+/** The rules of a level, computed once per requested version, of which there are few. */
 function rulesOf({ level, version }: LevelVersion): readonly Rule[] {
   const minor = version === "latest" ? NEWEST : Math.min(NEWEST, Number(version.slice("v1.".length)));
   const key = `${level} ${minor}`;

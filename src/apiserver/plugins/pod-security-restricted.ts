@@ -1,4 +1,4 @@
-/** The restricted level of Pod Security: what is good practice, on top of the baseline. By the names of the checks. */
+/** The restricted level of Pod Security: best practices in addition to the baseline. By the names of the checks. */
 import type { Container, Volume } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { procMount, seccompProfiles } from "./pod-security-baseline.ts";

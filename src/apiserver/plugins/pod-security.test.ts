@@ -46,7 +46,7 @@ const warningsOf = ({ headers }: Answered): string[] =>
   [headers.warning ?? []].flat().map((text) => text.replace(/^299 - "(.*)"$/, "$1").replaceAll('\\"', '"'));
 
 describe("a pod", () => {
-  test("AD-9 is refused when it reaches further than its namespace allows", async () => {
+  test("is rejected when it violates the enforced level of its namespace", async () => {
     const { request } = await start({ [`${LABEL}enforce`]: "baseline" });
 
     const { status, body } = await request(
@@ -61,7 +61,7 @@ describe("a pod", () => {
     ]);
   });
 
-  test("AD-9 may do what it likes where nothing is said", async () => {
+  test("is unrestricted without labels on its namespace", async () => {
     const { request } = await start({ [`${LABEL}enforce`]: "restricted" });
 
     const { status, headers } = await request("POST", "/api/v1/namespaces/free/pods", pod({ hostPID: true }));
@@ -69,7 +69,7 @@ describe("a pod", () => {
     expect([status, headers.warning]).toEqual([201, undefined]);
   });
 
-  test("AD-9 is only warned about where a level is to be warned of", async () => {
+  test("is accepted with a warning where only a warn level is set", async () => {
     const { request } = await start({ [`${LABEL}warn`]: "restricted", [`${LABEL}warn-version`]: "v1.18" });
 
     const answered = await request("POST", PODS, pod());
@@ -80,7 +80,7 @@ describe("a pod", () => {
     ]);
   });
 
-  test("AD-9 that exists may change its labels but not its image when its namespace has become stricter", async () => {
+  test("that exists may change its labels but not its image after its namespace became stricter", async () => {
     const { request } = await start({});
     await request("POST", PODS, pod({ hostPID: true }));
     await request(
@@ -96,7 +96,7 @@ describe("a pod", () => {
     expect([labelled.status, other.status]).toEqual([200, 403]);
   });
 
-  test("AD-9 is not given an ephemeral container that reaches too far", async () => {
+  test("cannot get an ephemeral container that violates the level", async () => {
     const { request } = await start({ [`${LABEL}enforce`]: "baseline" });
     await request("POST", PODS, pod());
 
@@ -114,7 +114,7 @@ describe("a pod", () => {
   });
 });
 
-test("AD-9 a workload is stored with a warning about the pods that it would not get", async () => {
+test("a workload is stored with a warning when its pods would be rejected", async () => {
   const { request } = await start({ [`${LABEL}enforce`]: "baseline" });
 
   const refused = await request("POST", "/apis/apps/v1/namespaces/shop/deployments", deployment({ hostIPC: true }));
@@ -126,7 +126,7 @@ test("AD-9 a workload is stored with a warning about the pods that it would not 
 });
 
 describe("a namespace", () => {
-  test("AD-9 is refused when its labels cannot be read", async () => {
+  test("is rejected when its labels are invalid", async () => {
     const { request } = await start({});
 
     const { status, body } = await request(
@@ -150,7 +150,7 @@ describe("a namespace", () => {
     ]);
   });
 
-  test("AD-9 that becomes stricter says which of its pods would be refused, those alike in one line", async () => {
+  test("that becomes stricter warns about violating pods, with equal ones in one line", async () => {
     const { request } = await start({});
     for (const name of ["b", "a", "c"]) await request("POST", PODS, pod({ hostPID: true }, name));
     await request("POST", PODS, pod({ containers: [{ ...plain, securityContext: { privileged: true } }] }, "d"));
@@ -173,29 +173,29 @@ describe("a namespace", () => {
   });
 });
 
-describe("labels", () => {
+describe("Pod Security labels", () => {
   const cases: Record<string, { labels: Record<string, string>; enforce: string; warn: string }> = {
-    "say nothing by default": {
+    "default to privileged": {
       labels: { [`${LABEL}audit`]: "restricted" },
       enforce: "privileged:latest",
       warn: "privileged:latest",
     },
-    "that enforce also warn": {
+    "that enforce a level also warn at that level": {
       labels: { [`${LABEL}enforce`]: "baseline", [`${LABEL}enforce-version`]: "v1.20" },
       enforce: "baseline:v1.20",
       warn: "baseline:v1.20",
     },
-    "that warn stand for themselves": {
+    "with a warn level override the enforced level for warnings": {
       labels: { [`${LABEL}enforce`]: "baseline", [`${LABEL}warn`]: "privileged" },
       enforce: "baseline:latest",
       warn: "privileged:latest",
     },
-    "may warn of another version": {
+    "may set another version for warnings": {
       labels: { [`${LABEL}enforce`]: "baseline", [`${LABEL}warn-version`]: "v1.9" },
       enforce: "baseline:latest",
       warn: "baseline:v1.9",
     },
-    "that cannot be read enforce the most and warn of nothing": {
+    "that are invalid enforce restricted and warn about nothing": {
       labels: { [`${LABEL}enforce`]: "x", [`${LABEL}warn`]: "y" },
       enforce: "restricted:latest",
       warn: "privileged:latest",
@@ -212,7 +212,7 @@ describe("labels", () => {
     });
   }
 
-  test("of other kinds mean no policy at all", () => {
+  test("that are unrelated define no policy", () => {
     expect(policyOf({ "kubernetes.io/metadata.name": "a" })).toBeUndefined();
   });
 });
@@ -345,12 +345,12 @@ const rules: [level: "baseline" | "restricted", version: string, spec: Spec, wan
   ],
 ];
 for (const [level, version, spec, want] of rules) {
-  test(`${level}:${version} says of a pod: ${want || "nothing"}`, () => {
+  test(`${level}:${version} reports for a pod: ${want || "nothing"}`, () => {
     expect(detailsOf(violations({ level, version }, examined(spec)))).toBe(want);
   });
 }
 
-test("before 1.19 seccomp profiles were annotations", () => {
+test("before 1.19, seccomp profiles were annotations", () => {
   const pod18 = examined({ containers: [plain] }, { "seccomp.security.alpha.kubernetes.io/pod": "unconfined" });
 
   expect(detailsOf(violations({ level: "baseline", version: "v1.18" }, pod18))).toBe(

@@ -1,6 +1,6 @@
 /**
- * PodSecurity: namespaces say by labels how far their pods may reach. A pod that reaches further is refused; a workload
- * whose pods would be, and a namespace whose pods already do, are stored with a warning.
+ * PodSecurity: labels of a namespace limit its pods. A violating pod is rejected; a workload whose pods would violate,
+ * and a namespace whose existing pods do, are stored with a warning.
  */
 import type { PodSpec } from "../../api/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
@@ -51,7 +51,7 @@ const TEMPLATES: ReadonlyMap<string, Extract> = new Map<string, Extract>([
 
 type Role = "pod" | "namespace" | Extract;
 
-/** What a write means here; undefined when it has nothing to do with pods. */
+/** The role of a write in Pod Security; undefined when it does not concern pods. */
 function roleOf({
   served: {
     resource: { kind },
@@ -108,7 +108,7 @@ function warnOf({ context }: PluginRequest, level: LevelVersion, template: Templ
   if (found.length > 0) context.warn(`would violate PodSecurity "${textOfLevel(level)}": ${detailsOf(found)}`);
 }
 
-/** Of what may change about a pod, only its images and its ephemeral containers matter. */
+/** Of a pod's mutable fields, only images and ephemeral containers matter. */
 function runsOtherImages(spec: DeepReadonly<PodSpec>, old: DeepReadonly<PodSpec> | undefined): boolean {
   const differ = (now: readonly Container[] = [], before: readonly Container[] = []): boolean =>
     now.length !== before.length || now.some(({ image }, index) => image !== before[index]?.image);
@@ -134,7 +134,7 @@ function checkNamespace(request: PluginRequest): void {
   if (operation === "UPDATE" && isStricter(policy.enforce, former.enforce)) warnOfPods(request, policy.enforce);
 }
 
-/** How many pods are looked at when a namespace becomes stricter. */
+/** How many pods are checked when a namespace becomes stricter. */
 const MAX_PODS = 3000;
 
 function warnOfPods(request: PluginRequest, enforce: LevelVersion): void {
@@ -169,7 +169,7 @@ function namesText(names: readonly string[]): string {
   return others === 0 ? first : `${first} (and ${others} other ${others === 1 ? "pod" : "pods"})`;
 }
 
-/** One pod of each controller before the others of it: they are most likely alike. */
+/** Orders one pod of each controller before its others: pods of one controller are usually alike. */
 function differentFirst(pods: readonly DeepReadonly<JsonObject>[]): DeepReadonly<JsonObject>[] {
   const seen = new Set<string>();
   const repeated: DeepReadonly<JsonObject>[] = [];

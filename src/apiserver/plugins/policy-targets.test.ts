@@ -29,37 +29,37 @@ beforeAll(async () => {
   });
 });
 
-describe("whoever writes a policy", () => {
+describe("the writer of a policy", () => {
   const unjoined = (at: string, names: string): string =>
-    `spec.${at}.clusterNames: no cluster has joined by the name of ${names}`;
+    `spec.${at}.clusterNames: no joined cluster is named ${names}`;
   const weights = (name: string): object => ({
     weightPreference: { staticWeightList: [{ targetCluster: { clusterNames: [name] }, weight: 1 }] },
   });
   const cases: Record<string, { path?: string; spec: object; want: string[] }> = {
-    "is told nothing where everything is there": {
+    "gets no warning when all kinds and clusters exist": {
       spec: { resourceSelectors: [deployments], placement: { clusterAffinity: { clusterNames: ["oslo"] } } },
       want: [],
     },
-    "is warned of a kind that is not served": {
+    "is warned about a kind that is not served": {
       spec: { resourceSelectors: [deployments, { apiVersion: "apps/v1", kind: "Deploymnt" }] },
       want: [
-        "spec.resourceSelectors[1]: the hub does not serve Deploymnt in apps/v1; nothing is selected until it does",
+        "spec.resourceSelectors[1]: the hub does not serve Deploymnt in apps/v1; the selector matches nothing until it does",
       ],
     },
-    "is told in which version a kind is served": {
+    "is warned with the version in which a kind is served": {
       spec: { resourceSelectors: [{ apiVersion: "apps/v9", kind: "Deployment" }] },
       want: [
-        "spec.resourceSelectors[0]: the hub does not serve Deployment in apps/v9, but in apps/v1; nothing is selected until it does",
+        "spec.resourceSelectors[0]: the hub does not serve Deployment in apps/v9, but in apps/v1; the selector matches nothing until it does",
       ],
     },
-    "is warned of clusters that have not joined": {
+    "is warned about clusters that have not joined": {
       spec: {
         resourceSelectors: [deployments],
         placement: { clusterAffinity: { clusterNames: ["oslo", "olso", "paris"] } },
       },
       want: [unjoined("placement.clusterAffinity", "olso, paris")],
     },
-    "is warned of them among affinities and weights": {
+    "is warned about them in affinities and weights": {
       spec: {
         resourceSelectors: [deployments],
         placement: {
@@ -75,7 +75,7 @@ describe("whoever writes a policy", () => {
         unjoined("placement.replicaScheduling.weightPreference.staticWeightList[0].targetCluster", "bonn"),
       ],
     },
-    "is warned of them in overrides": {
+    "is warned about them in overrides": {
       path: OVERRIDES,
       spec: {
         resourceSelectors: [deployments],
@@ -83,14 +83,14 @@ describe("whoever writes a policy", () => {
       },
       want: [unjoined("overrideRules[0].targetCluster", "rome")],
     },
-    "is told no more than can be read": {
+    "gets a limited number of warnings": {
       spec: {
         resourceSelectors: Array.from({ length: 20 }, (_, index) => ({ apiVersion: "apps/v1", kind: `Kind${index}` })),
       },
       want: Array.from(
         { length: 10 },
         (_, index) =>
-          `spec.resourceSelectors[${index}]: the hub does not serve Kind${index} in apps/v1; nothing is selected until it does`,
+          `spec.resourceSelectors[${index}]: the hub does not serve Kind${index} in apps/v1; the selector matches nothing until it does`,
       ),
     },
   };

@@ -1,7 +1,6 @@
 /**
- * A policy that selects a kind which is not served, or names a cluster that has not joined, is right: either may come
- * later. More often it is a slip of the pen, and nothing would ever happen, without a word. So whoever writes it is
- * warned.
+ * A policy that selects a kind that is not served, or names a cluster that has not joined, is valid: both may be added
+ * later. More often it is a typo and the policy would silently do nothing. So its writer receives a warning.
  */
 import { parseApiVersion } from "../../api/index.ts";
 import type { ClusterAffinity, OverridePolicy, PropagationPolicy } from "../../api/index.ts";
@@ -16,7 +15,7 @@ const POLICIES: ReadonlySet<string> = new Set([
   "overridepolicies",
   "clusteroverridepolicies",
 ]);
-/** A policy may have a thousand selectors and names; the first few wrong ones tell enough. */
+/** A policy may have a thousand selectors and names; the first few wrong ones are enough. */
 const MAX_WARNINGS = 10;
 const MAX_NAMES = 10;
 
@@ -47,12 +46,12 @@ function unservedKinds(table: ResourceTable, { resourceSelectors = [] }: Spec): 
     if (served.includes(version)) return [];
     const elsewhere = served.map((each) => (group ? `${group}/${each}` : each)).join(", ");
     return [
-      `spec.resourceSelectors[${index}]: the hub does not serve ${kind} in ${apiVersion}${elsewhere ? `, but in ${elsewhere}` : ""}; nothing is selected until it does`,
+      `spec.resourceSelectors[${index}]: the hub does not serve ${kind} in ${apiVersion}${elsewhere ? `, but in ${elsewhere}` : ""}; the selector matches nothing until it does`,
     ];
   });
 }
 
-/** By group and kind, which versions clients can use. */
+/** By group and kind: the versions that clients can use. */
 function servedVersions(table: ResourceTable): ReadonlyMap<string, readonly string[]> {
   return memoized(
     table,
@@ -67,7 +66,7 @@ function servedVersions(table: ResourceTable): ReadonlyMap<string, readonly stri
   );
 }
 
-/** Names of clusters that nobody has joined by. */
+/** Cluster names that no joined cluster has. */
 function strangers({ read }: PluginRequest, spec: Spec): string[] {
   return namedClusters(spec).flatMap(([at, affinity]) => {
     const unknown = [...new Set(affinity?.clusterNames)].filter(
@@ -75,13 +74,11 @@ function strangers({ read }: PluginRequest, spec: Spec): string[] {
     );
     if (unknown.length === 0) return [];
     const more = unknown.length > MAX_NAMES ? ` and ${unknown.length - MAX_NAMES} more` : "";
-    return [
-      `${at}.clusterNames: no cluster has joined by the name of ${unknown.slice(0, MAX_NAMES).join(", ")}${more}`,
-    ];
+    return [`${at}.clusterNames: no joined cluster is named ${unknown.slice(0, MAX_NAMES).join(", ")}${more}`];
   });
 }
 
-/** Every place in which a policy can name clusters that it means. */
+/** All fields in which a policy can name target clusters. */
 function namedClusters({ placement, targetCluster, overrideRules = [] }: Spec): [at: string, affinity: Affinity][] {
   const { clusterAffinity, clusterAffinities = [], replicaScheduling } = placement ?? {};
   const weights = replicaScheduling?.weightPreference?.staticWeightList ?? [];

@@ -1,4 +1,4 @@
-/** PriorityClass: at most one is the default of pods that name none. */
+/** PriorityClass: at most one is the default for pods that name none. */
 import type { PriorityClass } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { forbidden } from "../../machinery/index.ts";

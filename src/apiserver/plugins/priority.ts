@@ -1,4 +1,4 @@
-/** Priority: the number that a pod's priority class stands for, and whether the pod may push others aside. */
+/** Priority: sets a pod's priority and preemption policy from its priority class. */
 import type { ClusterReader } from "../../api/index.ts";
 import { systemPriorityClasses, type Pod, type PriorityClass } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -9,7 +9,7 @@ import { writesPod } from "../pods.ts";
 const GROUP = "scheduling.k8s.io";
 const CLASSES = "priorityclasses";
 
-/** The classes that every cluster has, also one whose profile does not bring them. */
+/** The classes that every cluster has, even if its profile does not contain them. */
 const SYSTEM_CLASSES: ReadonlyMap<string, DeepReadonly<PriorityClass>> = new Map(
   systemPriorityClasses().map((one) => [one.metadata.name, one]),
 );
@@ -23,7 +23,7 @@ export const priority: Plugin = {
   },
 };
 
-/** An update that does not repeat the priority keeps it. */
+/** An update that omits the priority keeps it. */
 function withFormer(pod: DeepReadonly<Pod>, { oldObject }: PluginRequest): DeepReadonly<Pod> {
   const { spec: old } = (oldObject ?? {}) as unknown as DeepReadonly<Partial<Pod>>;
   const { priority: number = old?.priority, preemptionPolicy = old?.preemptionPolicy } = pod.spec;
@@ -83,7 +83,7 @@ function classOf(read: ClusterReader, name: string): Found | undefined {
   return found && foundIn(found);
 }
 
-/** The class that says it is everybody's; of several the lowest. */
+/** The global default class; of several the one with the lowest value. */
 function defaultClass(read: ClusterReader): Found {
   let lowest: DeepReadonly<PriorityClass> | undefined;
   for (const candidate of read.written(GROUP, CLASSES) as unknown as DeepReadonly<PriorityClass>[]) {

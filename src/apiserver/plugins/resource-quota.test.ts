@@ -9,7 +9,7 @@ const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 const start = (): Promise<TestServer> =>
   createTestServer({ profiles: { hub: { builtIns, customs: [], objects: [namespace] } } });
 
-/** A quota as its controller would have filled it. */
+/** Creates a quota with the status that its controller would have set. */
 async function makeQuota(
   { request }: TestServer,
   name: string,
@@ -30,7 +30,7 @@ const usedOf = async ({ request }: TestServer, name: string): Promise<unknown> =
 const create = ({ request }: TestServer, name: string, query = ""): ReturnType<TestServer["request"]> =>
   request("POST", CONFIG_MAPS + query, { metadata: { name } });
 
-test("AD-9 what is created is charged, and refused when nothing is left", async () => {
+test("creating an object charges the quota, and is rejected when nothing is left", async () => {
   const server = await start();
   await makeQuota(server, "q", { "count/configmaps": "1" }, { "count/configmaps": "0" });
 
@@ -43,7 +43,7 @@ test("AD-9 what is created is charged, and refused when nothing is left", async 
   expect(await usedOf(server, "q")).toEqual({ "count/configmaps": "1" });
 });
 
-test("of many that come at once only as many as there is room for are stored", async () => {
+test("concurrent creates are stored only up to the quota", async () => {
   const server = await start();
   await makeQuota(server, "q", { "count/configmaps": "3" }, { "count/configmaps": "0" });
 
@@ -53,7 +53,7 @@ test("of many that come at once only as many as there is room for are stored", a
   expect(await usedOf(server, "q")).toEqual({ "count/configmaps": "3" });
 });
 
-test("a dry run is refused like the real thing and takes nothing", async () => {
+test("a dry run is rejected like a real request and charges nothing", async () => {
   const server = await start();
   await makeQuota(server, "q", { "count/configmaps": "1" }, { "count/configmaps": "0" });
 
@@ -65,7 +65,7 @@ test("a dry run is refused like the real thing and takes nothing", async () => {
   expect(await usedOf(server, "q")).toEqual({ "count/configmaps": "1" });
 });
 
-test("what one quota refuses is not charged to another", async () => {
+test("a request that one quota rejects is not charged to another", async () => {
   const server = await start();
   await makeQuota(server, "a", { "count/configmaps": "5" }, { "count/configmaps": "0" });
   await makeQuota(server, "b", { configmaps: "0" }, { configmaps: "0" });
@@ -76,7 +76,7 @@ test("what one quota refuses is not charged to another", async () => {
   expect(await usedOf(server, "a")).toEqual({ "count/configmaps": "0" });
 });
 
-test("a quota that was not counted yet lets nothing pass", async () => {
+test("a quota without a status rejects everything it counts", async () => {
   const server = await start();
   await makeQuota(server, "q", { "count/configmaps": "5" }, {});
 
@@ -86,7 +86,7 @@ test("a quota that was not counted yet lets nothing pass", async () => {
   expect(body.message).toBe('configmaps "a" is forbidden: status unknown for quota: q, resources: count/configmaps');
 });
 
-test("at most one class of priority is the default", async () => {
+test("at most one priority class is the default", async () => {
   const { request } = await start();
   const classes = "/apis/scheduling.k8s.io/v1/priorityclasses";
   await request("POST", classes, { metadata: { name: "a" }, value: 1, globalDefault: true });

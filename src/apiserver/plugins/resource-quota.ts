@@ -1,7 +1,7 @@
 /**
- * ResourceQuota: what a namespace may hold is charged before it is stored. `status.used` is changed under
- * compare-and-set, so two requests can never both take what is left. What was charged for an object that could not be
- * stored is given back; deletions are counted by the quota controller.
+ * ResourceQuota: charges a namespace's quota before an object is stored. `status.used` is updated with compare-and-set,
+ * so two requests can never both take the rest. The charge for an object that could not be stored is released; the
+ * quota controller accounts for deletions.
  */
 import {
   addAmounts,
@@ -39,8 +39,8 @@ function refusal({ context, object }: PluginRequest, why: string): ApiError {
 const hardOf = ({ status }: Quota): string[] => Object.keys(status?.hard ?? {});
 
 /**
- * What the request adds to a quota; undefined when the quota has nothing to say about it. Throws when the object cannot
- * be counted.
+ * The amounts that the request adds to a quota; undefined when the quota does not count the object. Throws when the
+ * object cannot be counted.
  */
 function chargeOf(
   quota: Quota,
@@ -64,13 +64,13 @@ function chargeOf(
   return charge.size > 0 ? charge : undefined;
 }
 
-/** The use after a charge. Throws when that is more than there may be. */
+/** The usage after a charge. Throws when it exceeds the quota. */
 function charged(quota: Quota, charge: Amounts, request: PluginRequest): Amounts {
   const used = readAmounts(quota.status?.used);
   const hard = readAmounts(quota.status?.hard);
   const next = addAmounts(used, charge);
   const names = exceeding(onlyAmounts(next, new Set(charge.keys())), hard);
-  // What a status says has happened already; it is counted and not refused.
+  // A status update reports something that has already happened; it is counted and not rejected.
   if (names.size === 0 || request.context.subresource === "status") return next;
   const shown = (amounts: Amounts): string =>
     Object.entries(writeAmounts(onlyAmounts(amounts, names)))
@@ -82,7 +82,7 @@ function charged(quota: Quota, charge: Amounts, request: PluginRequest): Amounts
   );
 }
 
-/** The charge of every quota that counts the object, by name. */
+/** The charges of all quotas that count the object. */
 function chargesOf(request: PluginRequest): Map<Quota, Amounts> {
   const { context, operation, object, oldObject, read } = request;
   const charges = new Map<Quota, Amounts>();
@@ -94,7 +94,7 @@ function chargesOf(request: PluginRequest): Map<Quota, Amounts> {
     return charges;
   const quotas = read.list("", "resourcequotas", context.namespace) as unknown as Quota[];
   if (quotas.length === 0) return charges;
-  // A pod that is overdue in going away is for the controller to see: here it counts.
+  // Pods that exceed their deletion grace period still count here; only the quota controller excludes them.
   const usage = evaluator.usage(object, 0);
   const former = oldObject && evaluator.usage(oldObject, 0);
   for (const quota of quotas) {
@@ -124,7 +124,7 @@ export const resourceQuota: Plugin = {
   name: "ResourceQuota",
   concerns: (context, operation) => evaluatorFor(context, operation) !== undefined,
 
-  // Nothing is reserved in a dry run, but what would be refused is.
+  // A dry run reserves nothing, but is rejected like a real request.
   validate(request) {
     if (!request.options.dryRun) return;
     for (const [quota, charge] of chargesOf(request)) charged(quota, charge, request);
@@ -133,7 +133,7 @@ export const resourceQuota: Plugin = {
   async reserve(request, write) {
     const charges = [...chargesOf(request)];
     if (charges.length === 0) return undefined;
-    // Refused before anything is written, where that is known already.
+    // Rejects before anything is written, where the result is already known.
     for (const [quota, charge] of charges) charged(quota, charge, request);
     const done: [Quota, Amounts][] = [];
     try {

@@ -1,4 +1,4 @@
-/** RuntimeClass: what running a pod in another way costs on top of its containers, and where that is possible. */
+/** RuntimeClass: the overhead of a pod's runtime in addition to its containers, and the nodes that support it. */
 import type { Pod, Toleration } from "../../api/index.ts";
 import { equalJson } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -76,7 +76,7 @@ function withScheduling(pod: ReadPod, { scheduling }: RuntimeClass, request: Plu
   };
 }
 
-/** Without those that another one covers. */
+/** Drops tolerations that another one covers. */
 function merged(all: readonly ReadToleration[]): ReadToleration[] {
   const kept: ReadToleration[] = [];
   for (const [index, toleration] of all.entries()) {

@@ -1,6 +1,6 @@
 /**
- * ServiceAccount: every pod runs as an account of its namespace. The account's token is mounted where clients look for
- * it, and its secrets are used to pull images.
+ * ServiceAccount: every pod runs as a service account of its namespace. The account's token is mounted where clients
+ * expect it, and its secrets are used to pull images.
  */
 import type { Container, Pod, Volume } from "../../api/index.ts";
 import { NAME_ALPHABET } from "../../base/index.ts";
@@ -26,7 +26,7 @@ const MIRROR = "kubernetes.io/config.mirror";
 const LIMIT_SECRETS = "kubernetes.io/enforce-mountable-secrets";
 const TOKEN_PATH = "/var/run/secrets/kubernetes.io/serviceaccount";
 const TOKEN_VOLUME = "kube-api-access-";
-/** An hour and a little more: clients that do not read the token again are told so, and go on working. */
+/** An hour and a little more: clients that do not reload the token get warnings and continue to work. */
 const TOKEN_SECONDS = 3607;
 
 export const serviceAccount: Plugin = {
@@ -76,7 +76,7 @@ export const serviceAccount: Plugin = {
       ...pod,
       spec: { containers: [], ephemeralContainers: pod.spec.ephemeralContainers ?? [] },
     });
-    // The real server takes this for a failure of its own.
+    // kube-apiserver reports this as an internal error.
     if (problem !== undefined) throw plainError(problem);
   },
 };
@@ -87,7 +87,7 @@ const isMirror = ({ metadata }: ReadPod): boolean => Object.hasOwn(metadata.anno
 const refused = ({ metadata }: ReadPod, { context }: PluginRequest, why: string): Error =>
   forbidden(context.served.resource.name, metadata.name, why);
 
-/** A pod that stands for a file on a node has nothing of the cluster's. */
+/** A mirror pod represents a static pod on a node and may not use API objects. */
 function checkMirror(pod: ReadPod, request: PluginRequest): void {
   const { spec } = pod;
   if (spec.serviceAccountName) throw refused(pod, request, "a mirror pod may not reference service accounts");
@@ -105,9 +105,9 @@ function checkMirror(pod: ReadPod, request: PluginRequest): void {
 }
 
 /**
- * The account that a pod runs as. Where nobody makes default accounts (the cluster itself has none), and for
- * controllers of this process, which would only come back until it is there, a default account that does not exist yet
- * is taken for one without settings.
+ * The service account that a pod runs as. A missing default account counts as one without settings in clusters without
+ * a service account controller (their `default` namespace has no default account either), and for controllers in this
+ * process, which would otherwise only retry until it exists.
  */
 function accountOf(pod: ReadPod, name: string, request: PluginRequest): ServiceAccount {
   const { context, read } = request;
@@ -123,7 +123,7 @@ function accountOf(pod: ReadPod, name: string, request: PluginRequest): ServiceA
   );
 }
 
-/** Mounts the token in every container that has nothing there already. */
+/** Mounts the token in every container that has no other mount at that path. */
 function withToken(pod: ReadPod): ReadPod {
   const { spec, metadata } = pod;
   const lacks = (container: ReadContainer): boolean =>
@@ -152,8 +152,8 @@ function withToken(pod: ReadPod): ReadPod {
 }
 
 /**
- * Five characters that look as generated names do. A uid is random already, and the name has to be unique within the
- * pod only: the pods of one controller have the same, so that they can share their volumes and containers in memory.
+ * Five characters in the style of generated names. A uid is already random, and the name must be unique only within the
+ * pod: the pods of one controller get the same name, so that they can share their volumes and containers in memory.
  */
 function suffixOf(uid: string): string {
   let suffix = "";
@@ -182,7 +182,7 @@ function tokenVolume(name: string): Volume {
   };
 }
 
-/** What a pod uses that its account does not list, when the account insists on its list. */
+/** The secret that a pod uses but its service account does not list, when the account enforces its list. */
 function secretProblem(
   { metadata, secrets = [], imagePullSecrets = [] }: ServiceAccount,
   { spec }: ReadPod,

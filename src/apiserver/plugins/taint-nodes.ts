@@ -1,4 +1,4 @@
-/** TaintNodesByCondition: a new node takes no pods until somebody has seen that it is ready. */
+/** TaintNodesByCondition: a new node gets a NoSchedule taint until a controller has seen that it is ready. */
 import type { Node, Taint } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { writesKind } from "../plugin.ts";
@@ -8,7 +8,7 @@ const NOT_READY: Taint = { key: "node.kubernetes.io/not-ready", effect: "NoSched
 
 export const taintNodes: Plugin = {
   name: "TaintNodesByCondition",
-  // Simulated nodes are ready from the start, and nobody would take the taint away.
+  // Simulated nodes are ready from the start, and no controller would remove the taint.
   concerns: (context, operation) => operation === "CREATE" && !context.byController && writesKind(context, "", "Node"),
   mutate({ object }) {
     const node = object as unknown as DeepReadonly<Node>;

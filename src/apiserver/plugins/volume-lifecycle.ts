@@ -1,7 +1,6 @@
 /**
- * What the server itself sets on volumes, claims and classes of attributes: the finalizer that keeps one while it is in
- * use, the phase in which a volume or claim is born and when that last changed, and the two names of what a claim is
- * filled from.
+ * Fields that the server sets on volumes, claims and volume attributes classes: the protection finalizer, the initial
+ * phase of a volume or claim and the time of its last change, and the two data source fields of a claim.
  */
 import { prepareClaim } from "../../api/index.ts";
 import type { PersistentVolume, PersistentVolumeClaim } from "../../api/index.ts";
@@ -57,7 +56,7 @@ export function createVolumeLifecycle({ clock }: { clock: Clock }): Plugin {
     },
   };
 
-  /** A change of the phase is dated, unless its writer did. */
+  /** A change of the phase gets a transition time, unless its writer set one. */
   function withTransition(object: Read, oldObject: Read): Read {
     const { status = {} } = object as unknown as DeepReadonly<PersistentVolume>;
     const { status: before = {} } = oldObject as unknown as DeepReadonly<PersistentVolume>;

@@ -7,7 +7,7 @@ import { PROFILE, createTestServer, makeDefinition } from "../test-server.ts";
 
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
-/** A kind that is answered and never stored, with an action of its own. */
+/** A kind that is never stored, with an action. */
 const Review: Kind = {
   ...ConfigMap,
   group: "authorization.k8s.io",
@@ -40,7 +40,7 @@ async function rows(path: string): Promise<JsonObject[]> {
 }
 
 describe("the resources of a group version", () => {
-  test("DI-1: list what can be done with them, and their storage version", async () => {
+  test("list their verbs and storage version", async () => {
     const found = (await rows("/api/v1")).find(({ name }) => name === "configmaps");
 
     expect(found).toEqual({
@@ -54,7 +54,7 @@ describe("the resources of a group version", () => {
     });
   });
 
-  test("DI-6: name the subresources in order, with the kind that they speak", async () => {
+  test("list the subresources in order, with their kinds", async () => {
     const found = (await rows("/api/v1")).filter(({ name }) => textOf(name ?? "").startsWith("pods/"));
 
     expect(found.map(({ name, group, kind, verbs }) => [name, group, kind, verbs])).toEqual([
@@ -69,7 +69,7 @@ describe("the resources of a group version", () => {
     ]);
   });
 
-  test("DI-7: a review is not stored, so it has no storage version", async () => {
+  test("a review is not stored, so it has no storage version", async () => {
     expect(await rows("/apis/authorization.k8s.io/v1")).toEqual([
       {
         name: "subjectaccessreviews",
@@ -81,7 +81,7 @@ describe("the resources of a group version", () => {
     ]);
   });
 
-  test("namespaces are never deleted together", async () => {
+  test("namespaces do not support deletecollection", async () => {
     const found = (await rows("/api/v1")).find(({ name }) => name === Namespace.plural);
 
     expect(found?.verbs).not.toContain("deletecollection");
@@ -89,7 +89,7 @@ describe("the resources of a group version", () => {
 });
 
 describe("aggregated discovery", () => {
-  test("DI-2: answers with the media type that was asked for", async () => {
+  test("uses the requested media type", async () => {
     const { request } = await createServer();
 
     const { status, headers, body } = await request("GET", "/apis", undefined, {
@@ -101,7 +101,7 @@ describe("aggregated discovery", () => {
     expect(body.kind).toBe("APIGroupDiscoveryList");
   });
 
-  test("DI-3: is not sent again to whoever has it", async () => {
+  test("is not sent again to a client with its ETag", async () => {
     const { request } = await createServer();
     const first = await request("GET", "/apis", undefined, { accept: AGGREGATED });
 
@@ -113,7 +113,7 @@ describe("aggregated discovery", () => {
     expect([again.status, again.text]).toEqual([304, ""]);
   });
 
-  test("DI-4: lists Kubernetes' groups in their order, then the others by name", async () => {
+  test("lists Kubernetes' groups in their order, then the others by name", async () => {
     const { request } = await createServer();
     await request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", makeDefinition());
 
@@ -127,7 +127,7 @@ describe("aggregated discovery", () => {
     ]);
   });
 
-  test("DI-2: is for the roots only", async () => {
+  test("is served at the roots only", async () => {
     const { request } = await createServer();
 
     expect((await request("GET", "/apis/apps", undefined, { accept: AGGREGATED })).status).toBe(406);

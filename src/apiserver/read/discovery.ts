@@ -1,6 +1,6 @@
 /**
- * Discovery: what a cluster serves, in the two forms that clients ask for. Documents are made once per resource table
- * and kept as bytes; clusters that serve the same share them.
+ * Discovery: the resources that a cluster serves, in both formats. Documents are created once per resource table and
+ * kept as bytes; clusters that serve the same resources share them.
  */
 import { createHash } from "node:crypto";
 import { negotiate } from "../request/negotiate.ts";
@@ -76,7 +76,7 @@ function groupDocument(table: ResourceTable, name: string): object {
   return { name, versions, preferredVersion: versions[0] };
 }
 
-/** Kubernetes' own groups have an order of their own; the others follow by name. */
+/** Kubernetes' groups come in a fixed order; the others follow by name. */
 const GROUP_ORDER =
   "apiregistration.k8s.io apps events.k8s.io authentication.k8s.io authorization.k8s.io autoscaling batch certificates.k8s.io networking.k8s.io policy rbac.authorization.k8s.io storage.k8s.io admissionregistration.k8s.io apiextensions.k8s.io scheduling.k8s.io coordination.k8s.io node.k8s.io discovery.k8s.io resource.k8s.io flowcontrol.apiserver.k8s.io".split(
     " ",
@@ -109,7 +109,7 @@ const BUILT_IN_VERBS = ["create", "delete", "deletecollection", "get", "list", "
 const CUSTOM_VERBS = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 const SUBRESOURCE_VERBS = ["get", "patch", "update"];
 
-/** What may be done with objects of a resource. */
+/** The verbs of a resource. */
 export function verbsOf(resource: Resource): readonly string[] {
   const { builtIn, verbs } = resource.kind;
   if (verbs) return [...verbs].sort();
@@ -120,14 +120,11 @@ export function verbsOf(resource: Resource): readonly string[] {
 export interface Subresource {
   name: string;
   verbs: readonly string[];
-  /**
-   * Set when the subresource speaks another kind than its parent; of the parent's group and version where they are
-   * empty.
-   */
+  /** Set when the subresource uses another kind than its parent; empty group and version mean those of the parent. */
   kind?: { group: string; version: string; kind: string };
 }
 
-/** Everything below an object of a resource, by name; definitions list the status first. */
+/** The subresources of a resource, by name; custom resources list the status first. */
 export function subresourcesOf(
   resource: Resource,
   { status, scale, connect, actions, parts }: ServedVersion["subresources"] = resource.kind.subresources,
@@ -183,7 +180,7 @@ function resourceRows({ resource, subresources: declared }: ServedVersion): obje
   return [row, ...subresources];
 }
 
-/** Reviews are answered and forgotten. */
+/** Reviews are answered and not stored. */
 const isStored = ({ kind }: Resource): boolean => !kind.verbs || kind.verbs.includes("update");
 
 function storageVersionHash({ kind, storage }: Resource): string {
@@ -204,7 +201,7 @@ function aggregatedGroup(table: ResourceTable, group: string): object {
 
 function aggregatedResource({ resource, version, subresources: declared }: ServedVersion): object {
   const { kind, name, singular, namespaced } = resource;
-  // The real server leaves group and version of its own kinds out, and clients fill them in from where they stand.
+  // kube-apiserver omits group and version of built-in kinds, and clients fill them in from the context.
   const responseKind = kind.builtIn
     ? { group: "", version: "", kind: kind.kind }
     : { group: kind.group, version, kind: kind.kind };

@@ -3,25 +3,25 @@ import { createTestServer } from "../test-server.ts";
 
 describe("health", () => {
   const cases: Record<string, { path: string; status: number; text: RegExp }> = {
-    "OP-4: is one word": { path: "/healthz", status: 200, text: /^ok$/ },
-    "OP-4: is told per check": { path: "/readyz/ping", status: 200, text: /^ok$/ },
-    "OP-4: knows checks of several parts": {
+    "is ok": { path: "/healthz", status: 200, text: /^ok$/ },
+    "is reported per check": { path: "/readyz/ping", status: 200, text: /^ok$/ },
+    "supports checks with several path segments": {
       path: "/livez/poststarthook/rbac/bootstrap-roles",
       status: 200,
       text: /^ok$/,
     },
-    "OP-4: has no check of another name": { path: "/readyz/nope", status: 404, text: /^404 page not found\n$/ },
-    "OP-4: lists the checks": {
+    "has no check of an unknown name": { path: "/readyz/nope", status: 404, text: /^404 page not found\n$/ },
+    "lists the checks with verbose": {
       path: "/livez?verbose",
       status: 200,
       text: /^\[\+\]ping ok\n\[\+\]log ok\n\[\+\]etcd ok\n[^]*livez check passed\n$/,
     },
-    "OP-4: says which checks were left out": {
+    "reports excluded checks": {
       path: "/readyz?verbose&exclude=etcd",
       status: 200,
       text: /\[\+\]etcd excluded: ok\n/,
     },
-    "OP-4: says which checks to leave out it does not know": {
+    "warns about unknown excluded checks": {
       path: "/readyz?verbose&exclude=nope",
       status: 200,
       text: /warn: some health checks cannot be excluded: no matches for "nope"\nreadyz check passed\n$/,
@@ -38,7 +38,7 @@ describe("health", () => {
     });
   }
 
-  test("TR-16: a server that will stop is not ready, is alive, and still answers", async () => {
+  test("a stopping server is not ready but live, and still answers", async () => {
     const { request, server } = await createTestServer();
 
     server.drain();
@@ -51,7 +51,7 @@ describe("health", () => {
     expect((await request("GET", "/api/v1/namespaces")).status).toBe(200);
   });
 
-  test("is not ready while the controllers beside it are not healthy", async () => {
+  test("is not ready while the controllers in its process are unhealthy", async () => {
     let problems: string[] = ["the controllers have not started"];
     const { request } = await createTestServer({ controllers: { problems: () => problems, writeMetrics() {} } });
 
@@ -64,7 +64,7 @@ describe("health", () => {
     expect([before.status, alive.status, after.status]).toEqual([500, 200, 200]);
   });
 
-  test("a hub whose disk takes no writes is not ready; its members, which share the disk, are not blamed", async () => {
+  test("a hub whose disk rejects writes is not ready; its members, which share the disk, stay ready", async () => {
     const { request } = await createTestServer({ takesWrites: () => false, clusters: { hub: "hub", paris: "hub" } });
 
     const hub = await request("GET", "/readyz");

@@ -1,18 +1,18 @@
 /**
- * `/healthz`, `/livez` and `/readyz`: checks by name, each of which can be asked for or left out. A server that answers
- * at all has opened its store and built what it serves, so most checks can only succeed; what changes is whether it is
- * about to stop, whether its disk takes writes, and how the controllers are that run beside it.
+ * `/healthz`, `/livez` and `/readyz`: named checks, each of which can be requested or excluded. A server that responds
+ * at all has opened its store and built its resources, so most checks can only succeed. Those that can fail: whether
+ * the server is about to stop, whether its disk accepts writes, and whether the controllers in its process are healthy.
  */
 import type { ApiResponse } from "../request/request.ts";
 import { textResponse } from "../request/respond.ts";
 import type { Route } from "../request/router.ts";
 
 export interface HealthState {
-  /** The server will stop: clients should go elsewhere, and may still finish what they began. */
+  /** The server is about to stop: clients should connect elsewhere, but may finish running requests. */
   readonly draining: boolean;
-  /** The controllers that run in this process do their work. */
+  /** Whether the controllers in this process are healthy. */
   areControllersHealthy?(): boolean;
-  /** The store takes writes. */
+  /** Whether the store accepts writes. */
   takesWrites?(): boolean;
 }
 
@@ -22,14 +22,14 @@ interface Check {
   name: string;
   isReadiness?: true;
   /**
-   * Of the server as a whole. A member that fails it would be left by its workloads, for a disk that all clusters of
-   * the server share.
+   * Applies to the server as a whole and only to the hub. If a member failed it, its workloads would be evicted because
+   * of a disk that all clusters of the server share.
    */
   isOfHub?: true;
   passes?(state: HealthState): boolean;
 }
 
-/** In the order in which they are listed. The names are those that Kubernetes' own tests and tools look for. */
+/** In the order in which they are listed. The names are those that Kubernetes' tests and tools expect. */
 const CHECKS: readonly Check[] = [
   { name: "ping" },
   { name: "log" },
@@ -51,7 +51,7 @@ const CHECKS: readonly Check[] = [
 const checksOf = (endpoint: Endpoint, isHub: boolean): readonly Check[] =>
   CHECKS.filter(({ isReadiness, isOfHub }) => (!isReadiness || endpoint === "readyz") && (!isOfHub || isHub));
 
-/** The paths of all checks, for the list of what there is. */
+/** The paths of all checks, for the list of paths. */
 export function healthPaths(isHub: boolean): string[] {
   return (["healthz", "livez", "readyz"] as const).flatMap((endpoint) => [
     `/${endpoint}`,

@@ -1,6 +1,6 @@
 /**
- * Reads of kinds whose objects code makes up: they come out as if they were stored, so that selectors, tables and
- * formats work alike.
+ * Reads of kinds whose objects are synthesized by code: they are returned as if they were stored, so that selectors,
+ * tables and formats work the same.
  */
 import type { ObjectSource } from "../../api/index.ts";
 import type { JsonObject } from "../../base/index.ts";
@@ -13,7 +13,7 @@ import { encodeObject, ordered, viewOfWritten } from "./render.ts";
 
 type Where = Pick<RequestContext, "cluster" | "served" | "namespace" | "name">;
 
-/** Throws 404 when there is no such object. */
+/** Throws 404 when the object does not exist. */
 export async function madeUpEntry(context: Where, source: ObjectSource): Promise<CachedEntry> {
   const { cluster, served, namespace, name = "" } = context;
   const object = await source.get(cluster.name, namespace, name);
@@ -25,7 +25,7 @@ export function madeUpEntries(context: Where, source: ObjectSource): CachedEntry
   return source.list(context.cluster.name, context.namespace).map((object) => entryOf(context, object));
 }
 
-/** An entry that is not stored. Revision 0: it has no version, because it was never written. */
+/** An entry that is not stored. Revision 0: it has no resourceVersion, because it was never written. */
 function entryOf({ cluster, served }: Where, made: JsonObject): CachedEntry {
   const object = ordered(made);
   const { name, namespace } = metadataOf(object) as { name: string; namespace?: string };

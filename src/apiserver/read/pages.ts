@@ -1,4 +1,4 @@
-/** Everything that is not about a resource: discovery, OpenAPI, health, metrics, and the list of what there is. */
+/** Endpoints that are not resources: discovery, OpenAPI, health, metrics, and the list of paths. */
 import { openIdConfiguration, openIdKeys } from "../access/openid.ts";
 import { METRICS_CONTENT_TYPE } from "../../base/index.ts";
 import type { MetricsText } from "../../base/index.ts";
@@ -26,11 +26,11 @@ export interface PageOptions {
   workloads?: WorkloadMetrics;
 }
 
-/** Figures of what runs on the members. */
+/** Metrics of the workloads on members. */
 export interface WorkloadMetrics {
-  /** Of one logical cluster, on its own page. */
+  /** Those of one logical cluster, on its own page. */
   write(text: MetricsText, cluster: string): void;
-  /** Of every member, or of the one that is asked for: the hub's page `/metrics/members`. */
+  /** Those of every member, or of the requested one: the hub's page `/metrics/members`. */
   page(only?: string): string;
 }
 
@@ -43,7 +43,7 @@ export function pageResponse(
   request: ApiRequest,
 ): ApiResponse | Promise<ApiResponse> {
   if (route.type === "unknown") throw new PageNotFound();
-  // Health is answered whatever the method, as in Kubernetes.
+  // Health endpoints accept any method, as in Kubernetes.
   if (route.type === "health") return healthResponse(route, request.query, health, cluster.name === HUB);
   if (request.method !== "GET") throw methodNotAllowed();
   switch (route.type) {
@@ -64,7 +64,7 @@ export function pageResponse(
         if (!workloads || cluster.name !== HUB) throw new PageNotFound();
         return metricsText(workloads.page(request.query.get("cluster") ?? undefined));
       }
-      // One set of controllers serves all clusters, so its figures are told once.
+      // One set of controllers serves all clusters, so its metrics are reported once.
       return metricsResponse(
         metrics,
         deps,

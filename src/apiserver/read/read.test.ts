@@ -22,7 +22,7 @@ async function withConfigMaps(...names: string[]): Promise<TestServer> {
 }
 
 describe("listing", () => {
-  test("LW-1, LW-4: is in key order and says which revision it shows", async () => {
+  test("returns objects in key order with the revision of the list", async () => {
     const { request, cache } = await withConfigMaps("c", "a", "b");
 
     const list = await request("GET", CONFIG_MAPS);
@@ -35,7 +35,7 @@ describe("listing", () => {
     expect(namesIn(list)).toEqual(["a", "b", "c"]);
   });
 
-  test("LW-14, LW-15: selects by labels and fields", async () => {
+  test("selects by labels and fields", async () => {
     const { request } = await withConfigMaps("a", "bb", "ccc");
 
     expect(namesIn(await request("GET", `${CONFIG_MAPS}?labelSelector=odd%3Dyes`))).toEqual(["a", "ccc"]);
@@ -48,7 +48,7 @@ describe("listing", () => {
     );
   });
 
-  test("LW-4: pages show the state of the first page, whatever happens meanwhile", async () => {
+  test("pages show the state of the first page, whatever changes in between", async () => {
     const { request } = await withConfigMaps("a", "b", "c", "d");
 
     const first = await request("GET", `${CONFIG_MAPS}?limit=2`);
@@ -62,7 +62,7 @@ describe("listing", () => {
     expect(metadataIn(second)).toEqual({ resourceVersion: metadataIn(first).resourceVersion });
   });
 
-  test("LW-1: at an exact revision shows what was there then", async () => {
+  test("at an exact revision returns the state at that revision", async () => {
     const { request, cache } = await withConfigMaps("a");
     const { revision } = cache;
     await request("POST", CONFIG_MAPS, makeConfigMap("b"));
@@ -73,7 +73,7 @@ describe("listing", () => {
     expect(metadataIn(list).resourceVersion).toBe(String(revision));
   });
 
-  test("LW-5: goes on with the state of the first page after a restart", async () => {
+  test("continues with the state of the first page after a restart", async () => {
     const first = await withConfigMaps("a", "b", "c");
     const page = await first.request("GET", `${CONFIG_MAPS}?limit=1`);
     await first.request("POST", CONFIG_MAPS, makeConfigMap("d"));
@@ -85,7 +85,7 @@ describe("listing", () => {
     expect(namesIn(rest)).toEqual(["b", "c"]);
   });
 
-  test("LW-5: offers to go on inconsistently when the first page's state is forgotten", async () => {
+  test("offers an inconsistent continuation when the first page's state is compacted", async () => {
     const first = await withConfigMaps("a", "b", "c");
     const page = await first.request("GET", `${CONFIG_MAPS}?limit=1`);
     await first.request("POST", CONFIG_MAPS, makeConfigMap("d"));
@@ -100,7 +100,7 @@ describe("listing", () => {
     expect(namesIn(rest)).toEqual(["b", "c", "d"]);
   });
 
-  test("LW-4: refuses a token that is not its own", async () => {
+  test("rejects an invalid continue token", async () => {
     const { request } = await createTestServer();
 
     expect((await request("GET", `${CONFIG_MAPS}?limit=1&continue=nope`)).status).toBe(400);
@@ -108,7 +108,7 @@ describe("listing", () => {
 });
 
 describe("a revision from the future", () => {
-  test("LW-3: is waited for, then given up", async () => {
+  test("is waited for, then times out", async () => {
     const { request, clock } = await createTestServer();
 
     const pending = request("GET", `${CONFIG_MAPS}?resourceVersion=999`);
@@ -125,7 +125,7 @@ describe("a revision from the future", () => {
 });
 
 describe("the items of a list", () => {
-  test("LW-1: do not repeat what they are when the kind is one of Kubernetes, and do when it is not", async () => {
+  test("omit apiVersion and kind for built-in kinds, and include them for custom kinds", async () => {
     const { request } = await withConfigMaps("m");
     await request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", makeDefinition());
     await request("POST", "/apis/example.com/v1/namespaces/default/widgets", {
@@ -142,8 +142,8 @@ describe("the items of a list", () => {
   });
 });
 
-describe("a list that takes any state", () => {
-  test("LW-4: is not cut into pages", async () => {
+describe("a list with resourceVersion 0", () => {
+  test("is not paged", async () => {
     const { request } = await withConfigMaps("a", "b", "c");
 
     const { body } = await request("GET", `${CONFIG_MAPS}?resourceVersion=0&limit=1`);
@@ -153,12 +153,12 @@ describe("a list that takes any state", () => {
   });
 });
 
-describe("the metadata of objects", () => {
+describe("PartialObjectMetadata", () => {
   const accept = (kind: string, version = "v1"): Record<string, string> => ({
     accept: `application/json;as=${kind};v=${version};g=meta.k8s.io`,
   });
 
-  test("CN-8: is all that is answered, in the version that was asked for", async () => {
+  test("is returned in the requested version", async () => {
     const { request } = await withConfigMaps("m");
 
     const one = await request("GET", `${CONFIG_MAPS}/m`, undefined, accept("PartialObjectMetadata", "v1beta1"));
@@ -176,7 +176,7 @@ describe("the metadata of objects", () => {
     });
   });
 
-  test("CN-8: of a list is not that of an object, and the other way round", async () => {
+  test("is rejected for a list, and PartialObjectMetadataList for an object", async () => {
     const { request } = await withConfigMaps("m");
 
     const one = await request("GET", `${CONFIG_MAPS}/m`, undefined, accept("PartialObjectMetadataList"));
@@ -193,8 +193,8 @@ describe("the metadata of objects", () => {
   });
 });
 
-describe("what is asked for with curl", () => {
-  test("TR-9: has lines", async () => {
+describe("a response to curl", () => {
+  test("is indented", async () => {
     const { request } = await withConfigMaps("m");
 
     const { text } = await request("GET", `${CONFIG_MAPS}/m`, undefined, { "user-agent": "curl/8.0" });
@@ -203,8 +203,8 @@ describe("what is asked for with curl", () => {
   });
 });
 
-describe("other forms of an answer", () => {
-  test("CN-6: a Table has the columns of the kind and a row for each object", async () => {
+describe("other response formats", () => {
+  test("a Table has the columns of the kind and a row for each object", async () => {
     const { request } = await createTestServer();
     await request("POST", "/apis/apps/v1/namespaces/default/deployments", makeDeployment("web"));
 
@@ -225,7 +225,7 @@ describe("other forms of an answer", () => {
     });
   });
 
-  test("CN-6: a row says when a pod has come to its end", async () => {
+  test("a Table row shows the completion of a pod", async () => {
     const { request } = await createTestServer({ admissions: [] });
     const pods = "/api/v1/namespaces/default/pods";
     await request("POST", pods, {
@@ -248,7 +248,7 @@ describe("other forms of an answer", () => {
     ]);
   });
 
-  test("CN-1: YAML has sorted keys", async () => {
+  test("YAML has sorted keys", async () => {
     const { request } = await withConfigMaps("m");
 
     const { text, headers } = await request("GET", `${CONFIG_MAPS}/m`, undefined, { accept: "application/yaml" });

@@ -1,4 +1,4 @@
-/** Reads of one object and of lists. Everything comes from the cache, which shows nothing that is not durable. */
+/** Reads of single objects and lists. All reads come from the cache, which contains only durable data. */
 import type { Clock } from "../../base/index.ts";
 import { ApiError, badRequest, expired, notFound } from "../../machinery/index.ts";
 import { CompactedError } from "../../store/index.ts";
@@ -17,7 +17,7 @@ export interface ReadDependencies {
   clock: Clock;
 }
 
-/** How long a read waits for a revision that this server has not seen yet. */
+/** How long a read waits for a revision that this server has not reached yet. */
 const FRESHNESS_WAIT_MS = 3000;
 
 export async function getObject(deps: ReadDependencies, context: RequestContext): Promise<CachedEntry> {
@@ -62,12 +62,12 @@ export async function listObjects(deps: ReadDependencies, context: RequestContex
     return page(deps, context, selection, { entries, revision, after: prefix + token.start, seen: token.seen }, limit);
   }
   if (resourceVersion !== undefined) await waitFor(deps, resourceVersion, context.signal);
-  // A revision with a limit and no match means exactly that revision: what old clients page by.
+  // A resourceVersion with a limit and no match means that exact revision: legacy clients page with it.
   const exact =
     resourceVersion !== undefined && resourceVersion > 0 && (match === "Exact" || (match === "" && limit > 0));
   if (exact) await deps.cache.recall(resourceVersion);
   const entries = exact ? snapshot(deps, context, resourceVersion) : undefined;
-  // Who takes any state is answered at once and whole, as by the real server's cache.
+  // A list with resourceVersion 0 is answered immediately and unpaged, as by kube-apiserver's watch cache.
   const whole = resourceVersion === 0 ? 0 : limit;
   return page(
     deps,
@@ -79,14 +79,14 @@ export async function listObjects(deps: ReadDependencies, context: RequestContex
 }
 
 interface PageStart {
-  /** All entries of the snapshot; unset pages through what is there now. */
+  /** All entries of the snapshot; unset pages through the current state. */
   entries: readonly CachedEntry[] | undefined;
   revision: number;
   after?: string;
   seen: number;
 }
 
-/** The matching entries after a key, cut to a limit. */
+/** The matching entries after a key, up to a limit. */
 function page(
   { store }: ReadDependencies,
   context: RequestContext,
@@ -116,14 +116,14 @@ function page(
     entries,
     revision,
     continueToken: encodeToken({ revision, start: last.key.slice(prefix.length), seen: counted }),
-    // What does not match is not known without looking, so a selection has no count.
+    // The number of further matches is unknown without checking them, so a selection has no count.
     remaining: selection.everything && total > counted ? total - counted : undefined,
   };
 }
 
 const CHUNK = 500;
 
-/** Up to `limit` matching entries, looked for in chunks so that a small page of a large list stays cheap. */
+/** Up to `limit` matching entries, searched in chunks so that a small page of a large list stays cheap. */
 function collect(
   store: ObjectStore,
   context: RequestContext,
@@ -146,7 +146,7 @@ function collect(
   }
 }
 
-/** A name is compared with the key, so that selecting one object parses one. */
+/** A name is compared with the key, so selecting one object parses only that one. */
 export function matchesEntry(
   selection: Selection,
   entry: CachedEntry,
@@ -156,7 +156,7 @@ export function matchesEntry(
   return selection.matches(entry, served);
 }
 
-/** Everything as it was at a revision; undefined when nothing changed since, so that the present serves as well. */
+/** The state at a revision; undefined when nothing has changed since, so that the current state can be used. */
 function snapshot(
   { cache, store }: ReadDependencies,
   { cluster, served, namespace }: RequestContext,
@@ -171,7 +171,7 @@ function snapshot(
     if (!(error instanceof CompactedError)) throw error;
     if (!token) throw expired("The resourceVersion for the provided list is too old.");
     const { status } = expired(TOO_OLD);
-    // The rest of the list, from the same key on, as it is now.
+    // The rest of the list from the same key, in its current state.
     throw new ApiError({ ...status, metadata: { continue: encodeToken({ ...token, revision: -1 }) } });
   }
 }
@@ -210,7 +210,7 @@ function tooLargeRevision(asked: number, current: number): ApiError {
   });
 }
 
-/** Where the next page starts. `seen` is how many came before, for the count of what remains. */
+/** Where the next page starts. `seen` is the number of previous items, for remainingItemCount. */
 interface Token {
   revision: number;
   start: string;
@@ -233,7 +233,7 @@ function decodeToken(text: string): Token {
     token = JSON.parse(Buffer.from(text, "base64url").toString());
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw badToken("it was not made by this server");
+    throw badToken("the token was not issued by this server");
   }
   const { v, rv, start, n } = (token ?? {}) as Record<string, unknown>;
   if (v !== TOKEN_VERSION) throw badToken(`server does not recognize this encoded version ${JSON.stringify(v ?? "")}`);
@@ -245,7 +245,7 @@ function decodeToken(text: string): Token {
 
 const badToken = (why: string): ApiError => badRequest(`invalid continue token: continue key is not valid: ${why}`);
 
-/** Where a text stops to be base64 without padding. */
+/** The position of the first character that is not unpadded base64. */
 function illegalAt(text: string): number | undefined {
   const index = text.search(/[^A-Za-z0-9_-]/);
   if (index >= 0) return index;

@@ -1,9 +1,9 @@
 /**
- * Objects as they are served. Bytes are the truth: the stored value goes out as it is, with `resourceVersion` spliced
- * in. What had to be computed (another version) is kept beside the entry and goes with it; the parsed form while
- * somebody reads it.
+ * Objects as they are served. The stored bytes are the source: they are sent unchanged, with `resourceVersion`
+ * inserted. Computed forms (other versions) are cached with the entry; the parsed form is cached while it is
+ * referenced.
  *
- * A stored value begins `{"apiVersion":…,"kind":…,"metadata":{`, so the place to splice is found in its first bytes.
+ * A stored value begins `{"apiVersion":…,"kind":…,"metadata":{`, so the insert position is in its first bytes.
  */
 import { copy, invariant, isObject } from "../../base/index.ts";
 import type { JsonObject } from "../../base/index.ts";
@@ -13,21 +13,21 @@ import type { Former, Layout } from "../write/encode.ts";
 import type { ByteWriter } from "../request/byte-writer.ts";
 import type { ServedVersion } from "../clusters/resources.ts";
 
-/** An object in one version; the entries of other versions hang on `next`, and almost every entry has one view only. */
+/** An object in one version. Views in other versions are linked by `next`; almost every entry has only one view. */
 export interface View {
   readonly served: ServedVersion;
-  /** Held by whoever reads it, an informer above all; when nobody does, the bytes are parsed again. */
+  /** Referenced by its readers, mostly informers; without readers the bytes are parsed again. */
   object?: WeakRef<JsonObject>;
-  /** The stored value is what this version serves, byte for byte. */
+  /** The stored value equals the served form, byte for byte. */
   verbatim?: boolean;
   /**
-   * The object passed admission and validation in this very version, so what a later write shares with it is known to
-   * be right.
+   * The object passed admission and validation in this version, so the parts that a later write shares with it are
+   * known to be valid.
    */
   settled?: boolean;
-  /** Set when it is not: the whole object with its resourceVersion. */
+  /** Set when not verbatim: the whole object with its resourceVersion. */
   bytes?: Uint8Array;
-  /** Where the parts of the object lie in the stored value. */
+  /** The positions of the object's parts in the stored value. */
   layout?: Layout;
   next?: View;
 }
@@ -48,7 +48,7 @@ export function encodeObject(object: JsonObject): Uint8Array {
     if (key === FIRST_FIELDS[0]) return encoder.encode(JSON.stringify(object));
     break;
   }
-  // A key that looks like a number comes first in any JavaScript object.
+  // JavaScript puts integer-like keys first in any object.
   return encodeSharing(object).value;
 }
 
@@ -58,17 +58,17 @@ export function ordered(object: JsonObject): JsonObject {
   return { apiVersion: apiVersion ?? "", kind: kind ?? "", metadata: metadata ?? {}, ...rest };
 }
 
-/** What a writer already has, to be kept beside the entry it writes. */
+/** The writer's own form of the object, to be cached with the entry. */
 export function viewOfWritten(served: ServedVersion, object: JsonObject, settled: boolean): WrittenView {
   return { object, view: { served, object: new WeakRef(object), verbatim: true, settled } };
 }
 
-/** The object in a version when it is known to have passed admission and validation in it. */
+/** The object in a version, if it is known to have passed admission and validation in that version. */
 export function settledIn(entry: CachedEntry, served: ServedVersion): JsonObject | undefined {
   return viewOf(entry, served).settled ? objectIn(entry, served) : undefined;
 }
 
-/** The object in a version, with its resourceVersion. Shared: nobody may change it. */
+/** The object in a version, with its resourceVersion. Shared: callers must not modify it. */
 export function objectIn(entry: CachedEntry, served: ServedVersion): JsonObject {
   const view = viewOf(entry, served);
   const object = view.object?.deref() ?? readInto(view, entry);
@@ -86,7 +86,7 @@ function readInto(view: View, entry: CachedEntry): JsonObject {
   return object;
 }
 
-/** The object in whatever version somebody already has it; undefined when it would have to be parsed. */
+/** The object in any version in which it is already parsed; undefined when it would have to be parsed. */
 export function knownObject({ memo }: CachedEntry): JsonObject | undefined {
   for (let view = memo as View | undefined; view; view = view.next) {
     const object = view.object?.deref();
@@ -102,7 +102,7 @@ export function formerOf(entry: CachedEntry, served: ServedVersion): Former | un
   return former && { object: former, value: entry.value, layout };
 }
 
-/** The object as it was, at the revision of the change that removed it from sight. */
+/** The last state of the object, at the revision of the change that removed it from the watch. */
 export function objectAt(entry: CachedEntry, served: ServedVersion, revision: number): JsonObject {
   const object = objectIn(entry, served);
   if (entry.revision === revision) return object;
@@ -110,7 +110,7 @@ export function objectAt(entry: CachedEntry, served: ServedVersion, revision: nu
 }
 
 /**
- * Three pieces that make the object in a version, at a revision. None is a copy when the stored value is served
+ * Three chunks that form the object in a version, at a revision. None is a copy when the stored value is served
  * verbatim.
  */
 export function piecesIn(entry: CachedEntry, served: ServedVersion, revision = entry.revision): readonly Uint8Array[] {
@@ -125,10 +125,10 @@ export function piecesIn(entry: CachedEntry, served: ServedVersion, revision = e
   return [value.subarray(0, at), Buffer.from(`"resourceVersion":"${revision}",`, "latin1"), value.subarray(at)];
 }
 
-/** Up to here one copy costs less than several pieces that are joined later. */
+/** Up to this size one copy costs less than several chunks that are joined later. */
 const COPY_UP_TO_BYTES = 16 * 1024;
 
-/** The object in a version as the answer to a request for it alone. */
+/** The object in a version as the body of a response. */
 export function bodyIn(entry: CachedEntry, served: ServedVersion): Uint8Array | readonly Uint8Array[] {
   const { value, revision } = entry;
   if (revision === 0 || value.byteLength > COPY_UP_TO_BYTES || !isServedVerbatim(entry, viewOf(entry, served)))
@@ -142,10 +142,7 @@ export function bodyIn(entry: CachedEntry, served: ServedVersion): Uint8Array | 
   return bytes;
 }
 
-/**
- * Writes the object in a version. An item of one of Kubernetes' own lists, which says once what all of its items are,
- * goes without apiVersion and kind.
- */
+/** Writes the object in a version. Items of built-in lists omit apiVersion and kind, which the list specifies once. */
 export function writeObject(entry: CachedEntry, served: ServedVersion, output: ByteWriter): void {
   const isItem = served.resource.kind.builtIn;
   const view = viewOf(entry, served);
@@ -172,14 +169,14 @@ function isServedVerbatim(entry: CachedEntry, view: View): boolean {
 }
 
 /**
- * The position right after the first `"metadata":{`. Nearly always it is where this version puts it, so that place is
- * looked at first.
+ * The position right after the first `"metadata":{`. It is nearly always where this version puts it, so that position
+ * is checked first.
  */
 function metadataStart(value: Uint8Array, { metadataAt }: ServedVersion): number {
   if (value[metadataAt - 1] === OPEN_BRACE && value[metadataAt - 2] === COLON && isMetadataBefore(value, metadataAt))
     return metadataAt;
   const at = Buffer.from(value.buffer, value.byteOffset, Math.min(value.byteLength, 1024)).indexOf(METADATA);
-  invariant(at >= 0, "a stored value does not begin with apiVersion, kind and metadata");
+  invariant(at >= 0, "a stored value begins with apiVersion, kind and metadata");
   return at + METADATA.length;
 }
 
@@ -194,7 +191,7 @@ function isMetadataBefore(value: Uint8Array, end: number): boolean {
 }
 
 /**
- * After a restart the schema may be another than the one the value was written under; equal bytes prove that nothing
+ * After a restart the schema may differ from the one under which the value was written; equal bytes prove that nothing
  * changes.
  */
 function isVerbatim(entry: CachedEntry, view: View): boolean {
@@ -207,8 +204,8 @@ function viewOf(entry: CachedEntry, served: ServedVersion): View {
   const first = entry.memo as View | undefined;
   for (let view = first; view; view = view.next) if (view.served === served) return view;
   const view: View = { served };
-  // A schema that changed leaves views of the old one behind; they are dropped with the entry. The bound keeps a client
-  // that edits a CRD in a loop from growing them.
+  // A changed schema leaves views of the old one behind; they are dropped with the entry. The limit keeps a client that
+  // edits a CRD in a loop from accumulating them.
   if (first && countViews(first) < MAX_VIEWS) view.next = first;
   entry.memo = view;
   return view;
@@ -224,12 +221,12 @@ function countViews(first: View): number {
 function parseStored(entry: CachedEntry, served: ServedVersion): JsonObject {
   let object = JSON.parse(decoder.decode(entry.value)) as JsonObject;
   if (object.apiVersion !== served.apiVersion) object = upgradeStored(object, served);
-  // Built-in values are served verbatim, so their parsed form must not differ from them either.
+  // Built-in values are served verbatim, so their parsed form must not differ from the bytes.
   if (!served.resource.kind.builtIn) object = admitted(object, served);
   return object;
 }
 
-/** The storage version of a CRD was moved on after this value was written. */
+/** The storage version of the CRD changed after this value was written. */
 function upgradeStored(object: JsonObject, served: ServedVersion): JsonObject {
   const written = served.resource.versions.find(({ apiVersion }) => apiVersion === object.apiVersion);
   return { ...(written?.toStorage?.(object) ?? object), apiVersion: served.apiVersion };
@@ -240,13 +237,13 @@ function convertFromStorage(entry: CachedEntry, served: ServedVersion): JsonObje
   const known = viewOf(entry, storage).object?.deref();
   const stored = known ?? parseStored(entry, storage);
   const version = served.fromStorage ? served.fromStorage(stored) : stored;
-  // What was parsed for this alone is nobody else's.
+  // An object parsed only for this conversion is not shared.
   const converted = known ? copy(version) : version;
   converted.apiVersion = served.apiVersion;
   return admitted(ordered(converted), served);
 }
 
-/** Prunes and defaults what comes from storage: new defaults show on old objects, removed fields disappear. */
+/** Prunes and defaults an object from storage: new defaults appear on old objects, removed fields disappear. */
 function admitted(object: JsonObject, served: ServedVersion): JsonObject {
   const known = served.compiled.admit(object);
   return isObject(known.metadata) ? known : { ...known, metadata: {} };

@@ -1,4 +1,4 @@
-/** Which objects a list, watch or deletecollection is about: label and field selectors of a resource. */
+/** The objects that a list, watch or deletecollection selects: label and field selectors of a resource. */
 import { isObject } from "../../base/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import { badRequest, matchesLabels, parseFieldSelector, parseLabelSelector } from "../../machinery/index.ts";
@@ -8,9 +8,9 @@ import type { Resource, ServedVersion } from "../clusters/resources.ts";
 import { textOf } from "../request/text.ts";
 
 export interface Selection {
-  /** True when nothing was selected by, so that nothing needs to be parsed. */
+  /** True without any selector, so that nothing needs to be parsed. */
   readonly everything: boolean;
-  /** The one name that can match, when the field selector gives it. */
+  /** The only name that can match, when the field selector specifies it. */
   readonly name?: string;
   matches(entry: CachedEntry, served: ServedVersion): boolean;
 }

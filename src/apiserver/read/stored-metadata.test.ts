@@ -21,12 +21,12 @@ const stored = (given: object): Uint8Array =>
   } as unknown as JsonObject);
 
 for (const [field, value] of Object.entries(metadata)) {
-  test(`reads ${field} as parsing the whole object would`, () => {
+  test(`reads ${field} like a full parse of the object`, () => {
     expect(storedMetadataField(stored(metadata), field)).toEqual(value);
   });
 }
 
-test("finds nothing in the rest of the object, nor in an object without metadata", () => {
+test("finds nothing outside the metadata, nor in an object without metadata", () => {
   const { ownerReferences: _, uid: __, ...rest } = metadata;
 
   expect(storedMetadataField(stored(rest), "ownerReferences")).toBeUndefined();

@@ -1,6 +1,6 @@
 /**
- * One field of an object's metadata, read from the stored bytes without parsing the rest. After a start thousands of
- * objects are asked for their owners and uid, and parsing them whole for that took longer than reading them from disk.
+ * Reads one metadata field from the stored bytes without parsing the rest. After a start the owners and uids of
+ * thousands of objects are needed, and parsing them completely took longer than reading them from disk.
  */
 import type { Json } from "../../base/index.ts";
 
@@ -12,7 +12,8 @@ const [QUOTE, BACKSLASH, COLON, COMMA] = [0x22, 0x5c, 0x3a, 0x2c];
 const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b, 0x5d];
 
 /**
- * Undefined when the metadata does not have it. Stored values are JSON without spaces, as `encodeObject` writes them.
+ * Undefined when the metadata does not have the field. Stored values are JSON without spaces, as `encodeObject` writes
+ * them.
  */
 export function storedMetadataField(value: Uint8Array, field: string): Json | undefined {
   const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
@@ -20,7 +21,7 @@ export function storedMetadataField(value: Uint8Array, field: string): Json | un
   if (found < 0) return undefined;
   for (let at = found + METADATA.length; bytes[at] === QUOTE;) {
     const keyEnd = endOfString(bytes, at);
-    const valueStart = keyEnd + 1; // Behind the colon.
+    const valueStart = keyEnd + 1; // After the colon.
     const valueEnd = endOfValue(bytes, valueStart);
     if (bytes[keyEnd] === COLON && bytes.toString("latin1", at + 1, keyEnd - 1) === field)
       return JSON.parse(bytes.toString("utf8", valueStart, valueEnd)) as Json;
@@ -30,14 +31,14 @@ export function storedMetadataField(value: Uint8Array, field: string): Json | un
   return undefined;
 }
 
-/** The position behind the closing quote of the string that begins here. */
+/** The position after the closing quote of the string that begins here. */
 function endOfString(bytes: Uint8Array, start: number): number {
   let at = start + 1;
   while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
   return at + 1;
 }
 
-/** The position behind the value that begins here: the comma or brace that follows it. */
+/** The position after the value that begins here: the comma or brace that follows it. */
 function endOfValue(bytes: Uint8Array, start: number): number {
   let depth = 0;
   for (let at = start; at < bytes.length;) {

@@ -1,4 +1,4 @@
-/** Objects as rows for `kubectl get`, and objects reduced to their metadata. */
+/** Objects as Table rows for `kubectl get`, and objects reduced to their metadata. */
 import type { Column } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
@@ -11,7 +11,7 @@ import { textOf } from "../request/text.ts";
 export interface TableOptions {
   includeObject: "None" | "Metadata" | "Object";
   nowMs: number;
-  /** The version of `meta.k8s.io` in which it is answered; unset is v1. */
+  /** The requested version of `meta.k8s.io`; unset is v1. */
   version?: Representation["version"];
 }
 
@@ -37,7 +37,7 @@ const AGE: Column = {
   jsonPath: ".metadata.creationTimestamp",
 };
 
-/** Built-in kinds state all of their columns; those of definitions come after the name. */
+/** Built-in kinds define all of their columns; those of CRDs come after the name. */
 function columnsOf({ resource, columns }: ServedVersion): readonly Column[] {
   if (resource.kind.builtIn) return columns.length > 0 ? columns : [NAME, AGE];
   return [NAME, ...(columns.length > 0 ? columns : [AGE])];
@@ -76,7 +76,7 @@ const COMPLETED: Readonly<Record<string, JsonObject>> = {
   Failed: { type: "Completed", status: "True", reason: "Failed", message: "The pod failed." },
 };
 
-/** A row says when there is nothing more to wait for; of Kubernetes' kinds only pods do. */
+/** A row's conditions report completion; of the built-in kinds only pods have them. */
 function rowConditions({ resource: { kind } }: ServedVersion, { status }: JsonObject): { conditions?: JsonObject[] } {
   if (kind.kind !== "Pod" || !kind.builtIn || !isObject(status)) return {};
   const phase = textOf(status.phase);
@@ -84,7 +84,7 @@ function rowConditions({ resource: { kind } }: ServedVersion, { status }: JsonOb
   return condition ? { conditions: [condition] } : {};
 }
 
-/** A bookmark has no fields to print; what it says is in the metadata of its row. */
+/** A bookmark has no cells; its content is in the metadata of its row. */
 export function bookmarkTable(
   served: ServedVersion,
   bare: JsonObject,
@@ -97,7 +97,7 @@ export function bookmarkTable(
     apiVersion: `meta.k8s.io/${version}`,
     metadata: { resourceVersion },
     columnDefinitions: withColumns ? columnsOf(served).map(definitionOfColumn) : null,
-    // The end of the initial events is told even to those who want no objects.
+    // The end of the initial events is marked even for clients that request no objects.
     rows: [
       {
         cells: [],
@@ -127,7 +127,7 @@ function cellOf(column: Column): Cell {
   return path ? (object, nowMs) => printed(path(object) as Json[], type, nowMs) : () => null;
 }
 
-/** A definition may state a path that cannot be followed; its column is empty, and the others are not. */
+/** A CRD may contain an invalid path; only its own column stays empty. */
 function compiledPath(path: string): JsonPath | undefined {
   try {
     return compileJsonPath(path);
@@ -137,7 +137,9 @@ function compiledPath(path: string): JsonPath | undefined {
   }
 }
 
-/** A value as a cell of its column's type; what does not fit is left empty. Of several values the first is shown. */
+/**
+ * A value as a cell of its column's type; a value of another type is left empty. Of several values the first is shown.
+ */
 function printed([value]: readonly Json[], type: Column["type"], nowMs: number): Json {
   if (value === undefined) return null;
   if (value === null) return type === "string" ? "<no value>" : null;
@@ -173,7 +175,7 @@ export function partialMetadata(object: JsonObject, version: Representation["ver
 const TEMPLATE_GENERATION = "deprecated.daemonset.template.generation";
 
 /**
- * The annotation with which a DaemonSet counts its templates is a field upstream, and shows as metadata in whole
+ * The annotation with a DaemonSet's template generation is a field upstream, and appears in the metadata of whole
  * objects only.
  */
 function ownMetadata({ metadata }: JsonObject): JsonObject {

@@ -1,4 +1,7 @@
-/** What `/version` says. Clients gate features on it, so it names the Kubernetes minor whose behaviour we follow. */
+/**
+ * The response of `/version`. Clients gate features on it, so it names the Kubernetes minor version whose behaviour the
+ * server follows.
+ */
 export interface VersionInfo {
   major: string;
   minor: string;
@@ -26,7 +29,7 @@ export const VERSION: VersionInfo = {
   gitCommit: "",
   gitTreeState: "clean",
   buildDate: "1970-01-01T00:00:00Z",
-  // Clients parse these but decide nothing by them.
+  // Clients parse these but do not use them.
   goVersion: "none",
   compiler: "none",
   platform: "linux/amd64",

@@ -1,6 +1,6 @@
 /**
- * Who may do what: the question that every request asks, and the refusal in the words that clients know.
- * `access/rbac.ts` answers it.
+ * Authorization: the question that every request asks, and the forbidden error in Kubernetes' wording. `access/rbac.ts`
+ * implements it.
  */
 import type { PolicyRule, RoleRef } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -12,9 +12,9 @@ export interface AccessRequest {
   user: UserInfo;
   verb: string;
   cluster: string;
-  /** Set for requests that are about a resource. */
+  /** Set for resource requests. */
   resource?: AccessedResource;
-  /** Set for the others: `/version`. */
+  /** Set for nonresource requests: `/version`. */
   path?: string;
 }
 
@@ -28,22 +28,22 @@ export interface AccessedResource {
 
 export interface Decision {
   readonly allowed: boolean;
-  /** Which binding allows it, or what stood in the way of finding one; often empty. */
+  /** The binding that allows the request, or the errors that occurred while looking for one; often empty. */
   readonly reason: string;
 }
 
-/** All that applies to somebody; `missing` are the roles that bindings name and nobody has made. */
+/** All rules that apply to a user; `missing` are the roles that bindings name but that do not exist. */
 export interface UserRules {
   rules: DeepReadonly<PolicyRule>[];
   missing: RoleRef[];
 }
 
 export interface Authorizer {
-  /** Answers at once and from memory: every request asks. */
+  /** Synchronous and from memory: called for every request. */
   decide(request: AccessRequest): Decision;
-  /** What somebody may do in a namespace, or in the whole cluster where none is given. */
+  /** The rules of a user in a namespace, or in the whole cluster without a namespace. */
   rulesFor(cluster: LogicalCluster, user: UserInfo, namespace: string | undefined): UserRules;
-  /** The rules of a role; undefined when it is not there. */
+  /** The rules of a role; undefined when it does not exist. */
   rulesOf(
     cluster: LogicalCluster,
     role: RoleRef,
@@ -66,12 +66,12 @@ export const memberOf =
 
 export const MASTERS = "system:masters";
 
-/** Members of this group may do everything, whatever a cluster's roles say. */
+/** Members of this group may do everything, whatever the roles of a cluster allow. */
 export function isMaster({ groups }: UserInfo): boolean {
   return groups.includes(MASTERS);
 }
 
-/** The refusal of a request, as Kubernetes words it. */
+/** The forbidden error, in Kubernetes' wording. */
 export function accessDenied({ user, verb, resource, path }: AccessRequest, reason = ""): ApiError {
   const because = reason === "" ? "" : `: ${reason}`;
   if (!resource) {

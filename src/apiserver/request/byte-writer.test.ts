@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ByteWriter } from "./byte-writer.ts";
 
-test("text and parts of bytes come out in the order in which they were written", () => {
+test("text and bytes are returned in the order in which they were written", () => {
   const writer = new ByteWriter(4);
 
   writer.text("ab");
@@ -12,7 +12,7 @@ test("text and parts of bytes come out in the order in which they were written",
   expect(Buffer.concat(writer.finish()).toString()).toBe("abcdefghé");
 });
 
-test("a long answer is a few large chunks, and none of them is empty", () => {
+test("a long response has few large chunks, none of them empty", () => {
   const writer = new ByteWriter(10 * 1024 * 1024);
   const item = Buffer.alloc(100 * 1024, "x");
 
@@ -23,11 +23,11 @@ test("a long answer is a few large chunks, and none of them is empty", () => {
   expect(chunks.map(({ byteLength }) => byteLength / 1024)).toEqual([200, 200, 200, 200, 200, 1024]);
 });
 
-test("nothing written is one empty chunk, not a missing answer", () => {
+test("an empty response is one empty chunk", () => {
   expect(new ByteWriter(0).finish().map(({ byteLength }) => byteLength)).toEqual([0]);
 });
 
-test("chunks that were given back are filled again, each by one writer only", () => {
+test("released chunks are reused, each by one writer only", () => {
   const write = (letter: string): ByteWriter => {
     const writer = new ByteWriter(1024 * 1024);
     writer.bytes(Buffer.alloc(200 * 1024, letter));

@@ -1,12 +1,12 @@
 /**
- * Gathers a long answer in few large chunks: bytes and ASCII text are copied once, to the place from which they are
- * sent. Chunks that were sent are filled again, because fresh ones cost more than what is written to them: pages to
- * map, and garbage to collect.
+ * Collects a long response in few large chunks: bytes and ASCII text are copied once, to the place from which they are
+ * sent. Sent chunks are reused, because fresh ones cost more than what is written to them: pages to map, and garbage to
+ * collect.
  */
 
-/** Fewer writes to the connection, and no single copy of the whole. */
+/** This needs fewer writes to the connection, and no single copy of the whole. */
 const CHUNK_BYTES = 256 * 1024;
-/** 8 MiB: the lists of a thousand objects that a few clients ask for at the same time. */
+/** 8 MiB: lists of a thousand objects that a few clients request at the same time. */
 const MAX_SPARES = 32;
 const spares: Buffer[] = [];
 
@@ -16,12 +16,12 @@ export class ByteWriter {
   #chunk: Buffer;
   #length = 0;
 
-  /** `expectedBytes` spares a short answer a large chunk; more than that may be written. */
+  /** `expectedBytes` avoids a large chunk for a short response; more may be written. */
   constructor(expectedBytes: number) {
     this.#chunk = expectedBytes < CHUNK_BYTES ? Buffer.allocUnsafe(expectedBytes) : emptyChunk();
   }
 
-  /** Text of characters that take one byte. */
+  /** ASCII text. */
   text(text: string): void {
     this.#reserve(text.length);
     this.#length += this.#chunk.write(text, this.#length, "latin1");
@@ -33,15 +33,15 @@ export class ByteWriter {
     this.#length += end - start;
   }
 
-  /** What was written, in order. Nothing may be written afterwards. */
+  /** Returns the written chunks, in order. Nothing may be written afterwards. */
   finish(): readonly Uint8Array[] {
     this.#close();
     return this.#chunks;
   }
 
   /**
-   * Gives the chunks back. For whoever sent them, when the connection has taken the last byte; without it they become
-   * garbage.
+   * Releases the chunks for reuse. Called by the sender when the connection has flushed the last byte; otherwise they
+   * become garbage.
    */
   release(): void {
     for (const chunk of this.#reusable.splice(0)) if (spares.length < MAX_SPARES) spares.push(chunk);

@@ -1,16 +1,16 @@
-/** How long a request may take. Watches and connections into a cluster are not counted in. */
+/** Request timeouts. Watches and connections into a cluster are excluded. */
 import type { Clock } from "../../base/index.ts";
 import { ApiError } from "../../machinery/index.ts";
 
 const REQUEST_MS = 60_000;
-/** A write that takes longer has failed for all that its client can tell. */
+/** A client treats a write that takes longer as failed. */
 const WRITE_MS = 34_000;
 
 export function longest(method: string): number {
   return method === "GET" || method === "HEAD" ? REQUEST_MS : WRITE_MS;
 }
 
-/** The answer to a request whose time is over. What it began may still come to its end. */
+/** The error for a request that timed out. Work that it started may still finish. */
 export function requestTimedOut(): ApiError {
   return new ApiError({
     kind: "Status",
@@ -24,7 +24,7 @@ export function requestTimedOut(): ApiError {
   });
 }
 
-/** What the work comes to, or 504 when it takes longer. */
+/** The result of the work, or 504 when it takes longer. */
 export function withinTime<T>(clock: Clock, timeoutMs: number, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = clock.after(timeoutMs, () => reject(requestTimedOut()));

@@ -17,11 +17,11 @@ function makeEntries(count: number, revision = 1): CachedEntry[] {
 }
 
 const textOf = (items: ListItems | undefined): string => Buffer.concat(items?.chunks ?? []).toString();
-/** The answers to the same question, one after the other. */
+/** The results of the same list request, repeated. */
 const ask = (entries: readonly CachedEntry[], times: number): ListItems[] =>
   Array.from({ length: times }, () => listItems([...entries], served));
 
-test("items are joined and closed, each with its revision", () => {
+test("items are joined and terminated, each with its revision", () => {
   const items = listItems(makeEntries(2, 7), served);
 
   expect(textOf(items)).toBe(
@@ -29,7 +29,7 @@ test("items are joined and closed, each with its revision", () => {
   );
 });
 
-test("a list that is asked for again and again is written twice and then sent as it is", () => {
+test("a repeatedly requested list is written twice and then reused", () => {
   const [first, second, third] = ask(makeEntries(100), 3);
 
   expect(first?.chunks).not.toBe(second?.chunks);
@@ -37,7 +37,7 @@ test("a list that is asked for again and again is written twice and then sent as
   expect(textOf(third)).toBe(textOf(first));
 });
 
-test("chunks that are kept are not given back to be filled again", () => {
+test("retained chunks are not released for reuse", () => {
   const [first, second, third] = ask(makeEntries(100), 3);
 
   expect(first?.release).toBeDefined();
@@ -45,7 +45,7 @@ test("chunks that are kept are not given back to be filled again", () => {
   expect(third?.release).toBeUndefined();
 });
 
-test("a list in which one entry was replaced is written anew", () => {
+test("a list in which one entry was replaced is written again", () => {
   const entries = makeEntries(100);
   ask(entries, 3);
   const changed = entries.map((entry, index) => (index === 50 ? { ...entry, revision: 999 } : entry));

@@ -1,37 +1,40 @@
 /**
- * The items of a list answer as bytes. Many clients ask for the same list at the same time, informers after a restart
- * above all: what was asked for twice is kept and sent again while nothing in it changes, which saves the one copy that
- * a list otherwise takes. Entries are replaced and never changed, so that the same entries are the same bytes.
+ * The items of a list response as bytes. Many clients request the same list at the same time, above all informers after
+ * a restart. A list that was requested twice is retained and sent again until it changes, which saves the copy that a
+ * list otherwise needs. Entries are replaced and never modified, so the same entries have the same bytes.
  */
 import type { CachedEntry } from "../../store/index.ts";
 import type { ServedVersion } from "../clusters/resources.ts";
 import { writeObject } from "../read/render.ts";
 import { ByteWriter } from "./byte-writer.ts";
 
-/** In order and to be sent behind the head of the list. */
+/** In order, to be sent after the beginning of the list. */
 export interface ListItems {
   readonly chunks: readonly Uint8Array[];
-  /** To be called when they are sent; unset when they are kept. */
+  /** Called after the items were sent; unset when they are retained. */
   readonly release?: () => void;
 }
 
-/** A list that was asked for. The bytes come with the second time: most lists change before anybody asks again. */
+/**
+ * A requested list. Its bytes are retained from the second request on: most lists change before they are requested
+ * again.
+ */
 interface AskedList {
   readonly served: ServedVersion;
   readonly entries: readonly CachedEntry[];
   chunks?: readonly Uint8Array[];
 }
 
-/** Below this a copy costs less than looking for one. */
+/** For shorter lists a copy costs less than the lookup. */
 const MIN_ENTRIES = 64;
-/** What an item of a list usually takes at least; only a guess, for the first chunk. */
+/** The usual minimum size of a list item; an estimate for the first chunk. */
 const ITEM_BYTES = 1024;
 const MAX_ASKED = 8;
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 
 /**
- * The newest first. Weak, so that a full collection takes them, with the entries that only they still name: nothing is
- * held for nobody.
+ * Newest first. Weak references, so that a full garbage collection frees them together with the entries that only they
+ * reference.
  */
 const asked: WeakRef<AskedList>[] = [];
 
@@ -47,7 +50,7 @@ export function listItems(entries: readonly CachedEntry[], served: ServedVersion
   return { chunks: written.chunks };
 }
 
-/** The same list, taken out of those that were asked for. */
+/** Removes and returns the same list from the requested ones. */
 function takeAsked(entries: readonly CachedEntry[], served: ServedVersion): AskedList | undefined {
   for (const [index, reference] of asked.entries()) {
     const list = reference.deref();

@@ -3,22 +3,25 @@ import { failureFormat, representationOf } from "./negotiate.ts";
 
 const NO_QUERY = new URLSearchParams();
 
-describe("the representation of an answer", () => {
+describe("the representation of a response", () => {
   const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io";
   const cases: Record<string, { accept: string | undefined; want: string }> = {
-    "is JSON when nothing is asked for": { accept: undefined, want: "json object" },
+    "is JSON by default": { accept: undefined, want: "json object" },
     "is JSON for any type": { accept: "*/*", want: "json object" },
-    "is the first that can be served": {
+    "is the first supported type": {
       accept: "application/vnd.kubernetes.protobuf,application/json",
       want: "json object",
     },
-    "is what the client likes best": { accept: "application/json;q=0.1, application/yaml;q=0.9", want: "yaml object" },
+    "follows the quality values of the client": {
+      accept: "application/json;q=0.1, application/yaml;q=0.9",
+      want: "yaml object",
+    },
     "is a table for kubectl": { accept: `${TABLE},application/json`, want: "json table" },
     "is metadata only": {
       accept: "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io",
       want: "json metadata",
     },
-    "falls back when the form is unknown": {
+    "falls back when the as parameter is unknown": {
       accept: "application/json;as=Nope;v=v1;g=meta.k8s.io,application/json",
       want: "json object",
     },
@@ -39,18 +42,18 @@ describe("the representation of an answer", () => {
     "constructor",
     "application/vnd.kubernetes.protobuf",
   ]) {
-    test(`is refused for ${accept}`, () => {
+    test(`is rejected for ${accept}`, () => {
       expect(() => representationOf({ accept }, NO_QUERY)).toThrow("406: Not Acceptable");
     });
   }
 
-  test("is refused as a table where there are no columns", () => {
+  test("is rejected as a table for kinds without columns", () => {
     expect(() => representationOf({ accept: TABLE }, NO_QUERY, false)).toThrow(
       "only the following media types are accepted",
     );
   });
 
-  test("is in the version of meta.k8s.io that was asked for", () => {
+  test("is in the requested version of meta.k8s.io", () => {
     const { as, version } = representationOf(
       { accept: "application/json;as=PartialObjectMetadataList;v=v1beta1;g=meta.k8s.io" },
       NO_QUERY,
@@ -61,20 +64,20 @@ describe("the representation of an answer", () => {
 
   const pretty: Record<string, { agent?: string; query?: string; accept?: string; want: boolean }> = {
     "is compact for programs": { agent: "kubectl/v1.36.0", want: false },
-    "has lines for curl": { agent: "curl/8.0", want: true },
-    "has lines for browsers": { agent: "Mozilla/5.0 (X11)", want: true },
-    "is compact for curl that says so": { agent: "curl/8.0", query: "pretty=false", want: false },
-    "has lines when the query asks for them": { query: "pretty=1", want: true },
-    "has lines when the media type asks for them": { accept: "application/json;pretty=1", want: true },
+    "is indented for curl": { agent: "curl/8.0", want: true },
+    "is indented for browsers": { agent: "Mozilla/5.0 (X11)", want: true },
+    "is compact for curl with pretty=false": { agent: "curl/8.0", query: "pretty=false", want: false },
+    "is indented with pretty in the query": { query: "pretty=1", want: true },
+    "is indented with pretty in the media type": { accept: "application/json;pretty=1", want: true },
   };
   for (const [behaviour, { agent, query, accept, want }] of Object.entries(pretty)) {
-    test(`TR-9: ${behaviour}`, () => {
+    test(`pretty printing: ${behaviour}`, () => {
       expect(representationOf({ accept, "user-agent": agent }, new URLSearchParams(query)).pretty).toBe(want);
     });
   }
 });
 
-test("a failure is YAML for those who accept nothing else before it", () => {
+test("a failure is YAML for clients that accept no other format before it", () => {
   expect(
     ["application/yaml", "application/yaml, */*", "application/json, application/yaml", "text/html", undefined].map(
       failureFormat,

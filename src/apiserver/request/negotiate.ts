@@ -1,10 +1,10 @@
-/** Which representation a client gets: the first acceptable clause of its `Accept` header. */
+/** Content negotiation: selects the first acceptable clause of the `Accept` header. */
 import { ApiError, notAcceptable } from "../../machinery/index.ts";
 
 export interface Representation {
   format: "json" | "yaml";
   as: "object" | "table" | "metadata" | "metadata-list";
-  /** The version of `meta.k8s.io` that tables and metadata are in. */
+  /** The version of `meta.k8s.io` for tables and metadata. */
   version: "v1" | "v1beta1";
   /** Indented, for people. */
   pretty: boolean;
@@ -35,9 +35,8 @@ const KINDS: ReadonlyMap<string, Representation["as"]> = new Map([
 ]);
 
 /**
- * For reads and writes of objects: as they are, as a Table, or their metadata only. Whether what is answered is a list
- * shows later, so a form that does not fit it is refused by whoever renders it. Reviews have no columns, and so no
- * table.
+ * For reads and writes of objects: whole, as a Table, or their metadata only. Whether the response is a list is known
+ * later, so the renderer rejects a form that does not match. Reviews have no columns and therefore no table.
  */
 export function representationOf(
   { accept, "user-agent": agent = "" }: Readonly<Record<string, string | undefined>>,
@@ -60,7 +59,7 @@ export function representationOf(
   };
 }
 
-/** People who look at an API with a browser or a command line get lines, unless they say otherwise. */
+/** Browsers and command-line tools get indented output, unless they request otherwise. */
 function isPretty(query: URLSearchParams, agent: string): boolean {
   const asked = query.get("pretty");
   if (asked) return TRUE.has(asked);
@@ -69,7 +68,7 @@ function isPretty(query: URLSearchParams, agent: string): boolean {
 
 const TRUE: ReadonlySet<string> = new Set(["1", "t", "T", "TRUE", "true", "True"]);
 
-/** How a failure is written: in YAML for those who accept nothing before it. */
+/** The format of a failure: YAML for clients that accept nothing else before it. */
 export function failureFormat(accept: string | undefined): Representation["format"] {
   if (!accept?.includes("yaml")) return "json";
   for (const { type } of parseAccept(accept)) {
@@ -80,7 +79,8 @@ export function failureFormat(accept: string | undefined): Representation["forma
 }
 
 /**
- * The first clause that can be served; throws 406 when there is none. `offers` says which `as=` forms the endpoint has.
+ * The first supported clause; throws 406 when there is none. `offers` returns whether the endpoint supports an `as=`
+ * form.
  */
 export function negotiate(accept: string | undefined, offers: (as: Form) => boolean): Accepted {
   let mediaTypeKnown = false;
@@ -98,7 +98,7 @@ export function negotiate(accept: string | undefined, offers: (as: Form) => bool
   throw notAcceptable(`406: Not Acceptable\n\nAvailable representations: ${OFFERED}`);
 }
 
-/** A map, because the keys are looked up with what a client sent. */
+/** A map, because the keys come from client input. */
 const FORMATS = new Map<string, "json" | "yaml">([
   ["", "json"],
   ["*/*", "json"],
@@ -112,7 +112,7 @@ interface Clause {
   quality: number;
 }
 
-/** More clauses than any client sends are not looked at. */
+/** Further clauses are ignored; no client sends as many. */
 const MAX_CLAUSES = 32;
 
 function parseAccept(accept: string): Clause[] {
@@ -124,11 +124,11 @@ function parseAccept(accept: string): Clause[] {
     const quality = Number(parameters.get("q") ?? 1);
     return { type: type.toLowerCase(), parameters, quality: Number.isNaN(quality) ? 1 : quality };
   });
-  // The sort is stable, so equal qualities keep the order of the client.
+  // The sort is stable, so clauses of equal quality keep the client's order.
   return clauses.sort((a, b) => b.quality - a.quality);
 }
 
-/** The first of the accepted media types that is offered; the first offer for whoever takes anything. */
+/** The first accepted media type that is offered; the first offer for clients that accept anything. */
 export function acceptedType(accept: string | undefined, offered: readonly string[]): string | undefined {
   if (accept === undefined || accept === "") return offered[0];
   for (const { type } of parseAccept(accept)) {
@@ -138,7 +138,7 @@ export function acceptedType(accept: string | undefined, offered: readonly strin
   return undefined;
 }
 
-/** A failure of negotiation has no details, unlike every other one. */
+/** A negotiation error has no details, unlike every other error. */
 export function withoutDetails(message: string): ApiError {
   return new ApiError({
     kind: "Status",

@@ -16,39 +16,42 @@ function failureOf(run: () => unknown): string {
 
 describe("the options of a list", () => {
   const cases: Record<string, { query: string; want: string }> = {
-    "a match needs a revision": {
+    "resourceVersionMatch requires resourceVersion": {
       query: "resourceVersionMatch=Exact",
       want: `422 ${FIELD}resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided`,
     },
-    "a match cannot go with a token": {
+    "resourceVersionMatch excludes continue": {
       query: "resourceVersionMatch=Exact&resourceVersion=1&continue=x",
       want: `422 ${FIELD}resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided`,
     },
-    "any state is not an exact one": {
+    "resourceVersionMatch Exact excludes resourceVersion 0": {
       query: "resourceVersionMatch=Exact&resourceVersion=0",
       want: `422 ${FIELD}resourceVersionMatch: Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"`,
     },
-    "a match is one of two": {
+    "resourceVersionMatch is Exact or NotOlderThan": {
       query: "resourceVersionMatch=Foo&resourceVersion=1",
       want: `422 ${FIELD}resourceVersionMatch: Unsupported value: "Foo": supported values: "Exact", "NotOlderThan", ""`,
     },
-    "initial events are for watches": {
+    "sendInitialEvents is for watches only": {
       query: "sendInitialEvents=false",
       want: `422 ${FIELD}sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list`,
     },
-    "a revision is a number": {
+    "resourceVersion must be a number": {
       query: "resourceVersion=x",
       want: '400 invalid resource version: resourceVersion: Invalid value: "x": strconv.ParseUint: parsing "x": invalid syntax',
     },
-    "a limit is a number": { query: "limit=x", want: '400 strconv.ParseInt: parsing "x": invalid syntax' },
-    "a limit has a limit": {
+    "limit must be a number": { query: "limit=x", want: '400 strconv.ParseInt: parsing "x": invalid syntax' },
+    "limit must be in range": {
       query: "limit=99999999999999999999",
       want: '400 strconv.ParseInt: parsing "99999999999999999999": value out of range',
     },
-    "everything fits": { query: "resourceVersionMatch=NotOlderThan&resourceVersion=0&limit=5", want: "none" },
+    "valid options are accepted": {
+      query: "resourceVersionMatch=NotOlderThan&resourceVersion=0&limit=5",
+      want: "none",
+    },
   };
   for (const [behaviour, { query, want }] of Object.entries(cases)) {
-    test(`LW-2: ${behaviour}`, () => {
+    test(`watch validation: ${behaviour}`, () => {
       expect(failureOf(() => listQuery(new URLSearchParams(query), false))).toBe(want);
     });
   }
@@ -56,34 +59,34 @@ describe("the options of a list", () => {
 
 describe("the options of a watch", () => {
   const cases: Record<string, { query: string; want: string }> = {
-    "a plain watch takes no match": {
+    "resourceVersionMatch requires sendInitialEvents": {
       query: "resourceVersionMatch=NotOlderThan",
       want: `422 ${FIELD}resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided`,
     },
-    "initial events need a match": {
+    "sendInitialEvents requires resourceVersionMatch": {
       query: "sendInitialEvents=true",
       want: `422 ${FIELD}resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan`,
     },
-    "the match is not an exact one": {
+    "sendInitialEvents requires NotOlderThan": {
       query: "sendInitialEvents=true&resourceVersionMatch=Exact",
       want: `422 ${FIELD}[resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan, resourceVersionMatch: Unsupported value: "Exact": supported values: "NotOlderThan"]`,
     },
-    "a revision is a number": {
+    "resourceVersion must be a number": {
       query: "resourceVersion=x",
       want: '500 resourceVersion: Invalid value: "x": strconv.ParseUint: parsing "x": invalid syntax',
     },
-    "everything fits": {
+    "valid options are accepted": {
       query: "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true",
       want: "none",
     },
   };
   for (const [behaviour, { query, want }] of Object.entries(cases)) {
-    test(`LW-2: ${behaviour}`, () => {
+    test(`watch validation: ${behaviour}`, () => {
       expect(failureOf(() => listQuery(new URLSearchParams(query), true))).toBe(want);
     });
   }
 
-  test("LW-2: watch is true for everything but 0 and false", () => {
+  test("watch is true for all values except 0 and false", () => {
     const values = ["watch", "watch=", "watch=1", "watch=no", "watch=0", "watch=FALSE", ""];
 
     expect(values.map((query) => asksForWatch(new URLSearchParams(query)))).toEqual([
@@ -97,7 +100,7 @@ describe("the options of a watch", () => {
     ]);
   });
 
-  test("LW-2: a revision that cannot be read is the server's mistake on a get", () => {
+  test("an invalid resourceVersion on a get returns 500", () => {
     expect(failureOf(() => parseRevision("-1", "get"))).toMatch(/^500 /);
   });
 });
@@ -115,7 +118,7 @@ describe("a request's own timeout", () => {
     "10": '400 invalid timeout specified in the request URL - time: invalid duration "10"',
   };
   for (const [timeout, want] of Object.entries(cases)) {
-    test(`TR-6: ${timeout || "none"} is ${want === undefined ? "what every request has" : want}`, () => {
+    test(`timeout ${timeout || "none"} is ${want === undefined ? "what every request has" : want}`, () => {
       const read = (): number | undefined => timeoutMsOf(new URLSearchParams({ timeout }), 60_000);
 
       expect(failureOf(read) === "none" ? read() : failureOf(read)).toBe(want);

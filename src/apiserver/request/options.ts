@@ -1,4 +1,4 @@
-/** The query options of reads and writes, checked as the real server checks them. */
+/** The query options of reads and writes, validated as kube-apiserver does. */
 import { badRequest, invalid } from "../../machinery/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import { forbiddenField, plainError, unsupportedValue } from "../context.ts";
@@ -9,7 +9,7 @@ export interface WriteOptions {
   fieldManager: string;
   fieldValidation: "Strict" | "Warn" | "Ignore";
   force: boolean;
-  /** The change came as a patch, an applied configuration included; access is asked for by that verb. */
+  /** The request is a patch, including apply; it is authorized with that verb. */
   isPatch?: boolean;
 }
 
@@ -66,7 +66,7 @@ export interface ListQuery {
   fieldSelector: string;
   limit: number;
   continueToken: string;
-  /** Undefined when it was not given. */
+  /** Undefined when not specified. */
   resourceVersion: number | undefined;
   match: "" | "Exact" | "NotOlderThan";
   sendInitialEvents: boolean | undefined;
@@ -74,7 +74,7 @@ export interface ListQuery {
   timeoutSeconds: number | undefined;
 }
 
-/** `watch` is true for any value, even an empty one, but `0` and `false`. */
+/** `watch` is true for any value, even an empty one, except `0` and `false`. */
 export function asksForWatch(query: URLSearchParams): boolean {
   const value = query.get("watch");
   return value !== null && value !== "0" && value.toLowerCase() !== "false";
@@ -151,7 +151,10 @@ function watchErrors(match: string, sendInitialEvents: boolean | undefined, cont
   return errors;
 }
 
-/** A revision out of a query. What cannot be read is 400 on a list and 500 elsewhere, as the real server has it. */
+/**
+ * Parses a resourceVersion from the query. An invalid one returns 400 on a list and 500 elsewhere, as in
+ * kube-apiserver.
+ */
 export function parseRevision(text: string, verb: "list" | "watch" | "get"): number | undefined {
   if (text === "") return undefined;
   const problem = !/^\d+$/.test(text)
@@ -164,7 +167,7 @@ export function parseRevision(text: string, verb: "list" | "watch" | "get"): num
   throw verb === "list" ? badRequest(`invalid resource version: ${message}`) : plainError(message);
 }
 
-/** A whole number out of a query. */
+/** Parses an integer from the query. */
 export function integerOf(text: string | null): number | undefined {
   if (text === null || text === "") return undefined;
   const number = /^[-+]?\d+$/.test(text) ? Number(text) : Number.NaN;
@@ -174,7 +177,7 @@ export function integerOf(text: string | null): number | undefined {
   );
 }
 
-/** True for any value, even an empty one, but `0` and `false`. */
+/** True for any value, even an empty one, except `0` and `false`. */
 export const flagOf = (text: string | null): boolean => text !== null && text !== "0" && text.toLowerCase() !== "false";
 
 const DURATION = /^[-+]?((\d+(\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h))+$/;
@@ -188,10 +191,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   h: 3_600_000,
 };
 
-/**
- * How long a request may take, when it says so itself; longer than `longestMs` it never may, and that the front end
- * sees to.
- */
+/** The timeout that the request specifies. The front end enforces the limit of `longestMs`. */
 export function timeoutMsOf(query: URLSearchParams, longestMs: number): number | undefined {
   const timeout = query.get("timeout");
   if (timeout === null || timeout === "" || timeout === "0") return undefined;

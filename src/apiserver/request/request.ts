@@ -1,6 +1,6 @@
 /**
- * A request as the API server's core sees it, whatever brought it: the HTTP front end fills it from a stream, a test by
- * hand. The answer is bytes, or a stream that the front end drains at the peer's pace.
+ * A request as the core of the API server sees it, independent of the transport: the HTTP front end fills it from a
+ * stream, tests fill it directly. The response is bytes, or a stream that the front end drains at the client's pace.
  */
 import type { Duplex } from "node:stream";
 
@@ -12,49 +12,43 @@ export interface UserInfo {
 }
 
 export interface ApiRequest {
-  /** The connection can be given to another protocol, and the peer asks for it in its `upgrade` header. */
+  /** The connection can be upgraded, and the client requests it in its `upgrade` header. */
   canUpgrade?: boolean;
   method: string;
-  /**
-   * The path as it came, with `/clusters/<name>` in front where it had one, still percent-encoded; without the query.
-   */
+  /** The unmodified path, including a `/clusters/<name>` prefix, still percent-encoded; without the query. */
   path: string;
   query: URLSearchParams;
   /** Lower-case names. */
   headers: Readonly<Record<string, string | undefined>>;
-  /** Names and values by turns, each line as it came; unset when nothing was joined in `headers`. */
+  /** Alternating names and values, one pair per header line; unset when nothing was joined in `headers`. */
   rawHeaders?: readonly string[];
   body: Uint8Array;
   user: UserInfo;
-  /** Aborted when the peer goes away or the server stops. */
+  /** Aborted when the client disconnects or the server stops. */
   signal: AbortSignal;
 }
 
 export interface ApiResponse {
   status: number;
   headers: Record<string, string | string[]>;
-  /** Whole, in pieces that need not be joined, or a stream. */
+  /** Whole, in chunks that need not be joined, or a stream. */
   body: Uint8Array | readonly Uint8Array[] | ByteStream;
   /**
-   * To be called when the connection has taken the whole body, which is then used again; not calling it costs no more
-   * than garbage.
+   * Called when the connection has flushed the whole body, so that its buffers can be reused; without the call they
+   * become garbage.
    */
   release?(): void;
-  /**
-   * Comes with status 101 and only for requests that may be upgraded: takes over the connection when its head is sent.
-   */
+  /** Only with status 101 and for upgradable requests: takes over the connection after the headers are sent. */
   upgrade?(socket: Duplex, head: Buffer): () => void;
 }
 
-/**
- * A watch. Bytes are offered as they come about; the source holds back, and in the end gives up, when the sink is slow.
- */
+/** A watch. Bytes are offered as they are produced; the source waits, and finally closes, when the sink is slow. */
 export interface ByteStream {
-  /** Called once. Returns what to call when the peer goes away. */
+  /** Called once. Returns the function to call when the client disconnects. */
   open(sink: ByteSink): () => void;
 }
 export interface ByteSink {
-  /** False asks to wait for `onDrain`. */
+  /** Returns false when the caller should wait for `onDrain`. */
   write(chunk: Uint8Array): boolean;
   onDrain(resume: () => void): void;
   end(): void;
@@ -63,17 +57,17 @@ export interface ByteSink {
 export interface Credentials {
   certificate?: { commonName: string; organizations: readonly string[]; credentialId?: string; cluster?: string };
   bearerToken?: string;
-  /** The SHA-256 of the token, where it is known already. */
+  /** The SHA-256 of the token, if already computed. */
   bearerDigest?: string;
-  /** The logical cluster that the request is for: what is good in one may mean nothing in another. */
+  /** The logical cluster that the request is for: credentials of one cluster may not be valid in another. */
   cluster: string;
   /** The path in that cluster. */
   path?: string;
 }
 
 /**
- * Who sends a request, or undefined for somebody without credentials who may come in. Throws `unauthorized()` for all
- * others.
+ * Returns the user of a request, or undefined for an unauthenticated request that is admitted. Throws `unauthorized()`
+ * otherwise.
  */
 export interface Authenticator {
   authenticate(credentials: Credentials): Promise<UserInfo | undefined>;

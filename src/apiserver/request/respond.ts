@@ -1,4 +1,4 @@
-/** Answers as bytes: objects and lists from kept bytes, failures as a Status, and the headers that every answer has. */
+/** Responses as bytes: objects and lists from cached bytes, failures as a Status, and the common headers. */
 import type { JsonObject } from "../../base/index.ts";
 import { formatYaml } from "../../machinery/index.ts";
 import type { ApiError, Status } from "../../machinery/index.ts";
@@ -66,7 +66,7 @@ function valueResponse(
   };
 }
 
-/** An answer in the representation that the client asked for. Throws 406 for one that it cannot have. */
+/** The response in the requested representation. Throws 406 for one that is not available. */
 export function answerResponse(answer: Answer, representation: Representation, options: TableOptions): ApiResponse {
   const { format, as, version, pretty } = representation;
   const respond = (code: number, value: JsonObject): ApiResponse => valueResponse(code, value, format, {}, pretty);
@@ -122,12 +122,12 @@ export function answerResponse(answer: Answer, representation: Representation, o
   };
 }
 
-/** Items of built-in lists say nothing of their kind: the list does. */
+/** Items of built-in lists omit their kind: the list specifies it. */
 function withoutType({ apiVersion: _version, kind: _kind, ...rest }: JsonObject): JsonObject {
   return rest;
 }
 
-/** What the real server calls the type of an object, which a few of its texts contain. */
+/** The Go type name of an object, which some of kube-apiserver's messages contain. */
 function typeName({ resource: { kind } }: ServedVersion, suffix: "" | "List"): string {
   if (!kind.builtIn) return `*unstructured.Unstructured${suffix}`;
   const group = kind.group === "events.k8s.io" ? "" : kind.group;
@@ -149,12 +149,12 @@ function eventLine(type: string, pieces: readonly Uint8Array[]): Uint8Array {
 }
 const EVENT_END = encode("}\n");
 
-/** The bytes of one entry as an event carries them. */
+/** The bytes of one entry as a watch event. */
 export function entryLine(type: string, entry: CachedEntry, served: ServedVersion, revision: number): Uint8Array {
   return eventLine(type, piecesIn(entry, served, revision));
 }
 
-/** Chunks that come about one by one (a log that is followed), taken as fast as the peer reads them. */
+/** Chunks that are produced one by one (a followed log), consumed as fast as the client reads them. */
 export function streamOf(chunks: AsyncIterable<Uint8Array>): ByteStream {
   return {
     open(sink) {
@@ -165,7 +165,7 @@ export function streamOf(chunks: AsyncIterable<Uint8Array>): ByteStream {
           if (!sink.write(chunk)) await new Promise<void>((resume) => sink.onDrain(resume));
         }
       };
-      // The status line is sent already, so a source that fails can only end the stream early.
+      // The status line has already been sent, so a failing source can only end the stream early.
       const end = (): void => {
         if (!closed) sink.end();
       };

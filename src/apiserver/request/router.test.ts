@@ -29,11 +29,11 @@ describe("the path of a request", () => {
       path: "/api/v1/namespaces/a",
       want: { ...resource, group: "", version: "v1", resource: "namespaces", name: "a" },
     },
-    "takes status and finalize for parts of the namespace": {
+    "treats status and finalize as subresources of the namespace": {
       path: "/api/v1/namespaces/a/finalize",
       want: { ...resource, group: "", version: "v1", resource: "namespaces", name: "a", subresource: "finalize" },
     },
-    "keeps what follows a proxy": {
+    "keeps the rest of a proxy path": {
       path: "/api/v1/nodes/n/proxy/a/b",
       want: { ...resource, group: "", version: "v1", resource: "nodes", name: "n", subresource: "proxy", rest: "a/b" },
     },
@@ -47,7 +47,7 @@ describe("the path of a request", () => {
         name: "system:admin",
       },
     },
-    "knows the old watch prefix": {
+    "supports the legacy watch prefix": {
       path: "/api/v1/watch/namespaces/a/pods",
       want: { ...resource, group: "", version: "v1", namespace: "a", resource: "pods", watch: true },
     },
@@ -57,8 +57,8 @@ describe("the path of a request", () => {
     },
     "may end with a slash": { path: "/apis/", want: { type: "discovery", legacy: false } },
     "may be the root": { path: "/", want: { type: "root" } },
-    "may be nothing that is known": { path: "/nope", want: { type: "unknown" } },
-    "may not have empty segments": { path: "/api/v1/namespaces//pods", want: { type: "unknown" } },
+    "may be unknown": { path: "/nope", want: { type: "unknown" } },
+    "must not have empty segments": { path: "/api/v1/namespaces//pods", want: { type: "unknown" } },
   };
   for (const [behaviour, { path, want }] of Object.entries(cases)) {
     test(behaviour, () => {
@@ -68,7 +68,7 @@ describe("the path of a request", () => {
     });
   }
 
-  test("is refused when an escaped slash would reach into another key", () => {
+  test("is rejected when an escaped slash would reach into another key", () => {
     expect(() => routeOf("/api/v1/namespaces/a%2Fb/pods")).toThrow("the server could not find the requested resource");
     expect(() => routeOf("/api/v1/namespaces/%ZZ/pods")).toThrow("malformed escape");
   });

@@ -1,9 +1,9 @@
 /**
- * Reads what a request is about from its path. Pure string work: whether the resource exists is for the cluster's table
- * to say.
+ * Parses the path of a request. Pure string processing: the cluster's resource table determines whether the resource
+ * exists.
  *
- * `/clusters/<name>/…` addresses a logical cluster; without it the hub is meant, because stock tools take a host and a
- * port.
+ * `/clusters/<name>/…` addresses a logical cluster; paths without it address the hub, because standard tools only
+ * accept a host and a port.
  */
 import { badRequest, pathNotFound } from "../../machinery/index.ts";
 
@@ -17,9 +17,9 @@ export interface ResourceRoute {
   namespace?: string;
   name?: string;
   subresource?: string;
-  /** What follows the subresource, for proxies; without a leading slash. */
+  /** The path after the subresource, for proxies; without a leading slash. */
   rest: string;
-  /** The old `/watch/` prefix, which makes any read a watch. */
+  /** The legacy `/watch/` prefix, which turns any read into a watch. */
   watch: boolean;
 }
 
@@ -33,7 +33,7 @@ export type Route =
   | { type: "openid-keys" }
   | { type: "version" }
   | { type: "health"; endpoint: "healthz" | "livez" | "readyz"; check?: string }
-  /** `/metrics`, and `/metrics/members` for what runs on the members. */
+  /** `/metrics`, and `/metrics/members` for the workloads on members. */
   | { type: "metrics"; of: "server" | "members" }
   | { type: "root" }
   | { type: "unknown" };
@@ -96,9 +96,7 @@ export function routeOf(path: string): Route {
   }
 }
 
-/**
- * The part of a path after `/api/` or `/apis/<group>/`, which begins at a segment: a version, then a resource in it.
- */
+/** Parses the path after `/api/` or `/apis/<group>/`, starting at a segment: a version, then a resource in it. */
 function routeOfVersion(group: string, segments: readonly string[], start: number, legacy: boolean): Route {
   const version = segments[start] ?? "";
   if (segments.length === start + 1) return { type: "discovery", legacy, group, version };
@@ -134,9 +132,9 @@ function decode(segment: string): string {
   try {
     text = decodeURIComponent(segment);
   } catch (error) {
-    throw badRequest(`the path holds a malformed escape: ${segment} (${(error as Error).message})`);
+    throw badRequest(`the path contains a malformed escape: ${segment} (${(error as Error).message})`);
   }
-  // A slash inside a segment would reach into the key of another object; no such thing is served.
+  // A slash inside a segment would reach into the key of another object; no such name is served.
   if (text.includes("/")) throw pathNotFound();
   return text;
 }

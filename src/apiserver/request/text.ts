@@ -1,5 +1,5 @@
 /**
- * The text of a JSON value for messages and comparisons: texts as they are, nothing for what is absent, JSON for the
+ * A JSON value as text for messages and comparisons: strings unchanged, an empty string for absent values, JSON for the
  * rest.
  */
 export function textOf(value: unknown): string {

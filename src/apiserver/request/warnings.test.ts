@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { warningHeaders } from "./warnings.ts";
 
-/** What a client that reads UTF-8 sees. */
+/** The warnings that a client that decodes UTF-8 receives. */
 const seen = (...texts: string[]): string[] =>
   warningHeaders(new Set(texts)).map((header) => Buffer.from(header, "latin1").toString());
 
@@ -9,8 +9,8 @@ const cases: Record<string, { text: string; want: string }> = {
   "a text is quoted": { text: "old", want: '299 - "old"' },
   "quotes and backslashes are escaped": { text: 'unknown field "a\\b"', want: '299 - "unknown field \\"a\\\\b\\""' },
   "control characters cannot end a header": { text: "a\r\nset-cookie: x\u0000", want: '299 - "a  set-cookie: x "' },
-  "characters of any script arrive": { text: "é 中 👩‍🚀", want: '299 - "é 中 👩‍🚀"' },
-  "half of a surrogate pair becomes the sign for what cannot be shown": { text: "x\uD800", want: '299 - "x\uFFFD"' },
+  "characters of any script are preserved": { text: "é 中 👩‍🚀", want: '299 - "é 中 👩‍🚀"' },
+  "half of a surrogate pair becomes the replacement character": { text: "x\uD800", want: '299 - "x\uFFFD"' },
 };
 for (const [behaviour, { text, want }] of Object.entries(cases)) {
   test(behaviour, () => {
@@ -18,16 +18,16 @@ for (const [behaviour, { text, want }] of Object.entries(cases)) {
   });
 }
 
-test("a header holds only what HTTP allows", () => {
+test("a header contains only characters that HTTP allows", () => {
   for (const header of warningHeaders(new Set(["中", "\uD800", "\u007F", "é"])))
     expect(header).toMatch(/^[\x20-\x7e\x80-\xff]*$/);
 });
 
-test("texts of 4096 characters in all are left whole", () => {
+test("texts of 4096 characters in total are kept", () => {
   expect(seen("a".repeat(4000), "b".repeat(96)).map(({ length }) => length)).toEqual([4008, 104]);
 });
 
-test("texts that are longer in all are cut to 256 characters each", () => {
+test("texts beyond the total are truncated to 256 characters each", () => {
   expect(seen("👩".repeat(300), "short", "b".repeat(5000))).toEqual([
     `299 - "${"👩".repeat(256)}"`,
     '299 - "short"',
@@ -35,6 +35,6 @@ test("texts that are longer in all are cut to 256 characters each", () => {
   ]);
 });
 
-test("what does not fit even then is left out", () => {
+test("texts that still do not fit are omitted", () => {
   expect(seen(...Array.from({ length: 100 }, (_, index) => `${index}-`.padEnd(1000, "x")))).toHaveLength(16);
 });

@@ -1,9 +1,9 @@
 /**
- * The `Warning:` headers of an answer. Their texts name fields that a client made up, so they are bounded as on the
- * real server: once all texts together are too long each is cut, and what then still does not fit is left out.
+ * The `Warning:` headers of a response. Their texts contain field names chosen by clients, so they are limited as in
+ * kube-apiserver: when all texts together are too long each is truncated, and those that still do not fit are omitted.
  */
 
-/** In code points, of the texts alone. */
+/** In code points, counting only the texts. */
 const MAX_TOTAL = 4 * 1024;
 const MAX_EACH_WHEN_CUT = 256;
 
@@ -22,7 +22,7 @@ function cutHeaders(texts: ReadonlySet<string>): string[] {
   let total = 0;
   for (const text of texts) {
     if (total >= MAX_TOTAL) break;
-    // Twice as many units hold that many code points, however they are written.
+    // Twice as many code units contain at least that many code points.
     const cut = Array.from(text.slice(0, 2 * MAX_EACH_WHEN_CUT)).slice(0, MAX_EACH_WHEN_CUT);
     total += cut.length;
     headers.push(warningHeader(cut.join("")));
@@ -30,7 +30,7 @@ function cutHeaders(texts: ReadonlySet<string>): string[] {
   return headers;
 }
 
-/** A text that is longer than the bound is not counted to its end. */
+/** A text beyond the limit is not counted to its end. */
 function lengthOf(text: string): number {
   if (text.length > 2 * MAX_TOTAL) return text.length;
   let length = 0;
@@ -39,8 +39,8 @@ function lengthOf(text: string): number {
 }
 
 /**
- * `299 - "text"`, with what a quoted string may not hold escaped or left out. Node writes one byte for each character
- * of a header, and clients read UTF-8, so each byte of the text's UTF-8 becomes a character.
+ * `299 - "text"`; characters that a quoted string may not contain are escaped or omitted. Node writes one byte per
+ * header character, and clients decode UTF-8, so each byte of the text's UTF-8 becomes a character.
  */
 function warningHeader(text: string): string {
   const quoted = text.replaceAll(/\p{Cc}/gu, " ").replaceAll(/["\\]/g, "\\$&");

@@ -1,7 +1,7 @@
 /**
- * Who owns the replicas of an object, seen from its scale. The scale has field managers of its own: those of the object
- * that own its replicas, with the path that replicas have in a Scale. What a write makes of them goes back into the
- * object.
+ * Field managers of an object's replicas, as seen from its scale. The scale has its own managed fields: the entries of
+ * the object that own its replicas, with the path that replicas have in a Scale. Changes by a write are merged back
+ * into the object.
  */
 import { equalJson, isObject } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
@@ -13,9 +13,9 @@ const IN_SCALE: JsonObject = { "f:spec": { "f:replicas": {} } };
 const SCALE_VERSION = "autoscaling/v1";
 
 export interface ScaleManagers {
-  /** The entries of the scale; undefined when nobody owns the replicas. */
+  /** The entries of the scale; undefined when the replicas have no owner. */
   entries: Json | undefined;
-  /** The entries of the object after a write left these for its scale. */
+  /** The entries of the object after a write produced these for its scale. */
   inParent(entries: Json | undefined): Json;
 }
 
@@ -52,7 +52,7 @@ export function scaleManagers(
           )
         )
           continue;
-        // Times are those of the object's own entries, and this is none of them.
+        // The time belongs to the object's own entry, which this is not.
         const { time: _, ...rest } = entry;
         merged.push({ ...rest, apiVersion: served.apiVersion, fieldsV1: singleField(replicasPath) });
       }

@@ -1,4 +1,4 @@
-/** Where a kind keeps what its scale shows, such as `.spec.replicas`. Such paths are fields only. */
+/** The paths of the fields behind a kind's scale, such as `.spec.replicas`. These paths contain only fields. */
 import { isObject } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
 

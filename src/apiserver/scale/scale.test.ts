@@ -24,7 +24,7 @@ const scale = (replicas: number): JsonObject => ({
   spec: { replicas },
 });
 
-/** Who owns the replicas, as `manager operation subresource`. */
+/** The owners of the replicas, as `manager operation subresource`. */
 async function ownersOfReplicas({ request }: TestServer): Promise<string[]> {
   const { body } = await request("GET", `${DEPLOYMENTS}/web`);
   const entries = (body.metadata as JsonObject).managedFields as {
@@ -39,7 +39,7 @@ async function ownersOfReplicas({ request }: TestServer): Promise<string[]> {
 }
 
 describe("scaling", () => {
-  test("takes the replicas from whoever owned them", async () => {
+  test("takes ownership of the replicas from their owner", async () => {
     const server = await createTestServer();
     await server.request("POST", `${DEPLOYMENTS}?fieldManager=me`, deployment(1));
 
@@ -49,7 +49,7 @@ describe("scaling", () => {
     expect(await ownersOfReplicas(server)).toEqual(["hpa Update scale"]);
   });
 
-  test("to what is there already changes no owner", async () => {
+  test("to the current value changes no owner", async () => {
     const server = await createTestServer();
     await server.request("POST", `${DEPLOYMENTS}?fieldManager=me`, deployment(4));
 
@@ -58,7 +58,7 @@ describe("scaling", () => {
     expect(await ownersOfReplicas(server)).toEqual(["me Update"]);
   });
 
-  test("to nothing leaves no owner", async () => {
+  test("to zero leaves no owner", async () => {
     const server = await createTestServer();
     await server.request("POST", DEPLOYMENTS, deployment(1));
 
@@ -67,7 +67,7 @@ describe("scaling", () => {
     expect(await ownersOfReplicas(server)).toEqual([]);
   });
 
-  test("by apply is a conflict with another owner, unless it is forced", async () => {
+  test("with apply conflicts with another owner, unless it is forced", async () => {
     const server = await createTestServer();
     await server.request("PATCH", `${DEPLOYMENTS}/web?fieldManager=me`, deployment(1), APPLY);
 
@@ -83,27 +83,27 @@ describe("scaling", () => {
   });
 
   const failures: Record<string, { body: JsonObject; query?: string; want: [number, string] }> = {
-    "refuses a negative number": {
+    "rejects a negative number": {
       body: scale(-1),
       want: [
         422,
         'Scale.autoscaling "web" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0',
       ],
     },
-    "refuses another kind": {
+    "rejects another kind": {
       body: { ...scale(1), kind: "Deployment" },
       want: [400, 'no kind "Deployment" is registered for version "autoscaling/v1"'],
     },
-    "refuses another name": {
+    "rejects another name": {
       body: { ...scale(1), metadata: { name: "other" } },
       want: [400, "does not match the name on the URL (web)"],
     },
-    "refuses an unknown field when that is asked for": {
+    "rejects an unknown field with strict validation": {
       body: { ...scale(1), foo: 1 },
       query: "?fieldValidation=Strict",
       want: [400, 'strict decoding error: unknown field "foo"'],
     },
-    "refuses what is no number": {
+    "rejects a value that is not a number": {
       body: { ...scale(1), spec: { replicas: "x" } },
       want: [400, "json: cannot unmarshal string into Go struct field ScaleSpec.spec.replicas of type int32"],
     },

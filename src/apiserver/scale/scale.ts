@@ -1,4 +1,4 @@
-/** The scale subresource: replicas of any kind through one small object, `autoscaling/v1 Scale`. */
+/** The scale subresource: the replicas of any kind through `autoscaling/v1 Scale`. */
 import { canonicalObject, kindSchema, parseApiVersion } from "../../api/index.ts";
 import type { KubernetesObject, ScalePaths } from "../../api/index.ts";
 import { formatTime, isObject } from "../../base/index.ts";
@@ -45,7 +45,7 @@ function pathsOf({ served }: RequestContext): ScalePaths {
   return scale;
 }
 
-/** What the scale of an object looks like. */
+/** The Scale of an object. */
 export function scaleOf(context: RequestContext, object: JsonObject): JsonObject {
   const paths = pathsOf(context);
   const { name, namespace, uid, resourceVersion, creationTimestamp } = metadataOf(object);
@@ -64,7 +64,7 @@ export function scaleOf(context: RequestContext, object: JsonObject): JsonObject
   };
 }
 
-/** Sets the replicas, from a whole Scale or a patch of one; answers the scale as it is then. */
+/** Sets the replicas, from a whole Scale or a patch; returns the resulting Scale. */
 export async function updateScale(
   deps: WriteDependencies,
   context: RequestContext,
@@ -87,7 +87,7 @@ export async function updateScale(
     if (typeof uid === "string" && uid !== "" && uid !== metadataOf(old).uid)
       throw uidConflict(context, uid, metadataOf(old).uid);
     const replicas = isObject(wanted.spec) ? (wanted.spec.replicas ?? 0) : 0;
-    // Custom objects have rules of their own, which name the path.
+    // Custom objects are validated by their own rules, which name the path.
     if (typeof replicas !== "number" || (replicas < 0 && served.resource.kind.builtIn))
       throw invalid("autoscaling", "Scale", name, [
         invalidValue("spec.replicas", replicas, "must be greater than or equal to 0"),
@@ -110,7 +110,7 @@ export async function updateScale(
   return scaleOf(context, objectIn(entry, served));
 }
 
-/** What a request wants of a scale. */
+/** The requested change of a scale. */
 export type ScaleBody =
   | { type: "update"; sent: DecodedObject }
   | { type: Exclude<PatchType, "apply">; sent: DecodedPatch }
@@ -118,7 +118,7 @@ export type ScaleBody =
 
 const SCALE = { apiVersion: "autoscaling/v1", kind: "Scale" };
 
-/** The Scale that an update or a patch leads to, as an object of its kind. */
+/** The Scale that results from an update or a patch, as an object of its kind. */
 function readScale(
   context: RequestContext,
   options: WriteOptions,
@@ -195,7 +195,7 @@ function appliedScale(
   const { served, namespace = "", name = "" } = context;
   const patch = body.sent;
   const applied = readApplied({ ...served, apiVersion: SCALE.apiVersion }, patch.value, SCALE.kind);
-  // The real server cannot do this for custom resources, and says so in these words.
+  // kube-apiserver does not support this for custom resources and returns this error.
   if (!served.resource.kind.builtIn)
     throw plainError(
       `failed to convert new object (${namespace}/${name}; autoscaling/v1, Kind=Scale) to proper version: request to convert CR to an invalid group/version: autoscaling/v1`,
@@ -241,7 +241,7 @@ function withManagers(scale: JsonObject, managedFields: Json | undefined): JsonO
   return { ...scale, metadata: { ...metadata, ...(managedFields !== undefined && { managedFields }) } };
 }
 
-/** Selectors are text in the scale, and an object in most kinds. */
+/** Selectors are strings in a Scale, and objects in most kinds. */
 function selectorText(value: Json | undefined): string | undefined {
   if (typeof value === "string") return value;
   if (!isObject(value)) return undefined;

@@ -22,14 +22,14 @@ function arrange(): {
 }
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test("nobody waits while watchers keep up", () => {
+test("writers do not wait while watchers keep up", () => {
   const { pressure } = arrange();
   pressure.join("hub").report(40);
 
   expect(pressure.room("hub", never)).toBeUndefined();
 });
 
-test("writers wait while watchers hold too much, and go on when half of it is gone", async () => {
+test("writers wait while watchers lag, and continue when half of the backlog is drained", async () => {
   const { pressure, write } = arrange();
   const watches = [pressure.join("hub"), pressure.join("hub"), pressure.join("hub")];
   for (const watch of watches) watch.report(40);
@@ -44,7 +44,7 @@ test("writers wait while watchers hold too much, and go on when half of it is go
   expect(writer.done).toBe(true);
 });
 
-test("one peer that reads nothing does not stop the writers", () => {
+test("one client that reads nothing does not block writers", () => {
   const { pressure } = arrange();
   pressure.join("hub").report(1_000_000);
 
@@ -52,7 +52,7 @@ test("one peer that reads nothing does not stop the writers", () => {
   expect(pressure.room("hub", never)).toBeUndefined();
 });
 
-test("a watch that ends takes its backlog along", async () => {
+test("a watch that ends releases its backlog", async () => {
   const { pressure, write } = arrange();
   const watches = Array.from({ length: 5 }, () => pressure.join("hub"));
   for (const watch of watches) watch.report(40);
@@ -65,7 +65,7 @@ test("a watch that ends takes its backlog along", async () => {
   expect(writer.done).toBe(true);
 });
 
-test("no writer waits longer than the bound, nor after its client went away", async () => {
+test("a writer stops waiting after the limit, or when its client disconnects", async () => {
   const { clock, pressure, write } = arrange();
   for (let count = 0; count < 5; count++) pressure.join("hub").report(40);
   const gone = new AbortController();
@@ -82,7 +82,7 @@ test("no writer waits longer than the bound, nor after its client went away", as
   expect(patient.done).toBe(true);
 });
 
-test("watchers of one cluster do not slow the writers of another", () => {
+test("watchers of one cluster do not slow down writers of another", () => {
   const { pressure } = arrange();
   for (let count = 0; count < 5; count++) pressure.join("milan").report(40);
 
@@ -90,7 +90,7 @@ test("watchers of one cluster do not slow the writers of another", () => {
   expect(pressure.room("hub", never)).toBeUndefined();
 });
 
-test("peers that read nothing stop counting, and count again when they read", () => {
+test("clients that stop reading are not counted until they read again", () => {
   const { clock, pressure } = arrange();
   const watches = Array.from({ length: 5 }, () => pressure.join("hub"));
   for (const watch of watches) watch.report(40);

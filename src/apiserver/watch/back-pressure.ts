@@ -1,37 +1,36 @@
 /**
- * Writers wait while watchers are behind. Without it a server takes writes faster than a thousand watchers can read
- * them, and what they see is seconds old.
+ * Back-pressure: writers wait while watchers lag. Without it the server would accept writes faster than a thousand
+ * watchers can read them, and watchers would be seconds behind.
  *
- * Every watch reports what it holds for its peer. Those of one logical cluster together may hold so much; beyond that
- * new writes to that cluster from outside wait, and go on when half of it is gone. A watch counts up to a share, and
- * not at all once it has read nothing for a while: peers that do not read cannot stop the writers, they are cut off
- * when their own backlog is full. No writer waits longer than a bound, because a write that comes late is better than
- * none.
+ * Every watch reports its backlog. When the watches of a logical cluster exceed a limit, new external writes to that
+ * cluster wait until half of the backlog is drained. A watch counts up to a share, and not at all once it has read
+ * nothing for a while: clients that do not read cannot block writers, and are disconnected when their own backlog is
+ * full. No writer waits longer than a limit, because a late write is better than none.
  */
 import type { Clock } from "../../base/index.ts";
 
 export interface WatchShare {
-  /** What the watch holds for its peer now. */
+  /** The current backlog of the watch. */
   report(bytes: number): void;
   end(): void;
 }
 
 export interface BackPressure {
-  /** A new watch of a cluster. */
+  /** Registers a new watch of a cluster. */
   join(cluster: string): WatchShare;
-  /** Resolves when a write to the cluster may go on; undefined, when nobody is behind. */
+  /** Resolves when a write to the cluster may continue; undefined when no watcher is lagging. */
   room(cluster: string, signal: AbortSignal): Promise<void> | undefined;
-  /** What the watches of a cluster hold, each counted up to its share. */
+  /** The backlog of a cluster's watches, each counted up to its share. */
   bytes(cluster: string): number;
 }
 
 export interface BackPressureOptions {
   clock: Clock;
-  /** The watches of a cluster may hold this much before its writers wait. */
+  /** The total backlog of a cluster's watches at which its writers wait. */
   limitBytes?: number;
   /** One watch counts for at most this much. */
   shareBytes?: number;
-  /** A watch that has read nothing for this long counts for nothing. */
+  /** A watch that has read nothing for this long is not counted. */
   stallMs?: number;
   maxWaitMs?: number;
 }
@@ -69,10 +68,10 @@ export function createBackPressure({
 }
 
 interface Share {
-  /** What it holds, and how much of that counts. */
+  /** The backlog, and how much of it counts. */
   bytes: number;
   counted: number;
-  /** When it last got rid of something, or began to hold something. */
+  /** When the watch last drained data, or started to buffer. */
   movedAt: number;
 }
 
@@ -112,7 +111,7 @@ class ClusterPressure {
     const moved = bytes < share.bytes || share.bytes === 0;
     share.bytes = bytes;
     if (moved) share.movedAt = this.#clock.now();
-    // Whoever was given up on counts again when it reads.
+    // A stalled watch counts again when it reads.
     if (moved || !stalled) this.#count(share, Math.min(bytes, this.#share));
   }
 
@@ -133,7 +132,7 @@ class ClusterPressure {
     });
   }
 
-  /** Looked at only while writers would wait, so calm times pay nothing for it. */
+  /** Called only when writers would wait, so it costs nothing otherwise. */
   #forgetStalled(): void {
     const before = this.#clock.now() - this.#stallMs;
     for (const share of this.#shares) if (share.counted > 0 && share.movedAt <= before) this.#count(share, 0);

@@ -6,7 +6,7 @@ import { Feed } from "./feed.ts";
 import { ListTurns } from "./list-turns.ts";
 import type { Notice } from "./watch.ts";
 
-/** Two of these are more than one part of a list. */
+/** Two of these exceed one part of a list. */
 const LARGE = 600 * 1024;
 const cluster = { name: "hub", revision: 1 } as LogicalCluster;
 
@@ -38,7 +38,7 @@ const end = (revision: number): TransportWatchEvent => ({
   object: { metadata: { resourceVersion: String(revision) } },
 });
 
-test("a short list comes whole and before every change", async () => {
+test("a short list is delivered whole and before all changes", async () => {
   const { feed, take } = makeFeed();
   feed.list([makeNotice("a", 2, "ADDED", 10), makeNotice("b", 3, "ADDED", 10)], 5, end);
   feed.notify([makeNotice("a", 6, "MODIFIED", 10)]);
@@ -47,7 +47,7 @@ test("a short list comes whole and before every change", async () => {
 });
 
 describe("a long list", () => {
-  test("comes in parts, and each is parsed when it comes", async () => {
+  test("is delivered in parts, and each is parsed when it is delivered", async () => {
     const { feed, parsed, take, held } = makeFeed();
     feed.list([makeNotice("a", 2), makeNotice("b", 3), makeNotice("c", 4)], 5, end);
 
@@ -60,7 +60,7 @@ describe("a long list", () => {
     expect(held()).toBe(0);
   });
 
-  test("lets changes pass, and does not tell of an object again that changed or went meanwhile", async () => {
+  test("lets changes pass, and skips objects that changed or were deleted in the meantime", async () => {
     const { feed, take } = makeFeed();
     feed.list([makeNotice("a", 2), makeNotice("b", 3), makeNotice("c", 4), makeNotice("d", 5)], 5, end);
     await take();
@@ -70,7 +70,7 @@ describe("a long list", () => {
     expect(await take()).toEqual(["BOOKMARK 8"]);
   });
 
-  test("that is cut short tells nothing more, not even what changed since", async () => {
+  test("that is closed delivers nothing more, not even changes", async () => {
     const { feed, take, held } = makeFeed();
     feed.list([makeNotice("a", 2), makeNotice("b", 3), makeNotice("c", 4)], 5, end);
     await take();
@@ -81,7 +81,7 @@ describe("a long list", () => {
   });
 });
 
-test("objects of a profile are there already, so that their bytes are not made to measure them", async () => {
+test("objects of a profile are already parsed, so their bytes are not created for measuring", async () => {
   const { feed, take } = makeFeed();
   const entry = {
     key: "default",

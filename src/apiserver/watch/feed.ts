@@ -1,10 +1,9 @@
 /**
  * Batches between the server, which never waits, and a reader in the same process that takes them when it is ready.
  *
- * What is there at the start comes first, then every change. A list may also be tens of thousands of objects that
- * nobody has parsed yet. Such a one is handed out in parts, each parsed when its turn has come (`list-turns.ts`), and a
- * change does not wait for the rest of it: it comes at once, and what the list would have told of the same object is
- * left out.
+ * The initial objects come first, then every change. A list can contain tens of thousands of unparsed objects. Such a
+ * list is delivered in parts, each parsed in its turn (`list-turns.ts`). A change does not wait for the rest of the
+ * list: it is delivered immediately, and the list then skips that object.
  */
 import type { TransportWatchEvent } from "../../client/index.ts";
 import { expired } from "../../machinery/index.ts";
@@ -12,30 +11,31 @@ import { isOfLayer } from "../clusters/layer.ts";
 import type { ListTurns } from "./list-turns.ts";
 import type { Notice } from "./watch.ts";
 
-/** Events that a watcher may be behind; then it has to list again, as over the network. */
+/** The number of events that a watcher may lag behind; beyond it the watcher has to list again, as over the network. */
 const MAX_BACKLOG = 200_000;
 /**
- * Stored bytes of one part of a list. Parsing so much takes about ten milliseconds, which is how long other work waits.
+ * Stored bytes of one part of a list. Parsing this much takes about ten milliseconds, which is how long other work
+ * waits.
  */
 const PART_BYTES = 1024 * 1024;
 
 export interface FeedOptions {
-  /** Told how many events are held that nobody has taken yet. */
+  /** Called with changes of the number of undelivered events. */
   track(change: number): void;
   turns: ListTurns;
   eventOf(notice: Notice): TransportWatchEvent;
 }
 
-/** A list that is not told completely yet. */
+/** A list that is not completely delivered yet. */
 interface Listing {
-  /** In parts, with changes in between. */
+  /** Delivered in parts, with changes in between. */
   readonly isLong: boolean;
-  /** The last first. */
+  /** In reverse order. */
   readonly left: Notice[];
   bytes: number;
-  /** What changed meanwhile and was told. */
+  /** Keys of objects whose changes were delivered in the meantime. */
   readonly changed: Set<string>;
-  /** Everything up to here is told when the list is. */
+  /** The revision that is complete once the list is delivered. */
   revision: number;
   readonly end: ((revision: number) => TransportWatchEvent) | undefined;
 }
@@ -51,7 +51,10 @@ export class Feed {
     this.#options = options;
   }
 
-  /** What is there at this revision; nothing was notified before. `end` makes the event that says that this was all. */
+  /**
+   * The objects at this revision; called before any notification. `end` creates the event that marks the end of the
+   * list.
+   */
   list(notices: readonly Notice[], revision: number, end: Listing["end"]): void {
     if (this.#ended) return;
     this.#options.track(notices.length);
@@ -70,7 +73,7 @@ export class Feed {
   notify(notices: readonly Notice[]): void {
     if (this.#ended || notices.length === 0) return;
     if (this.#events.length + notices.length > MAX_BACKLOG && this.#events.length > 0) {
-      this.end(expired("the watcher was too far behind"));
+      this.end(expired("the watcher lagged too far behind"));
       return;
     }
     this.#options.track(notices.length);
@@ -89,16 +92,16 @@ export class Feed {
     this.#wake?.();
   }
 
-  /** Changes so far and a part of what was there at the start, or undefined when nothing more comes. */
+  /** Returns the changes so far and a part of the initial list, or undefined when the feed has ended. */
   async take(): Promise<TransportWatchEvent[] | undefined> {
     for (;;) {
       if (this.#listing?.isLong && this.#events.length === 0) {
         await this.#options.turns.next(this.#listing.bytes);
-        // Half a list says nothing: whoever reads has to begin again.
+        // A partial list is useless: the reader has to start again.
         if (this.#ended) this.#forget();
       }
       const events: TransportWatchEvent[] = [];
-      // Changes that came meanwhile go before the next part of a long list.
+      // Pending changes come before the next part of a long list.
       if (this.#listing && (this.#events.length === 0 || !this.#listing.isLong))
         this.#takeListed(this.#listing, events);
       if (!this.#listing || this.#listing.isLong) this.#takeChanges(events);
@@ -113,7 +116,7 @@ export class Feed {
     }
   }
 
-  /** What was not taken is forgotten. */
+  /** Drops undelivered events. */
   close(): void {
     this.#forget();
     this.#ended ??= {};
@@ -152,7 +155,7 @@ export class Feed {
 }
 
 /**
- * What there is to parse. Objects of a profile are there as objects, and making their bytes would cost more than
- * everything else.
+ * The bytes to parse. Objects of a profile are already parsed, and creating their bytes would cost more than everything
+ * else.
  */
 const sizeOf = ({ entry, cluster }: Notice): number => (isOfLayer(entry, cluster) ? 0 : entry.value.byteLength);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ListTurns } from "./list-turns.ts";
 
-test("the list that is done first goes first, one part in each turn of the event loop", async () => {
+test("the list with the least left comes first, one part per turn of the event loop", async () => {
   const turns = new ListTurns();
   const order: string[] = [];
   const read = async (name: string, parts: number): Promise<void> => {
@@ -16,7 +16,7 @@ test("the list that is done first goes first, one part in each turn of the event
   expect(order).toEqual(["policies 1", "bindings 2", "bindings 1", "works 3", "works 2", "works 1"]);
 });
 
-test("other work gets its chance between two parts", async () => {
+test("other work runs between two parts", async () => {
   const turns = new ListTurns();
   const order: string[] = [];
   setImmediate(() => order.push("other work"));

@@ -1,9 +1,9 @@
 /**
- * Whose turn it is to be handed a part of a long list.
+ * A long list that waits to deliver its next part.
  *
- * When a hub with a full store starts, every informer wants its list at once, and parsing them all takes seconds. The
- * list that is done first goes first, so that whoever needs little (members, policies, bindings) begins to work while
- * the large lists (Works, objects of members) are still being read; and between two parts the event loop does
+ * When a hub with a full store starts, every informer lists at once, and parsing everything takes seconds. The list
+ * with the least left comes first, so that controllers with short lists (members, policies, bindings) start to work
+ * while the long lists (Works, objects of members) are still being read. Between two parts the event loop does
  * everything else.
  */
 interface Waiting {
@@ -16,8 +16,8 @@ export class ListTurns {
   #isScheduled = false;
 
   /**
-   * Resolves when a list of which so much is left may hand out its next part: in a later turn of the event loop, one
-   * list in each.
+   * Resolves when a list with this much left may deliver its next part: in a later turn of the event loop, one list per
+   * turn.
    */
   next(left: number): Promise<void> {
     return new Promise((go) => {
@@ -31,7 +31,7 @@ export class ListTurns {
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
-      // As many as there are informers, so that looking through them costs nothing beside a part.
+      // As many as there are informers, so searching them is cheap compared with a part.
       const shortest = this.#waiting.reduce(
         (best, { left }, index) => (left < (this.#waiting[best]?.left ?? Infinity) ? index : best),
         0,

@@ -1,6 +1,6 @@
 /**
- * A watch as lines of JSON. An event is rendered once, however many watch it; a watcher that cannot keep up is cut off,
- * and lists again, so that it never holds up the others.
+ * A watch as lines of JSON. An event is rendered once for all its watchers. A watcher that cannot keep up is
+ * disconnected and has to list again, so that it never blocks the others.
  */
 import type { Clock, JsonObject, Random, Timer } from "../../base/index.ts";
 import { ApiError, expired, internalError } from "../../machinery/index.ts";
@@ -20,17 +20,17 @@ import type { WatchMeter } from "../metrics/server-metrics.ts";
 import { startWatch } from "./watch.ts";
 import type { Notice, WatchDependencies } from "./watch.ts";
 
-/** What may wait for a slow peer before it is cut off. */
+/** The backlog at which a slow client is disconnected. */
 const MAX_BACKLOG_BYTES = 16 * 1024 * 1024;
-/** A peer that takes nothing for this long is cut off, too: what waits for it is memory that nobody uses. */
+/** A client that reads nothing for this long is also disconnected: its backlog wastes memory. */
 const MAX_STALL_MS = 30_000;
 const BOOKMARK_INTERVAL_MS = 60_000;
-/** A last bookmark comes this long before the end, so that the next watch starts close. */
+/** A last bookmark is sent this long before the end, so that the next watch can resume close to it. */
 const LAST_BOOKMARK_MS = 2000;
 const MIN_TIMEOUT_MS = 30 * 60_000;
 /**
- * Initial objects are rendered as the peer takes them, about this much at a time: what a slow line carries well within
- * a stall.
+ * Initial objects are rendered at the client's pace, about this much at a time: a slow connection can transfer it well
+ * within the stall limit.
  */
 const INITIAL_CHUNK_BYTES = 256 * 1024;
 
@@ -66,23 +66,24 @@ class WatchStream {
   readonly #sink: ByteSink;
   readonly #timers = new Set<Timer>();
   #stop: () => void = () => {};
-  /** Objects that were there at the start and are not written yet. */
+  /** Initial objects that are not written yet. */
   #initial: readonly Notice[] = [];
   #position = 0;
-  /** The bookmark that marks the end of the initial objects, at its revision. */
+  /** The revision of the bookmark that marks the end of the initial objects. */
   #initialEnd: number | undefined;
   #backlog: Uint8Array[] = [];
   #backlogBytes = 0;
   readonly #pressure: WatchShare;
   #flowing = true;
-  /** When the peer last had no room. */
+  /** When the client last had no room. */
   #stalledMs = 0;
   #stallTimer: Timer | undefined;
   #closed = false;
   #columnsSent = false;
   #meter: WatchMeter | undefined;
   /**
-   * A streaming list waits until what it has is as new as it was asked for, one that goes on until the past is known.
+   * A streaming list waits until the cache is at least as new as requested; a resumed watch waits until its past is
+   * loaded.
    */
   #waits = true;
   #lastRevision = 0;
@@ -133,7 +134,7 @@ class WatchStream {
       },
       signal,
     );
-    // It may have ended while it started.
+    // It may have ended while it was starting.
     if (this.#closed) this.#stop();
   }
 
@@ -172,7 +173,7 @@ class WatchStream {
 
   #bookmark(): void {
     const { cache } = this.#deps;
-    // Until every watcher was told, an older change may still be on its way here.
+    // Until every watcher is notified, an older change may still be in flight to this one.
     const revision = cache.isQuiet() ? cache.revision : this.#lastRevision;
     if (revision > 0 && !this.#waits && this.#initialEnd === undefined && this.#position >= this.#initial.length)
       this.#offer(this.#bookmarkLine(revision, false));
@@ -188,13 +189,13 @@ class WatchStream {
     this.#sink.end();
   }
 
-  /** Writes, or keeps for later when the peer is slow; gives up on it when too much is kept. */
+  /** Writes, or buffers when the client is slow; disconnects the client when the buffer is full. */
   #offer(chunk: Uint8Array): void {
     if (this.#closed) return;
     if (this.#flowing && this.#isPastInitial()) return this.#write(chunk);
     this.#backlog.push(chunk);
     this.#backlogBytes += chunk.byteLength;
-    if (this.#backlogBytes > MAX_BACKLOG_BYTES) this.#end(expired("the watch was too far behind; list again"));
+    if (this.#backlogBytes > MAX_BACKLOG_BYTES) this.#end(expired("the watch lagged too far behind; list again"));
     else this.#pressure.report(this.#backlogBytes);
   }
 
@@ -213,7 +214,7 @@ class WatchStream {
     });
   }
 
-  /** A busy watch stalls and goes on all the time, so one timer looks again instead of one per stall. */
+  /** A busy watch stalls and resumes all the time, so a single timer checks instead of one per stall. */
   #checkStall(inMs: number): void {
     if (this.#closed) return;
     this.#stallTimer = this.#deps.clock.after(inMs, () => {
@@ -221,11 +222,11 @@ class WatchStream {
       if (this.#flowing) return;
       const leftMs = this.#stalledMs + MAX_STALL_MS - this.#deps.clock.now();
       if (leftMs > 0) this.#checkStall(leftMs);
-      else this.#end(expired("the watch was not read; list again"));
+      else this.#end(expired("the client did not read the watch; list again"));
     });
   }
 
-  /** Goes on where a slow peer stopped it: initial objects first, then what came meanwhile. */
+  /** Resumes after a slow client: initial objects first, then buffered events. */
   #pump(): void {
     while (this.#flowing && !this.#closed) {
       if (this.#position < this.#initial.length) {
@@ -246,7 +247,7 @@ class WatchStream {
     }
   }
 
-  /** Whole objects look the same to all watchers. */
+  /** Whole objects are rendered the same for all watchers. */
   #isPlain(): boolean {
     const { as, format } = this.#request.representation;
     return as === "object" && format === "json" && this.#request.cluster !== "*";
@@ -291,7 +292,7 @@ class WatchStream {
     return { includeObject, nowMs: this.#deps.clock.now(), version: representation.version };
   }
 
-  /** Only the first event says what the columns are. */
+  /** Only the first event contains the column definitions. */
   #isFirst(): boolean {
     const first = !this.#columnsSent;
     this.#columnsSent = true;
@@ -332,7 +333,8 @@ interface SharedLine {
 }
 
 /**
- * Lines of the events that are being told right now. Watchers are told one after another, so a moment is long enough.
+ * Lines of the events that are being delivered. Watchers are notified one after another, so caching for this turn is
+ * enough.
  */
 const lines = new Map<CachedEntry, SharedLine[]>();
 
@@ -349,7 +351,9 @@ function sharedLine({ type, entry, served, revision }: Notice): Uint8Array {
   return line;
 }
 
-/** The lines of a batch, by the array of its notices: a thousand watchers that see the same hold the same bytes. */
+/**
+ * The lines of a batch, by the array of its notices: a thousand watchers with the same selection share the same bytes.
+ */
 const batches = new WeakMap<readonly Notice[], Uint8Array>();
 
 function sharedLines(notices: readonly Notice[]): Uint8Array {

@@ -57,7 +57,7 @@ const typesOf = (stream: Stream): string[] =>
   stream.events().map(({ type, object }) => `${type} ${textOf((object.metadata as JsonObject).name ?? "")}`.trim());
 
 describe("a watch", () => {
-  test("LW-6: tells what is there, then every change", async () => {
+  test("sends the existing objects, then every change", async () => {
     const server = await createTestServer();
     await server.request("POST", CONFIG_MAPS, makeConfigMap("a"));
     const stream = await watch(server, "");
@@ -74,7 +74,7 @@ describe("a watch", () => {
     expect(stream.events()[2]?.object.data).toEqual({ a: "1", b: "2" });
   });
 
-  test("LW-7: adds what starts to match and deletes what stops, with its last matching state", async () => {
+  test("adds objects that start to match and deletes those that stop, with their last matching state", async () => {
     const server = await createTestServer();
     const stream = await watch(server, "labelSelector=on%3Dyes");
 
@@ -90,7 +90,7 @@ describe("a watch", () => {
     });
   });
 
-  test("LW-8: starts after a revision without repeating it", async () => {
+  test("starts after a resourceVersion without repeating it", async () => {
     const server = await createTestServer();
     await server.request("POST", CONFIG_MAPS, makeConfigMap("a"));
     const { revision } = server.cache;
@@ -102,7 +102,7 @@ describe("a watch", () => {
     expect(typesOf(stream)).toEqual(["ADDED b"]);
   });
 
-  test("LW-8: goes on after a restart with what came after its last event, and nothing twice", async () => {
+  test("resumes after a restart with the events after its last one, and none twice", async () => {
     const before = await createTestServer();
     await before.request("POST", CONFIG_MAPS, makeConfigMap("a"));
     const { revision } = before.cache;
@@ -123,7 +123,7 @@ describe("a watch", () => {
     });
   });
 
-  test("LW-7: goes on after a restart and deletes what stopped to match meanwhile", async () => {
+  test("resumes after a restart and deletes objects that stopped matching in the meantime", async () => {
     const before = await createTestServer();
     await before.request("POST", CONFIG_MAPS, {
       ...makeConfigMap("a"),
@@ -143,7 +143,7 @@ describe("a watch", () => {
     });
   });
 
-  test("LW-10: promises no revision before it knows the past that it goes on from", async () => {
+  test("sends no bookmark before it has loaded the past that it resumes from", async () => {
     const before = await createTestServer();
     const { revision } = before.cache;
     await before.request("POST", CONFIG_MAPS, makeConfigMap("a"));
@@ -167,7 +167,7 @@ describe("a watch", () => {
     expect(typesOf(stream)).toEqual(["ADDED a", "BOOKMARK"]);
   });
 
-  test("LW-8: from before its cluster was made is told to list again", async () => {
+  test("from before its cluster was created receives 410 and has to list again", async () => {
     const server = await createTestServer();
     await server.request("POST", CONFIG_MAPS, makeConfigMap("a"));
     const { revision } = server.cache;
@@ -186,7 +186,7 @@ describe("a watch", () => {
     });
   });
 
-  test("LW-11: marks the end of a streaming list with a bookmark", async () => {
+  test("marks the end of a streaming list with a bookmark", async () => {
     const server = await createTestServer();
     await server.request("POST", CONFIG_MAPS, makeConfigMap("a"));
 
@@ -203,7 +203,7 @@ describe("a watch", () => {
     });
   });
 
-  test("LW-11: no bookmark comes while a streaming list waits for what it was asked for", async () => {
+  test("sends no bookmark while a streaming list waits for the requested resourceVersion", async () => {
     const server = await createTestServer();
     const stream = await watch(
       server,
@@ -216,7 +216,7 @@ describe("a watch", () => {
     expect(stream.events()).toMatchObject([{ type: "ERROR", object: { code: 504, reason: "Timeout" } }]);
   });
 
-  test("LW-11, CN-6: the end of a streaming list is a row of a Table", async () => {
+  test("marks the end of a streaming list with a row of a Table", async () => {
     const server = await createTestServer();
     const stream = await watch(
       server,
@@ -246,13 +246,13 @@ describe("a watch", () => {
     });
   });
 
-  test("TR-4: below the old prefix nothing can be written", async () => {
+  test("the legacy watch prefix rejects writes", async () => {
     const { request } = await createTestServer();
 
     expect((await request("POST", "/api/v1/watch/namespaces/default/configmaps", makeConfigMap("a"))).status).toBe(405);
   });
 
-  test("LW-10, LW-12: ends at its timeout, after a last bookmark", async () => {
+  test("ends at its timeout, after a last bookmark", async () => {
     const server = await createTestServer();
     const stream = await watch(server, "timeoutSeconds=5&allowWatchBookmarks=true&resourceVersion=1");
 
@@ -264,7 +264,7 @@ describe("a watch", () => {
     expect(typesOf(stream)).toEqual(["BOOKMARK"]);
   });
 
-  test("LW-12: ends at a timeout that leaves no time for a bookmark", async () => {
+  test("ends at a timeout that is too short for a bookmark", async () => {
     const server = await createTestServer();
     const stream = await watch(server, "timeoutSeconds=1&allowWatchBookmarks=true&resourceVersion=1");
 
@@ -274,7 +274,7 @@ describe("a watch", () => {
     expect(typesOf(stream)).toEqual([]);
   });
 
-  test("LW-13: waits for a slow peer and goes on where it stopped", async () => {
+  test("waits for a slow client and resumes where it stopped", async () => {
     const server = await createTestServer();
     await server.request("POST", CONFIG_MAPS, makeConfigMap("a"));
     const stream = await watch(server, "");
@@ -290,7 +290,7 @@ describe("a watch", () => {
     expect(typesOf(stream)).toEqual(["ADDED a", "ADDED b", "ADDED c", "ADDED d"]);
   });
 
-  test("LW-13: is cut off when its peer takes nothing for half a minute, and not before", async () => {
+  test("is disconnected when its client reads nothing for half a minute, and not before", async () => {
     const server = await createTestServer();
     const stream = await watch(server, "");
     stream.accept = false;
@@ -307,7 +307,7 @@ describe("a watch", () => {
     expect(stream.events().at(-1)).toMatchObject({ type: "ERROR", object: { code: 410, reason: "Expired" } });
   });
 
-  test("LW-13: whose peer reads stays open, however long it is silent afterwards", async () => {
+  test("whose client reads stays open, however long it is idle afterwards", async () => {
     const server = await createTestServer();
     const stream = await watch(server, "");
     stream.accept = false;
@@ -319,7 +319,7 @@ describe("a watch", () => {
     expect(stream.ended).toBe(false);
   });
 
-  test("LW-13: a large start is written in pieces", async () => {
+  test("sends a large initial list in chunks", async () => {
     const server = await createTestServer();
     const data = { a: "x".repeat(100_000) };
     for (const name of ["a", "b", "c", "d", "e"])
@@ -331,7 +331,7 @@ describe("a watch", () => {
     expect(stream.chunks).toHaveLength(2);
   });
 
-  test("watchers that see the same share the bytes of a batch", async () => {
+  test("watchers of the same objects share the bytes of a batch", async () => {
     const server = await createTestServer();
     const [one, two] = [await watch(server, ""), await watch(server, "")];
     const selecting = await watch(server, "fieldSelector=metadata.name%3Db");
@@ -345,7 +345,7 @@ describe("a watch", () => {
     expect(typesOf(selecting)).toEqual(["ADDED b"]);
   });
 
-  test("watchers that select the same share the bytes, and those that select otherwise do not", async () => {
+  test("watchers with the same selector share the bytes, and those with another do not", async () => {
     const server = await createTestServer();
     const [one, two] = [await watch(server, "labelSelector=on%3Dyes"), await watch(server, "labelSelector=on%3Dyes")];
     const others = [
@@ -368,7 +368,7 @@ describe("a watch", () => {
     expect(others.map(typesOf)).toEqual([["ADDED b"], ["ADDED c"]]);
   });
 
-  test("LW-13: is cut off when too much waits for it, and can go on from the last event it got without losing one", async () => {
+  test("is disconnected when its backlog is full, and can resume from its last event without losing one", async () => {
     const server = await createTestServer();
     const stream = await watch(server, "");
     stream.accept = false;
@@ -390,7 +390,7 @@ describe("a watch", () => {
     expect(typesOf(resumed)).toEqual(Array.from({ length: 21 }, (_, index) => `ADDED large-${index + 1}`));
   });
 
-  test("CN-6: prints columns in its first event only when it is a Table", async () => {
+  test("prints columns in its first event only when it is a Table", async () => {
     const server = await createTestServer();
     await server.request("POST", CONFIG_MAPS, makeConfigMap("a"));
     await server.request("POST", CONFIG_MAPS, makeConfigMap("b"));
@@ -405,7 +405,7 @@ describe("a watch", () => {
     });
   });
 
-  test("ends when the definition of its kind changes", async () => {
+  test("ends when the CRD of its kind changes", async () => {
     const server = await createTestServer();
     const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
     await server.request("POST", path, makeDefinition());
@@ -423,7 +423,7 @@ describe("a watch", () => {
 describe("the direct transport", () => {
   const path = { cluster: "*", group: "", version: "v1", resource: "namespaces" };
 
-  test("watches every cluster at once, those that come later included", async () => {
+  test("watches all clusters at once, including those added later", async () => {
     const { transport, server, settle } = await createTestServer({
       profiles: { hub: PROFILE },
       clusters: { hub: "hub" },
@@ -455,7 +455,7 @@ describe("the direct transport", () => {
     ]);
   });
 
-  test("watches the clusters that its reader names, and tells nothing of the others", async () => {
+  test("watches the clusters that its reader selects, and ignores the others", async () => {
     const { transport, server, settle } = await createTestServer({
       profiles: { hub: PROFILE },
       clusters: { hub: "hub" },
@@ -482,7 +482,7 @@ describe("the direct transport", () => {
     expect(told.toSorted()).toEqual(["ADDED paris/default", "ADDED paris/kube-system", "ADDED paris/shop"]);
   });
 
-  test("hands out shared objects that nobody may change, and keeps nothing it is handed", async () => {
+  test("returns shared read-only objects, and keeps no reference to the objects it receives", async () => {
     const { transport } = await createTestServer();
     const mine = makeConfigMap("m");
     const where = { cluster: "hub", group: "", version: "v1", resource: "configmaps", namespace: "default" };
@@ -495,7 +495,7 @@ describe("the direct transport", () => {
     expect(Object.isFrozen(created.data)).toBe(true);
   });
 
-  test("records no field managers for what the simulation writes on members", async () => {
+  test("records no field managers for writes of the simulation on members", async () => {
     const { transport } = await createTestServer({ clusters: { hub: "hub", paris: "hub" } });
     const pod = { metadata: { name: "p" }, spec: { containers: [{ name: "c", image: "i" }] } };
     const where = { group: "", version: "v1", resource: "pods", namespace: "default" };

@@ -1,6 +1,6 @@
 /**
- * Watches: what is there, if asked for, and every change after it, in order and without gaps. This is the part that
- * both transports share; `stream.ts` turns it into bytes, `direct-transport.ts` hands out objects.
+ * Watches: the existing objects, if requested, and every change after them, in order and without gaps. Both transports
+ * share this part; `stream.ts` serializes it, `direct-transport.ts` returns objects.
  */
 import { expired } from "../../machinery/index.ts";
 import { CompactedError } from "../../store/index.ts";
@@ -17,7 +17,7 @@ export interface WatchDependencies extends ReadDependencies {
   clusters: ClusterRegistry;
 }
 
-/** A change as a watcher is told. A deletion shows the last state, at the revision of the deletion. */
+/** A change as a watcher sees it. A deletion carries the last state, at the revision of the deletion. */
 export interface Notice {
   type: "ADDED" | "MODIFIED" | "DELETED";
   cluster: LogicalCluster;
@@ -29,7 +29,7 @@ export interface Notice {
 export interface WatchTarget {
   /** One cluster, or all of them. */
   cluster: LogicalCluster | "*";
-  /** Of all of them, those that are watched. */
+  /** Selects among all clusters. */
   where?(cluster: string): boolean;
   /** Set for controllers of this server, which may watch a version that is stored and not served. */
   byController?: boolean;
@@ -44,20 +44,26 @@ export interface WatchTarget {
 }
 
 export interface WatchSink {
-  /** It follows from now on: until then what it has to tell is not known, and a revision must not be promised. */
+  /**
+   * The watch follows changes from now on. Before that no bookmark may be sent, because earlier events are not known
+   * yet.
+   */
   started?(): void;
   /**
-   * What is there at the start, in key order. Called once and before anything is told, if at all; `revision` is what it
-   * reflects.
+   * The existing objects, in key order. Called at most once and before any notification; `revision` is the revision of
+   * this state.
    */
   initial(notices: readonly Notice[], revision: number): void;
-  /** Watchers that see the same are handed the same array. */
+  /** Watchers of the same selection receive the same array. */
   notify(notices: readonly Notice[]): void;
-  /** Nothing will come any more. With an error the client has to list again. */
+  /** No more events follow. With an error the client has to list again. */
   end(error?: Error): void;
 }
 
-/** Starts a watch and returns what stops it. `served` must be what the target names in its cluster. */
+/**
+ * Starts a watch and returns the function that stops it. `served` must be the resource that the target names in its
+ * cluster.
+ */
 export function startWatch(
   deps: WatchDependencies,
   target: WatchTarget,
@@ -93,13 +99,13 @@ export function startWatch(
   return stop;
 }
 
-/** What a watch waits for before it can start; nearly always nothing. */
+/** The promise that a watch waits for before it can start; nearly always none. */
 function whenReady(deps: WatchDependencies, target: WatchTarget, signal: AbortSignal): Promise<void> | undefined {
   const { resourceVersion = 0, sendInitialEvents } = target;
-  // A streaming list must be at least as new as asked for; a plain watch just starts in the future.
+  // A streaming list must be at least as new as requested; a plain watch just starts in the future.
   if (sendInitialEvents)
     return resourceVersion <= deps.cache.revision ? undefined : waitFor(deps, resourceVersion, signal);
-  // A watch that goes on may go on from before this server was started.
+  // A resumed watch may continue from before this server was started.
   return deps.cache.recall(startRevision(target, deps.cache.revision));
 }
 
@@ -107,7 +113,7 @@ function wantsInitial({ resourceVersion, sendInitialEvents }: WatchTarget): bool
   return sendInitialEvents ?? (resourceVersion === undefined || resourceVersion === 0);
 }
 
-/** Zero and none ask for no start in particular. */
+/** Zero and unset request no particular start. */
 function startRevision(target: WatchTarget, current: number): number {
   return wantsInitial(target) || !target.resourceVersion ? current : target.resourceVersion;
 }
@@ -127,13 +133,13 @@ function watchOne(
       ? cluster.table.findStored(group, version, target.resource)
       : cluster.table.find(group, version, target.resource);
   const served = find();
-  if (!served) throw expired(`${target.resource}.${group} is not served any more`);
+  if (!served) throw expired(`${target.resource}.${group} is no longer served`);
   const selection = selectionOf(served.resource, target.labelSelector, target.fieldSelector);
   const revision = cache.revision;
   const prefix = prefixOf(served.resource, cluster.name, namespace);
   const after = startRevision(target, revision);
-  // Whoever goes on from before the cluster was made knows another one of its name, whose bootstrap objects went
-  // without events.
+  // A watch that resumes from before the cluster was created refers to an earlier cluster of the same name, whose
+  // bootstrap objects were removed without events.
   if (after < cluster.revision) throw new CompactedError(after, cluster.revision);
   const selectors = JSON.stringify([target.labelSelector, target.fieldSelector]);
   const unwatch = cache.watch(prefix, after, (events) => {
@@ -154,7 +160,7 @@ function watchOne(
   }
   const onRemoved = (): void => end();
   cluster.removed.addEventListener("abort", onRemoved, { once: true });
-  // A definition that changed has another schema: clients list again and see what it means for them.
+  // A changed CRD has another schema: clients have to list again.
   const unsubscribe = clusters.subscribe(({ type, cluster: changed }) => {
     if (type === "table" && changed === cluster && find() !== served) end();
   });
@@ -162,8 +168,8 @@ function watchOne(
 }
 
 /**
- * Every logical cluster at once. Clusters that come bring the objects of their profile, those that go take theirs
- * along. A cluster that does not serve the kind is passed over.
+ * Watches all logical clusters. An added cluster adds the objects of its profile, a removed one deletes its objects.
+ * Clusters that do not serve the kind are skipped.
  */
 function watchAll(deps: WatchDependencies, target: WatchTarget, sink: WatchSink): (() => void)[] {
   const { cache, store, clusters } = deps;
@@ -179,7 +185,7 @@ function watchAll(deps: WatchDependencies, target: WatchTarget, sink: WatchSink)
       selections.set(resource, (selection = selectionOf(resource, target.labelSelector, target.fieldSelector)));
     return selection;
   };
-  // Selectors are checked now, while somebody listens to the failure.
+  // Selectors are checked now, while the caller can receive the error.
   if (any) selectionFor(any);
 
   const present = (cluster: LogicalCluster): Notice[] => {
@@ -214,7 +220,7 @@ function watchAll(deps: WatchDependencies, target: WatchTarget, sink: WatchSink)
     tell(notices);
   });
   const unsubscribe = clusters.subscribe(({ type, cluster }) => {
-    // Objects that a new cluster has written already have events of their own; the deletions of one that is gone have
+    // Objects that a new cluster has already written have their own events; the deletions of a removed cluster have
     // none.
     if (type === "added") tell(present(cluster).filter(({ entry }) => cache.get(entry.key) === undefined));
     if (type === "removed")
@@ -232,15 +238,12 @@ const added = (cluster: LogicalCluster, served: ServedVersion, entry: CachedEntr
   revision: entry.revision,
 });
 
-/**
- * What was worked out from a batch of events, by selectors, for whoever is told of the same batch next in the same
- * version.
- */
+/** The notices of a batch of events, by selectors, for other watchers of the same batch in the same version. */
 const shared = new Map<ServedVersion, { events: readonly CacheEvent[]; bySelectors: Map<string, readonly Notice[]> }>();
 
 /**
- * The watchers of one prefix are told of one batch one after another, so those that select the same see the very same
- * notices.
+ * The watchers of one prefix are notified of one batch one after another, so those with the same selectors share the
+ * same notices.
  */
 function sharedNotices(
   deps: WatchDependencies,
@@ -250,7 +253,7 @@ function sharedNotices(
   selectors: string,
   events: readonly CacheEvent[],
 ): readonly Notice[] {
-  // Forgotten when the batch was told, so that it does not keep what is gone.
+  // Cleared after the batch was delivered, so that it does not retain deleted objects.
   if (shared.size === 0) queueMicrotask(() => shared.clear());
   let known = shared.get(served);
   if (known?.events !== events) shared.set(served, (known = { events, bySelectors: new Map() }));
@@ -272,7 +275,7 @@ function noticesOf(
   return notices;
 }
 
-/** An object that starts to match is added, one that stops to match is deleted. */
+/** An object that starts to match is added; one that stops matching is deleted. */
 function addNotice(
   { store }: WatchDependencies,
   cluster: LogicalCluster,

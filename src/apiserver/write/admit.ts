@@ -1,6 +1,6 @@
 /**
- * What happens to an object between the client and the store: admissions complete it, the schema prunes and defaults
- * it, then everything that is wrong with it is reported together.
+ * Processes an object between the client and the store: admissions complete it, the schema prunes and defaults it, and
+ * then all its errors are reported together.
  */
 import type { AnyAdmission, Operation, Review, SpecPart } from "../../api/index.ts";
 import { isObject, randomUuid } from "../../base/index.ts";
@@ -60,26 +60,26 @@ export interface AdmitRequest {
   context: RequestContext;
   options: WriteOptions;
   operation: Exclude<Operation, "DELETE">;
-  /** Owned by the caller, who hands it over. */
+  /** Passed by the caller, which no longer owns it. */
   object: JsonObject;
-  /** What is stored now, in the same version. */
+  /** The stored object, in the same version. */
   oldObject?: JsonObject;
   /**
-   * The old object again, when it is known to have passed all of this: what the object shares with it is not looked at
-   * again.
+   * The old object, when it is known to have passed all of this: the parts that the object shares with it are not
+   * checked again.
    */
   settled?: JsonObject | undefined;
-  /** What was noticed while the body was read. */
+  /** Findings from decoding the body. */
   findings: Findings;
-  /** What is wrong already. */
+  /** Errors found so far. */
   errors: readonly FieldError[];
-  /** The object with its field managers. What the server itself sets comes after it and is nobody's. */
+  /** Adds field managers to the object. Fields that the server sets afterwards have no manager. */
   track(object: JsonObject): JsonObject;
 }
 
 /**
- * The object as it is to be stored, in the version of the request. Throws 400 for strict validation and 422 with every
- * field error.
+ * Returns the object to store, in the version of the request. Throws 400 for strict validation and 422 with all field
+ * errors.
  */
 export function admitObject(deps: AdmitDependencies, request: AdmitRequest): JsonObject {
   const { admissions, plugins, store } = deps;
@@ -99,7 +99,8 @@ export function admitObject(deps: AdmitDependencies, request: AdmitRequest): Jso
   object = canonicalForm(deps, context, object, context.warn, oldObject);
   for (const { mutate } of chain) {
     const mutated = mutate?.(review());
-    // An admission may hand back parts of shared objects, and what follows changes the top level and metadata in place.
+    // An admission may return parts of shared objects, and the following code modifies the top level and metadata in
+    // place.
     if (mutated !== undefined && mutated !== object)
       object = ordered({
         ...(mutated as JsonObject),
@@ -145,13 +146,13 @@ export function admitObject(deps: AdmitDependencies, request: AdmitRequest): Jso
     operation === "UPDATE"
       ? repeatMetadataErrors(found, request.errors, served.resource)
       : [...request.errors, ...found];
-  // The rules of Kubernetes' own kinds are code: they say what is required or unknown in their own order and words.
-  // One by one: an object can have more mistakes than a call can take arguments.
+  // The rules of built-in kinds are code: they report required and unknown fields in their own order and words. Added
+  // one by one: an object can have more errors than a call can take arguments.
   if (!kind.builtIn) for (const error of customErrors(context, object, oldObject, settled, errors)) errors.push(error);
-  // What the rules of a kind say of an object without a name does not depend on how the name is missing.
+  // For an object without a name, a kind's validation does not depend on how the name is missing.
   if (errors.length > 0 && metadataOf(object).name === undefined)
     object = { ...object, metadata: { ...metadataOf(object), name: "" } };
-  // The rules of a custom kind may rely on its schema, as webhooks do: an object that does not fit it never reaches
+  // The rules of a custom kind may rely on its schema, as webhooks do: an object that violates the schema never reaches
   // them.
   if (kind.builtIn || errors.length === 0)
     for (const { validate, webhook } of chain)
@@ -168,7 +169,7 @@ export function admitObject(deps: AdmitDependencies, request: AdmitRequest): Jso
   return object;
 }
 
-/** What was sent in the form that the kind defines, for kinds that are also written in another; most are not. */
+/** The sent object in the canonical form of its kind, for kinds that also have another form; most do not. */
 export function canonicalForm(
   { admissions }: Pick<AdmitDependencies, "admissions">,
   { served: { resource } }: RequestContext,
@@ -179,14 +180,14 @@ export function canonicalForm(
   let object = sent;
   for (const { canonical } of admissions.of(resource.kind.group, resource.kind.kind)) {
     const next = canonical?.(object, { warn, stored });
-    // What follows changes the top level and metadata in place.
+    // The following code modifies the top level and metadata in place.
     if (next !== undefined && next !== object)
       object = ordered({ ...(next as JsonObject), metadata: { ...metadataOf(next as JsonObject) } });
   }
   return object;
 }
 
-/** Rules that are webhooks upstream see what the server itself has nothing against. */
+/** Rules that are webhooks upstream run only on objects that the server itself accepts. */
 function askWebhooks(chain: readonly AnyAdmission[], review: () => Review<JsonObject>): void {
   for (const { validate, webhook } of chain) {
     if (!webhook || !validate) continue;
@@ -197,7 +198,7 @@ function askWebhooks(chain: readonly AnyAdmission[], review: () => Review<JsonOb
   }
 }
 
-/** What an admission is asked. */
+/** The review that an admission receives. */
 function reviewOf(
   { random, clock, authorizer }: AdmitDependencies,
   { context, options, operation, object, oldObject, read }: PluginRequest,
@@ -226,7 +227,7 @@ function reviewOf(
 }
 
 /**
- * What is stored, with the part that was sent and the managers of all that was. Writers of a status may change
+ * The stored object, with the sent part and the managed fields of the sent object. Writes of a status may change
  * metadata, as elsewhere.
  */
 function withPart(part: SpecPart, sent: JsonObject, stored: JsonObject): JsonObject {
@@ -240,9 +241,9 @@ function withPart(part: SpecPart, sent: JsonObject, stored: JsonObject): JsonObj
 }
 
 /**
- * Kubernetes stores its own kinds in a form that does not tell an empty list from none. Whoever wrote one owns the
- * field all the same. Fields that may be left out are gone by now when they are empty, and those that may not lie no
- * deeper than the spec.
+ * Kubernetes stores built-in kinds in a form that does not distinguish an empty list from an absent one, but the writer
+ * of an empty list still owns the field. Optional empty fields have already been dropped, and required ones are at most
+ * as deep as the spec.
  */
 function withoutEmptyLists(object: JsonObject): JsonObject {
   const result = dropEmptyLists(object);
@@ -263,7 +264,7 @@ function dropEmptyLists(part: JsonObject): JsonObject {
   return result;
 }
 
-/** The metadata of Kubernetes' own kinds is a part of their canonical form; custom objects are read here. */
+/** The metadata of built-in kinds is part of their canonical form; that of custom objects is decoded here. */
 function withReadableMetadata(object: JsonObject, unknown: string[], settled: JsonObject | undefined): JsonObject {
   const metadata = metadataOf(object);
   const known = settled && metadataOf(settled);
@@ -274,8 +275,8 @@ function withReadableMetadata(object: JsonObject, unknown: string[], settled: Js
 }
 
 /**
- * Asks plugins and admissions for the last word before an object is stored or removed. What they took is given back by
- * the returned function.
+ * Calls plugins and admissions as the last step before an object is stored or removed. The returned function releases
+ * their reservations.
  */
 export async function reserve(
   deps: AdmitDependencies & { cache: Cache },
@@ -292,7 +293,7 @@ export async function reserve(
 
   const taken: (() => Promise<void>)[] = [];
   const giveBack = async (): Promise<void> => {
-    // One that fails is no reason to keep what others took.
+    // One failure must not keep the reservations of others.
     const given = await Promise.allSettled(taken.splice(0).map((release) => release()));
     for (const outcome of given) if (outcome.status === "rejected") throw outcome.reason;
   };
@@ -311,7 +312,7 @@ export async function reserve(
 
 const nothingTaken = async (): Promise<void> => {};
 
-/** Asks the admissions about a deletion. */
+/** Runs the admissions for a deletion. */
 export function admitDeletion(
   deps: AdmitDependencies,
   context: RequestContext,
@@ -336,7 +337,7 @@ export function admitDeletion(
   }
 }
 
-/** A deletion as plugins and admissions are asked about it. */
+/** The plugin request for a deletion. */
 export function deletionOf(context: RequestContext, object: JsonObject, dryRun: boolean): Omit<PluginRequest, "read"> {
   return {
     context,

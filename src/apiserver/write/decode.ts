@@ -1,4 +1,4 @@
-/** From the bytes of a request to an object: JSON, YAML, and the one place where protobuf is plugged in. */
+/** Decodes request bodies: JSON, YAML, and the injected protobuf decoder. */
 import { isObject } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
 import {
@@ -23,20 +23,17 @@ import type { ServedVersion } from "../clusters/resources.ts";
 
 export const MAX_BODY_BYTES = 3 * 1024 * 1024;
 
-/** Deeper than anything real; what recurses over objects stays far from the end of the stack. */
+/** Deeper than any real object; recursion over objects stays far from the stack limit. */
 const MAX_DEPTH = 1000;
 
 export interface DecodedObject extends Findings {
-  /** Owned by the request: it may be changed. */
+  /** Owned by the request: it may be modified. */
   object: JsonObject;
-  /** The stored object with which it already shares whatever is equal. */
+  /** The stored object with which it already shares equal parts. */
   sharesWith?: JsonObject;
 }
 
-/**
- * Turns the protobuf body of a built-in kind into its JSON form. Injected, because the field numbers are facts of
- * `api`.
- */
+/** Converts the protobuf body of a built-in kind into JSON. Injected, because the field numbers are facts of `api`. */
 export type ProtobufDecoder = (body: Uint8Array) => JsonObject;
 
 const ACCEPTED =
@@ -49,13 +46,13 @@ export interface Body {
 
 export function mediaTypeOf(contentType: string | undefined): string {
   if (contentType === undefined || contentType === "") return "";
-  // What has parameters and no type is none, and not what is meant when there is no header.
+  // A header with parameters but no type is invalid, and is not treated like a missing header.
   return contentType.split(";", 1)[0]?.trim().toLowerCase() || contentType;
 }
 
 /**
- * The object in the body of a create or update of `served`, or of its `scale`, which is a built-in kind whatever it
- * belongs to.
+ * Decodes the object in the body of a create or update of `served`, or of its `scale`, which is a built-in kind for
+ * every resource.
  */
 export function decodeObject(
   { bytes, contentType }: Body,
@@ -77,8 +74,8 @@ export function decodeObject(
       if (!builtIn) requireKind(object, text, served);
       const duplicates = hasDuplicateKeys(text, object) ? findDuplicateKeys(text) : [];
       if (duplicates.length === 0) return { object, duplicates };
-      // A struct takes the second value of a field on top of the first; a map takes the second alone, as JSON.parse
-      // does.
+      // For a repeated key, a Go struct merges the second value into the first; a map takes only the second, as
+      // JSON.parse does.
       return { object: builtIn ? (wellFormed(readRepeatedKeys(text), text) as JsonObject) : object, duplicates, text };
     }
     case "application/yaml": {
@@ -97,7 +94,7 @@ export function decodeObject(
   }
 }
 
-/** A custom object has no struct that could stand in for what it does not say. */
+/** A custom object has no Go struct that provides a default for its type. */
 function requireKind(object: JsonObject, text: string, served: ServedVersion): void {
   const expected = served.resource.kind.kind;
   for (const key of ["apiVersion", "kind"]) {
@@ -114,7 +111,7 @@ function requireKind(object: JsonObject, text: string, served: ServedVersion): v
     throw badRequest(`the API version in the data () does not match the expected API version (${served.apiVersion})`);
 }
 
-/** A patch: JSON, or YAML for apply. */
+/** Decodes a patch: JSON, or YAML for apply. */
 export function decodePatch({ bytes, contentType }: Body): DecodedPatch {
   checkSize(bytes);
   const text = decodeText(bytes);
@@ -140,7 +137,7 @@ export function decodePatch({ bytes, contentType }: Body): DecodedPatch {
   }
 }
 
-/** Any JSON or YAML value: options. */
+/** Decodes any JSON or YAML value: options. */
 export function decodeValue({ bytes, contentType }: Body, decodeProtobuf?: ProtobufDecoder): Json {
   checkSize(bytes);
   const mediaType = mediaTypeOf(contentType);
@@ -159,7 +156,7 @@ export function decodeValue({ bytes, contentType }: Body, decodeProtobuf?: Proto
   }
 }
 
-/** The body of an object in YAML. */
+/** Parses the YAML body of an object. */
 function readYaml(text: string, kind: string): ReturnType<typeof parseYamlBody> {
   try {
     return parseYamlBody(text);
@@ -169,7 +166,7 @@ function readYaml(text: string, kind: string): ReturnType<typeof parseYamlBody> 
   }
 }
 
-/** The body of an apply. */
+/** Parses the body of an apply. */
 function readApplied(text: string): ReturnType<typeof parseYamlBody> {
   try {
     return parseYamlBody(text);
@@ -198,7 +195,7 @@ function parseJson(text: string, what: string): Json {
   throw unrecognized(what, `couldn't get version/kind; json parse error: ${problem}`, text);
 }
 
-/** What JavaScript says of broken JSON, in the words that clients know. */
+/** Maps JavaScript's JSON syntax errors to Go's wording. */
 const SYNTAX: readonly (readonly [RegExp, string])[] = [
   [/property name/, "looking for beginning of object key string"],
   [/after property value/, "after object key:value pair"],
@@ -210,7 +207,7 @@ const SYNTAX: readonly (readonly [RegExp, string])[] = [
 ];
 
 function syntaxProblem({ message }: SyntaxError, text: string): string {
-  // This one shows the character and a part of the text, where anything may stand.
+  // This message quotes the character and part of the text, which can be anything.
   const token = /^Unexpected token '(.[^']?|')'/su.exec(message)?.[1];
   if (token !== undefined) return `invalid character ${quotedByte(token)} looking for beginning of value`;
   const position = Number(/position (\d+)/.exec(message)?.[1] ?? text.length);
@@ -219,7 +216,7 @@ function syntaxProblem({ message }: SyntaxError, text: string): string {
   return `invalid character ${quotedByte(String.fromCodePoint(text.codePointAt(position) ?? 0))} ${where}`;
 }
 
-/** Go reads bytes: it shows the first one of a character, and those that cannot be seen by their number. */
+/** Go reads bytes: it prints the first byte of a character, and unprintable ones as numbers. */
 function quotedByte(character: string): string {
   const byte = Buffer.from(character)[0] ?? 0;
   if (byte === 0x27) return "'\\''";
@@ -270,13 +267,13 @@ function unrecognized(kind: string, problem: string, text: string): Error {
   return badRequest(`the object provided is unrecognized (must be of type ${kind}): ${problem} (${summary(text)})`);
 }
 
-/** Where kind and version are looked for first, as Go names the type. */
+/** The Go type in which kind and version are decoded first. */
 export const TYPE_META =
   'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
 
 const SHOWN_BYTES = 30;
 
-/** The start of a body that could not be read: as text when it looks like JSON, in hexadecimal digits otherwise. */
+/** The beginning of a body that could not be decoded: as text when it looks like JSON, otherwise in hexadecimal. */
 function summary(text: string): string {
   if (text === "") return "<empty>";
   const bytes = Buffer.from(text);
@@ -291,9 +288,9 @@ const CLOSE_BRACKET = 93;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
-/** Brackets outside of strings, counted without parsing. */
+/** Counts brackets outside of strings without parsing. */
 function tooDeep(text: string): boolean {
-  // A text nests no deeper than half its length, so most bodies need no look.
+  // A text nests no deeper than half its length, so most bodies need no check.
   if (text.length < 2 * MAX_DEPTH) return false;
   let depth = 0;
   let inString = false;

@@ -1,4 +1,4 @@
-/** DeleteOptions: from the body or, when there is none, from the query. */
+/** DeleteOptions, from the body or, without a body, from the query. */
 import { canonicalObject } from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
@@ -17,10 +17,10 @@ export interface DeletionOptions {
   dryRun: boolean;
   graceSeconds?: number;
   propagation?: Propagation;
-  /** The old way to say what becomes of dependents. Answers differ a little for those who still use it. */
+  /** The deprecated form of the propagation policy. Responses differ slightly for clients that still use it. */
   orphanDependents?: boolean;
   preconditions: { uid?: string; resourceVersion?: string };
-  /** Whoever deletes has asked the rules already: to them an eviction is not a deletion. */
+  /** The caller has already run admission: admission does not treat an eviction as a deletion. */
   isAdmitted?: true;
 }
 

@@ -9,7 +9,7 @@ import type { TestServer } from "../test-server.ts";
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 const PODS = "/api/v1/namespaces/default/pods";
 
-/** An engine that says how many writes it was working on at most. */
+/** An engine that records its maximum number of concurrent writes. */
 function countingEngine(): { engine: Engine; most(): number } {
   const memory = createMemoryEngine();
   let running = 0;
@@ -27,33 +27,36 @@ function countingEngine(): { engine: Engine; most(): number } {
 
 const statusOf = async ({ request }: TestServer, path: string): Promise<number> => (await request("GET", path)).status;
 
-describe("the options of a deletion", () => {
+describe("delete options", () => {
   const failures: Record<string, { body?: unknown; query?: string; want: [number, string] }> = {
-    "name a policy that there is": {
+    "must have a known propagation policy": {
       body: { propagationPolicy: "Nope" },
       want: [
         422,
         'propagationPolicy: Unsupported value: "Nope": supported values: "Foreground", "Background", "Orphan", "nil"',
       ],
     },
-    "do not say the same twice": {
+    "must not set propagationPolicy and orphanDependents together": {
       body: { propagationPolicy: "Orphan", orphanDependents: true },
       want: [422, "orphanDependents and deletionPropagation cannot be both set"],
     },
-    "run dry or not": {
+    "must have a valid dryRun": {
       query: "?dryRun=Nope",
       want: [422, 'dryRun: Unsupported value: ["Nope"]: supported values: "All"'],
     },
-    "have a period in seconds": {
+    "must have a numeric gracePeriodSeconds": {
       body: { gracePeriodSeconds: "x" },
       want: [400, "json: cannot unmarshal string into Go struct field DeleteOptions.gracePeriodSeconds of type int64"],
     },
-    "are of their own kind": {
+    "must be of kind DeleteOptions": {
       body: { apiVersion: "v1", kind: "ConfigMap" },
       want: [400, 'no kind "ConfigMap" is registered for version "v1"'],
     },
-    "are JSON": { body: "{", want: [400, "couldn't get version/kind; json parse error: unexpected end of JSON input"] },
-    "are an object": { body: [], want: [400, "json: cannot unmarshal array into Go value"] },
+    "must be JSON": {
+      body: "{",
+      want: [400, "couldn't get version/kind; json parse error: unexpected end of JSON input"],
+    },
+    "must be an object": { body: [], want: [400, "json: cannot unmarshal array into Go value"] },
   };
   for (const [behaviour, { body, query = "", want }] of Object.entries(failures)) {
     test(behaviour, async () => {
@@ -66,7 +69,7 @@ describe("the options of a deletion", () => {
     });
   }
 
-  test("in the body make those in the query void", async () => {
+  test("in the body override those in the query", async () => {
     const server = await createTestServer();
     await server.request("POST", CONFIG_MAPS, makeConfigMap("m"));
 
@@ -75,7 +78,7 @@ describe("the options of a deletion", () => {
     expect(await statusOf(server, `${CONFIG_MAPS}/m`)).toBe(404);
   });
 
-  test("in their old form are answered with 202 while something holds the object", async () => {
+  test("with orphanDependents return 202 while a finalizer holds the object", async () => {
     const { request } = await createTestServer();
     await request("POST", CONFIG_MAPS, makeConfigMap("m", { metadata: { finalizers: ["example.com/a"] } }));
 
@@ -86,7 +89,7 @@ describe("the options of a deletion", () => {
 });
 
 describe("deleting", () => {
-  test("removes the object and says so", async () => {
+  test("removes the object and reports success", async () => {
     const server = await createTestServer();
     const { body: created } = await server.request("POST", CONFIG_MAPS, makeConfigMap("m"));
 
@@ -103,7 +106,7 @@ describe("deleting", () => {
     expect(await statusOf(server, `${CONFIG_MAPS}/m`)).toBe(404);
   });
 
-  test("waits for finalizers, to which nothing can be added any more", async () => {
+  test("waits for finalizers, and rejects new ones", async () => {
     const server = await createTestServer();
     await server.request("POST", CONFIG_MAPS, makeConfigMap("m", { metadata: { finalizers: ["example.com/a"] } }));
 
@@ -128,7 +131,7 @@ describe("deleting", () => {
     expect(await statusOf(server, `${CONFIG_MAPS}/m`)).toBe(404);
   });
 
-  test("is refused when a precondition does not hold", async () => {
+  test("is rejected when a precondition does not hold", async () => {
     const server = await createTestServer();
     await server.request("POST", CONFIG_MAPS, makeConfigMap("m"));
 
@@ -140,7 +143,7 @@ describe("deleting", () => {
     expect([wrongUid.status, wrongVersion.status]).toEqual([409, 409]);
   });
 
-  test("of a running pod leaves it to its kubelet", async () => {
+  test("of a running pod waits for its kubelet", async () => {
     const server = await createTestServer();
     const pod = (name: string, spec: JsonObject): JsonObject => ({
       metadata: { name },
@@ -162,7 +165,7 @@ describe("deleting", () => {
     ]);
   });
 
-  test("of a collection takes what the selector matches", async () => {
+  test("of a collection deletes what the selector matches", async () => {
     const server = await createTestServer();
     for (const name of ["a", "b"])
       await server.request(
@@ -179,7 +182,7 @@ describe("deleting", () => {
     ]);
   });
 
-  test("of a collection makes many writes durable together, and answers in the order of the list", async () => {
+  test("of a collection commits many writes together, and responds in the order of the list", async () => {
     const { engine, most } = countingEngine();
     const server = await createTestServer({ engine });
     const names = Array.from({ length: 20 }, (_, index) => `m-${index + 10}`);
@@ -191,7 +194,7 @@ describe("deleting", () => {
     expect(most()).toBe(16);
   });
 
-  test("of a collection stops when nobody waits for it any more", async () => {
+  test("of a collection stops when the client disconnects", async () => {
     const server = await createTestServer();
     for (let index = 0; index < 40; index++) await server.request("POST", CONFIG_MAPS, makeConfigMap(`m-${index}`));
     const abort = new AbortController();
@@ -211,7 +214,7 @@ describe("deleting", () => {
     expect(((await server.request("GET", CONFIG_MAPS)).body.items as JsonObject[]).length).toBeGreaterThanOrEqual(24);
   });
 
-  test("of a namespace makes many writes durable together", async () => {
+  test("of a namespace commits many writes together", async () => {
     const { engine, most } = countingEngine();
     const server = await createTestServer({ engine });
     await server.request("POST", "/api/v1/namespaces", { metadata: { name: "full" } });
@@ -225,7 +228,7 @@ describe("deleting", () => {
     expect(most()).toBe(16);
   });
 
-  test("as a dry run keeps everything", async () => {
+  test("as a dry run deletes nothing", async () => {
     const server = await createTestServer();
     await server.request("POST", CONFIG_MAPS, makeConfigMap("m"));
 
@@ -253,7 +256,7 @@ describe("dependents", () => {
     return { ...server, owner };
   }
 
-  test("go after their owner", async () => {
+  test("are deleted after their owner", async () => {
     const server = await family();
 
     await server.request("DELETE", `${CONFIG_MAPS}/owner`);
@@ -262,7 +265,7 @@ describe("dependents", () => {
     expect(await statusOf(server, `${CONFIG_MAPS}/child`)).toBe(404);
   });
 
-  test("go before their owner in the foreground", async () => {
+  test("are deleted before their owner in the foreground", async () => {
     const server = await family(true);
     await server.request("PATCH", `${CONFIG_MAPS}/child`, { metadata: { finalizers: ["example.com/hold"] } }, MERGE);
 
@@ -280,7 +283,7 @@ describe("dependents", () => {
     ]);
   });
 
-  test("are left alone, without their owner, when they are orphaned", async () => {
+  test("are kept without their owner reference when they are orphaned", async () => {
     const server = await family();
 
     await server.request("DELETE", `${CONFIG_MAPS}/owner`, { propagationPolicy: "Orphan" });
@@ -291,7 +294,7 @@ describe("dependents", () => {
     expect([status, body.metadata]).toEqual([200, expect.not.objectContaining({ ownerReferences: expect.anything() })]);
   });
 
-  test("stay while another owner lives", async () => {
+  test("are kept while another owner exists", async () => {
     const server = await family();
     const { body: second } = await server.request("POST", CONFIG_MAPS, makeConfigMap("second"));
     const references = [server.owner, second].map(({ metadata }) => ({
@@ -309,7 +312,7 @@ describe("dependents", () => {
     expect(((body.metadata as JsonObject).ownerReferences as JsonObject[]).map(({ name }) => name)).toEqual(["second"]);
   });
 
-  test("that own each other go together", async () => {
+  test("that own each other are deleted together", async () => {
     const server = await family(true);
     const { body: child } = await server.request("GET", `${CONFIG_MAPS}/child`);
     const back = [
@@ -331,7 +334,7 @@ describe("dependents", () => {
     ]);
   });
 
-  test("of an owner that waits for them stay when another one keeps them", async () => {
+  test("of an owner that waits for them are kept by another owner", async () => {
     const server = await family(true);
     const { body: second } = await server.request("POST", CONFIG_MAPS, makeConfigMap("second"));
     const references = [server.owner, second].map(({ metadata }) => ({
@@ -351,7 +354,7 @@ describe("dependents", () => {
     expect(((body.metadata as JsonObject).ownerReferences as JsonObject[]).map(({ name }) => name)).toEqual(["second"]);
   });
 
-  test("whose owner never was are collected", async () => {
+  test("of a nonexistent owner are collected", async () => {
     const server = await createTestServer();
     const ownerReferences = [
       { apiVersion: "v1", kind: "ConfigMap", name: "ghost", uid: "11111111-2222-3333-4444-555555555555" },
@@ -365,7 +368,7 @@ describe("dependents", () => {
 });
 
 describe("namespaces", () => {
-  test("take their content along, and wait for what has finalizers", async () => {
+  test("are deleted with their content, and wait for finalizers", async () => {
     const server = await createTestServer();
     await server.request("POST", "/api/v1/namespaces", { metadata: { name: "shop" } });
     const path = "/api/v1/namespaces/shop/configmaps";
@@ -392,7 +395,7 @@ describe("namespaces", () => {
     expect(server.cache.list("/core/configmaps/hub/shop/")).toEqual([]);
   });
 
-  test("that everything depends on cannot be deleted", async () => {
+  test("that are protected cannot be deleted", async () => {
     const { request } = await createTestServer();
 
     expect((await request("DELETE", "/api/v1/namespaces/default")).body.message).toBe(

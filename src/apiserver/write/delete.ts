@@ -1,6 +1,6 @@
 /**
- * Deletion. An object without finalizers goes at once; otherwise it is marked, and goes when the last finalizer does.
- * Pods wait for whoever runs them.
+ * Deletion. An object without finalizers is deleted immediately; otherwise it is marked, and deleted with its last
+ * finalizer. Pods wait for their kubelet.
  */
 import { formatTime, isObject } from "../../base/index.ts";
 import type { JsonObject } from "../../base/index.ts";
@@ -30,7 +30,7 @@ import { textOf } from "../request/text.ts";
 export const FOREGROUND_FINALIZER = "foregroundDeletion";
 export const ORPHAN_FINALIZER = "orphan";
 
-/** What is left of a deleted object: its last state when it waits for something, otherwise the word that it is gone. */
+/** The result of a deletion: the object's last state while it waits, otherwise a success status. */
 export type Deleted = { entry: CachedEntry; gone: boolean };
 
 const MAX_ATTEMPTS = 5;
@@ -86,8 +86,8 @@ async function removeOrMark(
   const { marked, gone } = markedForDeletion(objectIn(found.entry, storage), resource, options, deps.clock.now());
   const written = marked && viewOfWritten(storage, marked, settledIn(found.entry, storage) !== undefined);
   if (options.dryRun) return { entry: written ? unstoredEntry(found, written) : found.entry, gone };
-  // Whoever watches pods learns that one is told to stop before it is gone. Controllers in this process need no
-  // telling.
+  // Watchers of pods see that a pod is terminating before it is deleted. Controllers in this process do not need that
+  // event.
   if (written && !(gone && context.byController)) {
     const entry = await deps.store.put(cluster, found, written, cause);
     if (!entry) return undefined;
@@ -98,7 +98,7 @@ async function removeOrMark(
   return gone ? remove(deps, context, found, cause) : { entry: found.entry, gone };
 }
 
-/** The last state is shown at the revision of the deletion. */
+/** The last state is returned at the revision of the deletion. */
 async function remove(
   { store }: WriteDependencies,
   { cluster, served: { resource } }: RequestContext,
@@ -111,9 +111,9 @@ async function remove(
 }
 
 interface Marked {
-  /** The object with the mark of deletion, in its storage version; unset when nothing about it changes. */
+  /** The object with its deletion timestamp, in its storage version; unset when nothing changes. */
   marked?: JsonObject;
-  /** Nothing is left to wait for. */
+  /** The object has nothing left to wait for. */
   gone: boolean;
 }
 
@@ -127,7 +127,7 @@ function markedForDeletion(object: JsonObject, resource: Resource, options: Dele
     ? podMark(object, metadata, options, nowMs)
     : plainMark(metadata, nowMs, isNamespaceKind(resource));
   if (mark === "pending") return { gone: false };
-  // Only pods are told to stop when nothing holds them; the others just go.
+  // Only pods are marked as terminating when nothing holds them; other objects are deleted immediately.
   if (!isWaiting && !isPod(resource)) return { gone: true };
   const gone = !isWaiting && (mark === undefined ? true : mark.deletionGracePeriodSeconds === 0);
   const before = finalizersOf(metadata);
@@ -159,13 +159,13 @@ function hasOwnFinalizers({ spec }: JsonObject): boolean {
 
 type Mark = { deletionTimestamp: string; deletionGracePeriodSeconds: number };
 
-/** The mark of a kind that goes as soon as it may; undefined when it is there already. */
+/** Marks an object of a kind without a grace period; undefined when it is already marked. */
 function plainMark(
   { deletionTimestamp, deletionGracePeriodSeconds }: JsonObject,
   nowMs: number,
   isNamespace: boolean,
 ): Mark | undefined {
-  // Namespaces have no period: they take as long as it takes.
+  // Namespaces have no grace period: their deletion takes as long as necessary.
   if (typeof deletionTimestamp === "string" && (isNamespace || deletionGracePeriodSeconds === 0)) return undefined;
   return {
     deletionTimestamp: typeof deletionTimestamp === "string" ? deletionTimestamp : formatTime(nowMs),
@@ -174,8 +174,8 @@ function plainMark(
 }
 
 /**
- * The mark of a pod, which is given time to stop. That time can only be made shorter; whoever asks for more, or for
- * nothing, waits with the others.
+ * Marks a pod, which gets time to stop. That time can only be shortened; requests for a longer one, or for none in
+ * particular, wait for the current deadline.
  */
 function podMark(
   pod: JsonObject,
@@ -192,14 +192,14 @@ function podMark(
   const asked = graceSeconds === undefined ? before : graceSeconds < 0 ? 1 : graceSeconds;
   if (asked >= before) return "pending";
   const end = Date.parse(deletionTimestamp) + (asked - before) * 1000;
-  // The time is over already: as little as possible is left to whoever runs it.
+  // The deadline has passed: the kubelet gets the minimum.
   const grace = end < nowMs && asked !== 0 ? 1 : asked;
   return { deletionTimestamp: formatTime(Math.max(end, nowMs)), deletionGracePeriodSeconds: grace };
 }
 
 /**
- * The finalizers that carry out how dependents are treated: as the request says, or what was chosen before, or what the
- * kind does.
+ * The finalizers that implement the propagation policy: that of the request, the one chosen before, or the kind's
+ * default.
  */
 function finalizersFor(metadata: JsonObject, resource: Resource, { propagation }: DeletionOptions): string[] {
   const before = finalizersOf(metadata);
@@ -246,12 +246,12 @@ function checkPreconditions(
   }
 }
 
-/** Kinds whose deletion answers with the object even when it is gone. */
+/** Kinds whose deletion returns the object even when it is deleted immediately. */
 export function answersWithObject({ kind }: Resource): boolean {
   return kind.traits?.deletionAnswersObject === true;
 }
 
-/** The answer to a deletion that is done. */
+/** The response to a completed deletion. */
 export function deletedStatus({ name: { group, resource } }: Resource, object: JsonObject): Omit<Status, "code"> {
   const { name, uid } = metadataOf(object);
   return {
@@ -268,7 +268,7 @@ export function deletedStatus({ name: { group, resource } }: Resource, object: J
   };
 }
 
-/** Deletes what a list selects, each as if it were deleted alone. Answers with the list. */
+/** Deletes the objects that a list selects, each as in a single deletion. Returns the list. */
 export async function deleteCollection(
   deps: WriteDependencies,
   context: RequestContext,
@@ -285,7 +285,7 @@ export async function deleteCollection(
     try {
       await deleteObject(deps, item, options, "deletecollection");
     } catch (error) {
-      // Somebody else was faster.
+      // Another client deleted it first.
       if (!isNotFound(error)) throw error;
     }
   });

@@ -20,7 +20,7 @@ const objects = fc
     extra,
   }));
 
-test("writes what JSON.stringify writes, with and without a former version to take parts from", () => {
+test("writes the same as JSON.stringify, with and without a former version to copy parts from", () => {
   fc.assert(
     fc.property(
       objects,
@@ -52,7 +52,7 @@ test("writes what JSON.stringify writes, with and without a former version to ta
   );
 });
 
-test("takes the bytes of a shared part instead of writing it again", () => {
+test("copies the bytes of a shared part instead of writing it again", () => {
   const spec = { padding };
   const object = { metadata: {}, spec };
   const former = encodeSharing(object);
@@ -71,13 +71,13 @@ test("grows with the object", () => {
   expect(text(encodeSharing(object).value)).toBe(JSON.stringify(object));
 });
 
-test("leaves out what JSON cannot say", () => {
+test("omits values that JSON cannot represent", () => {
   const object = { metadata: { name: undefined }, spec: undefined, status: { a: undefined } } as unknown as JsonObject;
 
   expect(text(encodeSharing(object).value)).toBe('{"metadata":{},"status":{}}');
 });
 
-test("a value begins with apiVersion, kind and metadata also when a field looks like a number", () => {
+test("a value begins with apiVersion, kind and metadata even when a field name looks like a number", () => {
   const object = { apiVersion: "v1", kind: "Widget", metadata: { name: "a" }, "1": { metadata: { x: 1 } } };
 
   expect(Buffer.from(encodeSharing(object).value).toString()).toBe(

@@ -1,16 +1,16 @@
 /**
- * The bytes of an object that is to be stored. A write changes a small part of an object, so where the large parts of
- * it lie in the bytes is remembered, and a part that the next write shares is copied as bytes instead of being written
- * out again.
+ * Encodes an object for the store. A write usually changes a small part of an object, so the positions of its large
+ * parts in the bytes are remembered, and a part that the next write shares is copied as bytes instead of being encoded
+ * again.
  */
 import { isObject } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
 
-/** Where parts of an object lie in its bytes. */
+/** The positions of an object's parts in its bytes. */
 export interface Layout {
-  /** The top-level field that a part is, or the place of a field manager in their list. */
+  /** The top-level field of a part, or the index of a field manager. */
   readonly keys: readonly (string | number)[];
-  /** Start and end of each part, one after the other. */
+  /** Start and end of each part, alternating. */
   readonly bounds: readonly number[];
 }
 
@@ -19,7 +19,7 @@ export interface Encoded {
   layout: Layout;
 }
 
-/** A former version of the object and the bytes it was stored as. A shared part is known by its identity. */
+/** A former version of the object and its stored bytes. A shared part is recognized by identity. */
 export interface Former {
   readonly object: JsonObject;
   readonly value: Uint8Array;
@@ -27,14 +27,14 @@ export interface Former {
 }
 
 const encoder = new TextEncoder();
-/** Stored values begin with these, whatever else an object has: the resourceVersion is spliced in by that. */
+/** Stored values begin with these fields, because the resourceVersion is inserted after them. */
 export const FIRST_FIELDS: readonly string[] = ["apiVersion", "kind", "metadata"];
 const FIRST_SIZE = 64 * 1024;
-/** A buffer that a huge object needed once is not kept. */
+/** A larger buffer, needed once for a huge object, is not kept. */
 const KEPT_SIZE = 1024 * 1024;
-/** Copying less than this costs more than it saves, and remembering it more memory than it is worth. */
+/** Copying less than this costs more than it saves, and remembering it costs more memory than it is worth. */
 const MIN_PART = 96;
-/** Top-level fields and field managers of usual objects; what comes after them is written out each time. */
+/** Top-level fields and field managers of usual objects; further ones are encoded each time. */
 const MAX_PARTS = 12;
 
 /** The value to store. `object` has no resourceVersion, and its first keys are apiVersion, kind and metadata. */
@@ -61,7 +61,7 @@ class Writer {
   readonly #keys: (string | number)[] = [];
   readonly #bounds: number[] = [];
   #length = 0;
-  /** Text that is not encoded yet: few long texts are encoded faster than many short ones. */
+  /** Text that is not encoded yet: few long strings are encoded faster than many short ones. */
   #pending = "";
 
   constructor(former: Former | undefined) {
@@ -72,15 +72,12 @@ class Writer {
     this.#pending += text;
   }
 
-  /**
-   * `first` are written before the others: JavaScript lists keys that look like numbers before all that were put in
-   * earlier.
-   */
+  /** `first` are written before the others: JavaScript lists integer-like keys before all others. */
   fields(map: JsonObject, write: (key: string, value: Json) => void, first: readonly string[] = []): void {
     let before = "{";
     const field = (key: string): void => {
       const value = map[key];
-      // JSON has no such value; an absent field says the same.
+      // JSON cannot represent undefined; the field is omitted.
       if (value === undefined) return;
       this.text(`${before}${JSON.stringify(key)}:`);
       write(key, value);
@@ -100,7 +97,7 @@ class Writer {
     this.text("]");
   }
 
-  /** A value whose bytes are taken from the former ones when they are there. */
+  /** A value whose bytes are copied from the former ones if present. */
   part(key: string | number, value: Json): void {
     if (typeof value !== "object" || value === null) return this.text(JSON.stringify(value));
     const at = this.#former ? placeOf(value, key, this.#former) : -1;
@@ -124,7 +121,7 @@ class Writer {
     this.#flush();
     const value = scratch.slice(0, this.#length);
     if (scratch.byteLength > KEPT_SIZE) scratch = new Uint8Array(FIRST_SIZE);
-    // Kept as long as the object: a list that grew has room for sixteen more, a copy has none.
+    // Kept as long as the object: a grown array has room for sixteen more items, a copy has none.
     return { value, layout: { keys: this.#keys.slice(), bounds: this.#bounds.slice() } };
   }
 
@@ -140,9 +137,9 @@ class Writer {
     this.#pending = "";
   }
 
-  /** Encodes behind what is there and answers how many bytes that took. */
+  /** Encodes at the end and returns the number of bytes. */
   #encode(text: string): number {
-    // A UTF-16 unit takes at most three bytes.
+    // A UTF-16 code unit takes at most three bytes.
     this.#reserve(text.length * 3);
     return encoder.encodeInto(text, scratch.subarray(this.#length)).written;
   }
@@ -156,7 +153,8 @@ class Writer {
 }
 
 /**
- * Which remembered part of the former object a value is; -1 when it is none. Field managers may have changed places.
+ * The index of the former object's part that equals a value; -1 when there is none. Field managers may have changed
+ * places.
  */
 function placeOf(value: Json, key: string | number, { object, layout }: Former): number {
   if (typeof key === "string") return object[key] === value ? layout.keys.indexOf(key) : -1;

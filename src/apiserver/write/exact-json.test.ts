@@ -3,11 +3,11 @@ import type { Json } from "../../base/index.ts";
 import { infiniteNumber, wellFormed } from "./exact-json.ts";
 
 const numbers: Record<string, { text: string; want: string | undefined }> = {
-  "a number beyond every number is found as it was written": { text: '{"a":[1,-1.5e+400]}', want: "-1.5e+400" },
-  "so is one of too many digits": { text: `[${"9".repeat(400)}]`, want: "9".repeat(400) },
-  "the largest number is one": { text: "[1.7976931348623157e308]", want: undefined },
+  "finds a number beyond the float64 range as it was written": { text: '{"a":[1,-1.5e+400]}', want: "-1.5e+400" },
+  "finds a number with too many digits": { text: `[${"9".repeat(400)}]`, want: "9".repeat(400) },
+  "accepts the largest number": { text: "[1.7976931348623157e308]", want: undefined },
   "a number that is too small is zero": { text: "[1e-999]", want: undefined },
-  "a text is no number": { text: '{"1e999":"\\"1e999"}', want: undefined },
+  "ignores digits in a string": { text: '{"1e999":"\\"1e999"}', want: undefined },
 };
 for (const [behaviour, { text, want }] of Object.entries(numbers)) {
   test(behaviour, () => {
@@ -16,12 +16,12 @@ for (const [behaviour, { text, want }] of Object.entries(numbers)) {
 }
 
 const surrogates: Record<string, { text: string; want: Json }> = {
-  "half of a surrogate pair is replaced in values and in keys": {
+  "replaces half of a surrogate pair in values and keys": {
     text: '{"a\\ud800":["\\udc00b"]}',
     want: { "a\uFFFD": ["\uFFFDb"] },
   },
-  "a whole pair stays": { text: '{"\\ud83d\\udc69":"\\ud83d\\udc69"}', want: { "👩": "👩" } },
-  "a key stays an ordinary one beside it": {
+  "keeps a whole surrogate pair": { text: '{"\\ud83d\\udc69":"\\ud83d\\udc69"}', want: { "👩": "👩" } },
+  "keeps an ordinary key next to a replaced one": {
     text: '{"__proto__":"\\ud800"}',
     want: JSON.parse('{"__proto__":"\uFFFD"}') as Json,
   },

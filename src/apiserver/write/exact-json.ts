@@ -1,7 +1,7 @@
 /**
- * JSON that JavaScript reads into something that it cannot write again: numbers beyond every number become infinite,
- * and half of a surrogate pair has no bytes of its own. What is parsed must equal what is stored, so the first are
- * refused and the second replaced.
+ * JSON that JavaScript cannot write again after parsing it: numbers beyond the float64 range become infinite, and half
+ * of a surrogate pair has no UTF-8 encoding. The parsed object must equal the stored one, so the first are rejected and
+ * the second replaced.
  */
 import { isObject, setOwn } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
@@ -11,7 +11,7 @@ const LONE_SURROGATE = /\\u[dD][89a-fA-F]/;
 const MAY_BE_INFINITE = /\d[eE]\+?\d{3}|\d{309}/;
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/gs;
 
-/** The first number of a JSON text that is too large to be one, as it stands there. */
+/** The first number in a JSON text that exceeds the range, as written. */
 export function infiniteNumber(text: string): string | undefined {
   if (!MAY_BE_INFINITE.test(text)) return undefined;
   for (const [token] of text.matchAll(STRING_OR_NUMBER))

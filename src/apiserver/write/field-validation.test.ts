@@ -5,13 +5,13 @@ const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 const JSON_PATCH = { "content-type": "application/json-patch+json" };
 const YAML = { "content-type": "application/yaml" };
 
-describe("strict validation names unknown and repeated fields as they come", () => {
+describe("strict validation reports unknown and duplicate fields in order", () => {
   const cases: Record<string, { text: string; headers?: Record<string, string>; want: string }> = {
     "of a JSON body": {
       text: '{"x":{"q":1,"q":2},"metadata":{"name":"m","y":1,"name":"m"},"data":{"a":"1","a":"2"}}',
       want: 'strict decoding error: unknown field "x", unknown field "metadata.y", duplicate field "metadata.name", duplicate field "data.a"',
     },
-    "of a YAML body, keys first": {
+    "of a YAML body, with duplicate keys first": {
       text: "metadata: {name: m}\ndata:\n  a: b\n  a: c\nfoo: 1\n",
       headers: YAML,
       want: 'strict decoding error: yaml: unmarshal errors:\n  line 4: key "a" already set in map, unknown field "foo"',
@@ -48,7 +48,7 @@ describe("strict validation names unknown and repeated fields as they come", () 
   });
 });
 
-test("the second value of a repeated field is laid over the first", async () => {
+test("the second value of a duplicate field is merged into the first", async () => {
   const { request } = await createTestServer();
 
   const { body, headers } = await request(
@@ -61,7 +61,7 @@ test("the second value of a repeated field is laid over the first", async () => 
   expect(headers["warning"]).toEqual(['299 - "duplicate field \\"data\\""']);
 });
 
-test("a patch is refused with what its result cannot be read for", async () => {
+test("a patch is rejected with the decoding error of its result", async () => {
   const { request } = await createTestServer();
   await request("POST", CONFIG_MAPS, makeConfigMap("m"));
 
@@ -81,7 +81,7 @@ test("a patch is refused with what its result cannot be read for", async () => {
   });
 });
 
-test("a body that cannot be read is told so before it is told that there is nothing to update", async () => {
+test("an undecodable body is reported before the missing object", async () => {
   const { request } = await createTestServer();
 
   const { status } = await request("PUT", `${CONFIG_MAPS}/nope`, { metadata: { name: "nope" }, data: 5 });

@@ -1,19 +1,22 @@
-/** Unknown fields and keys that a body holds twice: refused, warned of, or dropped in silence, as the request asks. */
+/**
+ * Field validation: unknown fields and duplicate keys of a body are rejected, reported as warnings, or dropped
+ * silently, as the request specifies.
+ */
 import { MAX_STRICT_PROBLEMS, inOrderOfAppearance, undecodable } from "../../machinery/index.ts";
 import type { RequestContext } from "../context.ts";
 import type { WriteOptions } from "../request/options.ts";
 
-/** What was noticed while the body was read. */
+/** Findings from decoding the body. */
 export interface Findings {
-  /** Paths of keys that the body held more than once. */
+  /** Paths of duplicate keys in the body. */
   duplicates: readonly string[];
-  /** The body, when it holds a key twice: unknown fields are told in one order with them. */
+  /** The body, when it has duplicate keys: unknown fields are reported in one order with them. */
   text?: string;
-  /** What is wrong in other words, before everything else: keys of YAML, operations of a JSON patch. */
+  /** Problems with different wording that come first: YAML keys, operations of a JSON patch. */
   problems?: readonly string[];
 }
 
-/** Throws 400 when the request is strict. `unknown` are the paths of fields that the kind does not have. */
+/** Throws 400 when field validation is strict. `unknown` are the paths of fields that the kind does not have. */
 export function reportFields(
   unknown: readonly string[],
   findings: Findings,
@@ -38,18 +41,18 @@ export function reportFields(
 const unknownField = (field: string): string => `unknown field "${field}"`;
 const duplicateField = (field: string): string => `duplicate field "${field}"`;
 
-/** The fields of a struct, as they come in the body. */
+/** The fields of a Go struct, in the order of the body. */
 function typedProblems(unknown: readonly string[], { duplicates, text }: Findings): string[] {
   if (unknown.length === 0) return duplicates.map(duplicateField);
   if (duplicates.length === 0) return [...new Set(unknown)].map(unknownField);
-  // A patch is no object of the kind: its own keys come first.
+  // A patch is not an object of the kind: its own keys come first.
   if (text === undefined) return [...duplicates.map(duplicateField), ...unknown.map(unknownField)];
   return inOrderOfAppearance(text, unknown).map(({ field, repeated }) =>
     repeated ? duplicateField(field) : unknownField(field),
   );
 }
 
-/** A custom resource is read as a map, and pruned afterwards. */
+/** A custom resource is decoded as a map and pruned afterwards. */
 function customProblems(unknown: readonly string[], { duplicates }: Findings): string[] {
   const isMetadata = (field: string): boolean => field.startsWith("metadata.");
   const fields = [...new Set(unknown)].sort();
@@ -62,7 +65,7 @@ function customProblems(unknown: readonly string[], { duplicates }: Findings): s
 
 const YAML_PREFIXES = ["yaml: unmarshal errors:\n", "error converting YAML to JSON: yaml: unmarshal errors:\n"];
 
-/** The reader of YAML reports all its keys at once; a warning is about one of them. */
+/** The YAML decoder reports all keys at once; a warning is about one of them. */
 export function yamlLines(problem: string): string[] {
   const prefix = YAML_PREFIXES.find((start) => problem.startsWith(start));
   return prefix === undefined
@@ -73,7 +76,7 @@ export function yamlLines(problem: string): string[] {
         .map((line) => line.trim());
 }
 
-/** The words of the reader of YAML for keys that are there twice. */
+/** The YAML decoder's message for duplicate keys. */
 export function yamlProblem(repeated: readonly string[]): string {
   return `${YAML_PREFIXES[0]}${repeated.map((line) => `  ${line}`).join("\n")}`;
 }

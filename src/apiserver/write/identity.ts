@@ -1,4 +1,4 @@
-/** Whether the body of a request is what its path says: the kind, the version, the namespace and the name. */
+/** Checks that the body of a request matches its path: kind, version, namespace and name. */
 import { checkMetadata, parseApiVersion } from "../../api/index.ts";
 import type { Kind } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
@@ -13,8 +13,8 @@ import type { ResourceTable } from "../clusters/resources.ts";
 import { textOf } from "../request/text.ts";
 
 /**
- * The body must be of the endpoint's kind and name; what it leaves out is filled in from the path. `stored` is the
- * metadata of what it is to replace.
+ * The body must have the endpoint's kind and name; omitted fields are filled in from the path. `stored` is the metadata
+ * of the object to replace.
  */
 export function checkIdentity(
   context: RequestContext,
@@ -34,7 +34,7 @@ export function checkIdentity(
   checkPlace(context, metadataOf(object), pathName);
 }
 
-/** Fields that the server replaces, so that nobody looks at them again. */
+/** Fields that the server replaces, so they are not checked again later. */
 const REPLACED = new Set([
   "uid",
   "resourceVersion",
@@ -46,16 +46,16 @@ const REPLACED = new Set([
   "managedFields",
 ]);
 
-/** Whether metadata has nothing that would have to be looked at now or never. */
+/** Whether metadata has none of the fields that must be checked at this point. */
 function isUsual(metadata: Json | undefined, stored: JsonObject = {}): boolean {
   if (!isObject(metadata)) return metadata === undefined || metadata === null;
-  // What an update repeats of the stored object is as it should be.
+  // Values that an update repeats from the stored object are valid.
   for (const key in metadata) if (REPLACED.has(key) && metadata[key] !== stored[key]) return false;
   const { name, namespace } = metadata;
   return (name === undefined || typeof name === "string") && (namespace === undefined || typeof namespace === "string");
 }
 
-/** The namespace and the name. Custom kinds and Kubernetes' own are alike here. */
+/** Checks the namespace and the name, for custom and built-in kinds alike. */
 export function checkPlace(
   { served, namespace }: RequestContext,
   metadata: JsonObject,
@@ -78,7 +78,7 @@ export function checkPlace(
     );
 }
 
-/** Versions of Kubernetes' groups that can be read, although nobody serves them any more. */
+/** Versions of Kubernetes groups that can be decoded although they are no longer served. */
 const FORMER_VERSIONS: Readonly<Record<string, readonly string[]>> = {
   apps: ["v1beta1", "v1beta2"],
   batch: ["v1beta1"],
@@ -96,10 +96,10 @@ const FORMER_VERSIONS: Readonly<Record<string, readonly string[]>> = {
   "scheduling.k8s.io": ["v1beta1"],
   "storage.k8s.io": ["v1beta1", "v1alpha1"],
 };
-/** These once lived in a group of their own. */
+/** These kinds used to be in a separate group. */
 const FORMER_EXTENSIONS = new Set(["Deployment", "DaemonSet", "ReplicaSet", "Ingress", "NetworkPolicy"]);
 
-/** Whether a body states another version of the kind that can be read. */
+/** Whether a body has another decodable version of the kind. */
 function isOtherVersion({ group, kind, versions }: Kind, sentGroup: string, version: string, sent: string): boolean {
   if (sent !== kind) return false;
   if (sentGroup === group)
@@ -131,14 +131,15 @@ function refuseKind(
   throw invalid(kind.group, sent, textOf(metadata.name ?? ""), [invalidValue("kind", sent, `must be ${kind.kind}`)]);
 }
 
-/** The problem with a patch that makes another kind of its object. */
+/** The error for a patch that changes the kind of its object. */
 export function otherKind({ cluster, served }: RequestContext, apiVersion: string, sent: string): DecodeError {
   const { kind } = served.resource;
   return new DecodeError(kindProblem(cluster.table, apiVersion, sent, kind.group, kind.kind));
 }
 
 /**
- * The problem with a kind that nobody knows. The file is where the real server keeps its list of kinds; clients see it.
+ * The error for an unknown kind. It names the file in which kube-apiserver registers its kinds, because clients see
+ * that.
  */
 export function unregisteredKind(sent: string, apiVersion: string): string {
   return `no kind ${JSON.stringify(sent)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`;
@@ -161,5 +162,5 @@ function kindProblem(table: ResourceTable, apiVersion: string, sent: string, gro
   return `converting (${parseApiVersion(apiVersion).version}.${sent}) to (${packageOf(group)}.${kind}): unknown conversion`;
 }
 
-/** The Go package of a group's own types: the first part of its name. */
+/** The Go package of a group's types: the first part of its name. */
 const packageOf = (group: string): string => (group === "" ? "core" : (group.split(".", 1)[0] ?? ""));

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { InFlight } from "./in-flight.ts";
 
-test("a place that nobody is in is empty at once", async () => {
+test("a place without writers is empty immediately", async () => {
   const inFlight = new InFlight();
   inFlight.enter("paris/shop");
 
   await expect(inFlight.whenEmpty("paris/bar")).resolves.toBeUndefined();
 });
 
-test("a place is empty when the last one leaves, for everybody who waits", async () => {
+test("a place is empty when the last writer leaves, for all waiters", async () => {
   const inFlight = new InFlight();
   const told: string[] = [];
   inFlight.enter("paris/shop");
@@ -25,7 +25,7 @@ test("a place is empty when the last one leaves, for everybody who waits", async
   expect(told).toEqual(["a", "b"]);
 });
 
-test("whoever enters before those who wait were told is waited for as well", async () => {
+test("a writer that enters before the waiters are resumed is waited for as well", async () => {
   const inFlight = new InFlight();
   let isEmpty = false;
   inFlight.enter("paris");

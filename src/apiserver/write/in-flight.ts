@@ -1,12 +1,11 @@
 /**
- * Writes that were let through and are not visible yet, counted by place: a namespace, the objects of a definition, a
- * cluster.
+ * Counts writes that were admitted but are not visible yet, by place: a namespace, the objects of a CRD, a cluster.
  *
- * Whoever empties a place closes it first: it is marked, and the mark is visible. A writer enters a place, looks for
- * the mark and leaves when its write is visible or refused, with nothing awaited between entering and looking. So a
- * writer either entered before the mark was visible, and `whenEmpty` waits for it, or it sees the mark and is refused:
- * what a place holds when `whenEmpty` has resolved is all that it will ever hold. This holds among the writers of one
- * process, which is what a store has.
+ * Before a place is emptied it is closed: it is marked, and the mark is visible. A writer enters a place, checks the
+ * mark without awaiting anything in between, and leaves when its write is visible or rejected. So a writer either
+ * entered before the mark was visible, and `whenEmpty` waits for it, or it sees the mark and is rejected. When
+ * `whenEmpty` has resolved, the content of the place is final. This holds for the writers of one process, and a store
+ * has only one.
  */
 export class InFlight {
   readonly #counts = new Map<string, number>();
@@ -27,7 +26,7 @@ export class InFlight {
     this.#waiting.delete(place);
   }
 
-  /** Resolves when nobody is in a place. In one that is not marked that may take forever. */
+  /** Resolves when a place has no writers. For a place that is not marked this may take forever. */
   async whenEmpty(place: string): Promise<void> {
     while (this.#counts.has(place)) {
       let waiting = this.#waiting.get(place);
@@ -37,8 +36,8 @@ export class InFlight {
   }
 }
 
-/** The places. A name has no slash, so they never meet. */
+/** The keys of places. Names contain no slash, so keys of different kinds never collide. */
 export const clusterPlace = (cluster: string): string => cluster;
 export const namespacePlace = (cluster: string, namespace: string): string => `${cluster}/${namespace}`;
-/** `prefix` is that of the resource that the definition serves. */
+/** `prefix` is that of the resource that the CRD serves. */
 export const definitionPlace = (cluster: string, prefix: string): string => `${prefix}${cluster}/`;

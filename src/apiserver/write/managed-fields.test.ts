@@ -22,8 +22,8 @@ const startServer = (): Promise<TestServer> =>
 const managersOf = ({ metadata }: JsonObject): unknown =>
   ((metadata as JsonObject).managedFields as JsonObject[] | undefined)?.map(({ manager }) => manager);
 
-describe("what the pipeline makes on the hub", () => {
-  test("carries no field managers while only parts of this process write it", async () => {
+describe("objects of the propagation pipeline on the hub", () => {
+  test("have no field managers while only controllers of this process write them", async () => {
     const { transport } = await startServer();
     await transport.send({
       verb: "create",
@@ -43,7 +43,7 @@ describe("what the pipeline makes on the hub", () => {
     expect(managersOf(written)).toBeUndefined();
   });
 
-  test("says what somebody from outside wrote, and from then on who changes it", async () => {
+  test("record the fields that an external client wrote, and all changes from then on", async () => {
     const { transport, request } = await startServer();
     await transport.send({
       verb: "create",
@@ -71,7 +71,7 @@ describe("what the pipeline makes on the hub", () => {
   });
 });
 
-test("what is not the pipeline's own carries field managers, whoever writes it", async () => {
+test("other objects have field managers, whichever client writes them", async () => {
   const { transport } = await startServer();
 
   const written = await transport.send({

@@ -1,4 +1,4 @@
-/** Who set which field. Recorded for every write except those that nobody would ever look at, which are many. */
+/** Field managers. Recorded for every write except for the many objects whose managers are of no use. */
 import { formatTime } from "../../base/index.ts";
 import type { Clock, Json, JsonObject } from "../../base/index.ts";
 import { recordUpdate } from "../../machinery/index.ts";
@@ -9,8 +9,8 @@ import type { ServedVersion } from "../clusters/resources.ts";
 import { HUB } from "../request/router.ts";
 
 /**
- * Objects that the member simulation itself writes by the thousand. Their field managers would cost more than the rest
- * of the write, and no person or tool applies to them.
+ * Objects that the member simulation writes in large numbers. Their field managers would cost more than the rest of the
+ * write, and no user or tool applies to them.
  */
 const UNTRACKED_ON_MEMBERS = new Set([
   "Pod",
@@ -23,8 +23,8 @@ const UNTRACKED_ON_MEMBERS = new Set([
   "NodePodProbe",
 ]);
 /**
- * Objects that the pipeline makes on the hub, several for every template: which stage writes which field is fixed, and
- * the managers were a third of their bytes.
+ * Objects that the propagation pipeline creates on the hub, several for every template: which stage writes which field
+ * is fixed, and the managers were a third of their bytes.
  */
 const UNTRACKED_ON_HUB = new Set([
   "work.karmada.io/Work",
@@ -35,14 +35,14 @@ const UNTRACKED_ON_HUB = new Set([
 function tracksFields(context: RequestContext, stored: Json | undefined): boolean {
   if (!context.byController) return true;
   if (context.cluster.name !== HUB) return !UNTRACKED_ON_MEMBERS.has(context.served.resource.kind.kind);
-  // Where somebody from outside has written, what is recorded has to stay true.
+  // After an external client has written the object, its managers must stay accurate.
   return stored !== undefined || !isPipelines(context);
 }
 
 const isPipelines = ({ cluster, served: { resource } }: RequestContext): boolean =>
   cluster.name === HUB && UNTRACKED_ON_HUB.has(`${resource.kind.group}/${resource.kind.kind}`);
 
-/** `after` with `metadata.managedFields`. `given` is what the client sent there, if anything. */
+/** `after` with `metadata.managedFields`. `given` is the value that the client sent, if any. */
 export function trackFields(
   context: RequestContext,
   clock: Clock,
@@ -57,8 +57,7 @@ export function trackFields(
   const kept = given ?? stored;
   if (!tracksFields(context, stored))
     return stored === undefined ? after : { ...after, metadata: { ...metadata, managedFields: stored } };
-  // The main endpoint does not write a status that has its own, nor a spec that never changes, so nobody owns them
-  // through it.
+  // The main endpoint writes neither a status that has its own subresource nor an immutable spec, so it owns neither.
   const hidesStatus = subresource === undefined && after.status !== undefined && served.subresources.status === true;
   const hidesSpec =
     subresource === undefined && after.spec !== undefined && served.resource.kind.traits?.fixedSpec === true;

@@ -1,4 +1,4 @@
-/** The metadata that the server owns, and the rules for the rest. */
+/** The metadata that the server owns, and the validation of the rest. */
 import { addressNameProblems } from "../../api/index.ts";
 import type { KindTraits } from "../../api/index.ts";
 import { equalJson, formatTime, isObject, randomSuffix, randomUuid } from "../../base/index.ts";
@@ -20,7 +20,7 @@ import type { Resource } from "../clusters/resources.ts";
 import { textOf } from "../request/text.ts";
 
 const GENERATED_SUFFIX_LENGTH = 5;
-/** `generateName` is cut so that the name stays a DNS label with its suffix. */
+/** `generateName` is truncated so that the name with its suffix stays a DNS label. */
 const MAX_GENERATED_BASE = 63 - GENERATED_SUFFIX_LENGTH;
 
 export function metadataOf(object: JsonObject): JsonObject {
@@ -40,7 +40,7 @@ export interface Identity {
   name: string;
 }
 
-/** Metadata of a new object: what the client may not choose is set or removed. The order is the one that is stored. */
+/** The metadata of a new object: fields that the client may not set are set or removed. The order is the stored one. */
 export function metadataForCreate(
   given: JsonObject,
   { namespace, name }: Identity,
@@ -72,7 +72,7 @@ export function metadataForCreate(
   };
 }
 
-/** Metadata of an update: what the client may not change comes from the stored object. */
+/** The metadata of an update: fields that the client may not change come from the stored object. */
 export function metadataForUpdate(given: JsonObject, stored: JsonObject): JsonObject {
   const {
     resourceVersion: _r,
@@ -108,7 +108,7 @@ const NAME_RULES: Readonly<Record<NonNullable<KindTraits["names"]>, (name: strin
   subdomain: dnsSubdomainProblems,
 };
 
-/** `settled` is metadata that was found valid; what is the very same in both is not looked at again. */
+/** `settled` is metadata that was found valid; parts that are identical in both are not checked again. */
 export function validateMetadata(metadata: JsonObject, { kind }: Resource, settled?: JsonObject): FieldError[] {
   const errors: FieldError[] = [];
   if (settled === undefined || metadata.name !== settled.name || metadata.generateName !== settled.generateName)
@@ -139,7 +139,7 @@ function checkName(
 }
 
 /**
- * A prefix may end in a dash, which the suffix completes. Kubernetes looks at it without its last two characters then.
+ * A prefix may end in a dash, which the suffix completes. Kubernetes then validates it without its last two characters.
  */
 const prefixAsName = (prefix: string): string =>
   prefix.length > 1 && prefix.endsWith("-") ? `${prefix.slice(0, -2)}a` : prefix;
@@ -168,7 +168,7 @@ function checkAnnotations(annotations: Json | undefined, errors: FieldError[]): 
 }
 
 const OWNERS = "metadata.ownerReferences";
-/** Each of these errors shows all owners; with thousands of them the answer would not fit into memory. */
+/** Each of these errors contains all owners; with thousands of owners the response would not fit into memory. */
 const MAX_SHOWN_CONTROLLERS = 10;
 
 function checkOwners(owners: Json | undefined, errors: FieldError[]): void {
@@ -202,7 +202,7 @@ function checkOwners(owners: Json | undefined, errors: FieldError[]): void {
   }
 }
 
-/** In the order of the Go struct. */
+/** In the field order of the Go struct. */
 function shownOwner(owner: Json): JsonObject {
   const {
     apiVersion = "",
@@ -223,7 +223,7 @@ function shownOwner(owner: Json): JsonObject {
 }
 
 const KNOWN_FINALIZERS = new Set<Json>(["kubernetes", "orphan", "foregroundDeletion"]);
-/** What kinds themselves say of finalizers; the rest is said by the server. */
+/** Finalizer errors that kinds report themselves; the server reports the rest. */
 const OWN_FINALIZER = "metadata.finalizers[";
 
 function checkFinalizers(finalizers: Json | undefined, qualified: boolean, errors: FieldError[]): void {
@@ -258,9 +258,9 @@ const ONLY_WHEN_CREATED = new Set([
 ]);
 
 /**
- * The errors of an update's metadata as the real server lists them. It looks at metadata for every kind, once as for a
- * new object and once for what an update may not do, and most kinds look again; clients see each finding as often as it
- * was made.
+ * The metadata errors of an update as kube-apiserver lists them. It validates the metadata of every kind once as for a
+ * new object and once for immutable fields, and most kinds validate it again; clients see each error as often as it was
+ * found.
  */
 export function repeatMetadataErrors(
   found: readonly FieldError[],
@@ -281,7 +281,7 @@ export function repeatMetadataErrors(
   ];
 }
 
-/** What an update must not do to metadata that it may otherwise change. `given` is what the client sent. */
+/** Changes of metadata that an update must not make. `given` is the metadata that the client sent. */
 export function validateMetadataUpdate(given: JsonObject, stored: JsonObject): FieldError[] {
   const errors: FieldError[] = [];
   if (stored.deletionTimestamp !== undefined) {
@@ -306,7 +306,7 @@ export function validateMetadataUpdate(given: JsonObject, stored: JsonObject): F
       errors.push(invalidValue(`metadata.${field}`, value, "field is immutable"));
   };
   immutable("uid");
-  // Once it is set, the stored one stays whatever an update says.
+  // Once set, the stored value is kept whatever an update specifies.
   if (stored.deletionTimestamp === undefined) immutable("deletionTimestamp");
   immutable("deletionGracePeriodSeconds");
   return errors;

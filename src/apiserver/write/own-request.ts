@@ -1,6 +1,4 @@
-/**
- * The server as a client of itself: what it changes on its own account goes the way of every write, under its own name.
- */
+/** The server as its own client: its own changes use the normal write path, under its own identity. */
 import type { JsonObject } from "../../base/index.ts";
 import { MASTERS } from "../request/authorize.ts";
 import type { LogicalCluster } from "../clusters/clusters.ts";
@@ -10,7 +8,7 @@ import type { WriteOptions } from "../request/options.ts";
 import type { Resource } from "../clusters/resources.ts";
 import type { Change } from "./write.ts";
 
-/** Where an object of one of the server's clusters is. */
+/** The location of an object in one of the server's clusters. */
 export interface OwnPlace {
   cluster: LogicalCluster;
   resource: Resource;
@@ -48,7 +46,8 @@ export const ownOptions = (fieldManager: string): WriteOptions => ({
 });
 
 /**
- * What to store. The version that was read is not insisted on: the change is worked out again from whatever is there.
+ * The change to store. The resourceVersion that was read is not required: the change is computed again from the current
+ * object.
  */
 export function ownChange(object: JsonObject): Change {
   const { resourceVersion: _, ...metadata } = metadataOf(object);

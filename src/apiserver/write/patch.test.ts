@@ -8,7 +8,7 @@ const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
 const APPLY = { "content-type": "application/apply-patch+yaml" };
 
 describe("patching", () => {
-  test("merges, edits by operations and merges lists by their keys", async () => {
+  test("supports merge, JSON and strategic merge patches", async () => {
     const { request } = await createTestServer();
     await request("POST", DEPLOYMENTS, makeDeployment("web"));
 
@@ -29,28 +29,28 @@ describe("patching", () => {
   });
 
   const failures: Record<string, { patch: unknown; headers?: Record<string, string>; want: [number, string] }> = {
-    "refuses an unknown media type": {
+    "rejects an unknown media type": {
       patch: {},
       headers: { "content-type": "application/json" },
       want: [415, "415: Unsupported Media Type"],
     },
-    "refuses to change the name": {
+    "rejects a changed name": {
       patch: { metadata: { name: "other" } },
       want: [400, "the name of the object (other) does not match the name on the URL (m)"],
     },
-    "refuses to change the uid": {
+    "rejects a changed uid": {
       patch: { metadata: { uid: "x" } },
       want: [422, 'metadata.uid: Invalid value: "x": field is immutable'],
     },
-    "refuses to change the kind": {
+    "rejects a changed kind": {
       patch: { kind: "Secret" },
       want: [422, "converting (v1.Secret) to (core.ConfigMap): unknown conversion"],
     },
-    "refuses an old resourceVersion": {
+    "rejects an outdated resourceVersion": {
       patch: { metadata: { resourceVersion: "1" }, data: { b: "2" } },
       want: [409, "the object has been modified"],
     },
-    "refuses unknown fields in strict mode": { patch: { nope: 1 }, want: [422, 'unknown field "nope"'] },
+    "rejects unknown fields with strict validation": { patch: { nope: 1 }, want: [422, 'unknown field "nope"'] },
   };
   for (const [behaviour, { patch, headers = MERGE, want }] of Object.entries(failures)) {
     test(behaviour, async () => {
@@ -64,7 +64,7 @@ describe("patching", () => {
     });
   }
 
-  test("does not merge strategically what is not built in", async () => {
+  test("rejects strategic merge for custom kinds", async () => {
     const { request } = await createTestServer();
     await request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", makeDefinition());
 
@@ -80,7 +80,7 @@ describe("patching", () => {
 });
 
 describe("applying", () => {
-  test("a kind that says how it is when it is made does so by apply too, and nobody owns it", async () => {
+  test("keeps the status sent at creation for kinds that allow it, without a field manager", async () => {
     const { request } = await createTestServer({
       profiles: { hub: { ...PROFILE, builtIns: [...PROFILE.builtIns, Node] } },
     });
@@ -107,7 +107,7 @@ describe("applying", () => {
     data,
   });
 
-  test("creates what is absent, then owns exactly what it states", async () => {
+  test("creates a missing object, and then owns exactly the applied fields", async () => {
     const { request } = await createTestServer();
 
     const created = await request("PATCH", `${CONFIG_MAPS}/m?fieldManager=one`, wanted({ a: "1", b: "1" }), APPLY);
@@ -120,7 +120,7 @@ describe("applying", () => {
     });
   });
 
-  test("conflicts over a field of another manager unless it is forced", async () => {
+  test("conflicts with the fields of another manager unless it is forced", async () => {
     const { request } = await createTestServer();
     await request("PATCH", `${CONFIG_MAPS}/m?fieldManager=one`, wanted({ a: "1" }), APPLY);
 
@@ -146,7 +146,7 @@ describe("applying", () => {
     expect(server.writes.total()).toBe(before);
   });
 
-  test("reads YAML", async () => {
+  test("accepts YAML", async () => {
     const { request } = await createTestServer();
 
     const { body } = await request(
@@ -159,7 +159,7 @@ describe("applying", () => {
     expect(body.data).toEqual({ a: "on" });
   });
 
-  test("needs a field manager", async () => {
+  test("requires a field manager", async () => {
     const { request } = await createTestServer();
 
     expect((await request("PATCH", `${CONFIG_MAPS}/m`, wanted({}), APPLY)).body.message).toContain(

@@ -54,7 +54,7 @@ const CUSTOM_TYPES =
 
 /**
  * The patch type of a media type. Strategic merge needs Go types upstream and their facts here, so custom kinds do not
- * have it.
+ * support it.
  */
 export function patchTypeOf(mediaType: string, builtIn: boolean): PatchType {
   const type = Object.hasOwn(CONTENT_TYPES, mediaType) ? CONTENT_TYPES[mediaType] : undefined;
@@ -66,7 +66,7 @@ export function patchTypeOf(mediaType: string, builtIn: boolean): PatchType {
   return type;
 }
 
-/** A patch as it was sent. */
+/** A decoded patch. */
 export interface DecodedPatch extends Findings {
   value: Json;
 }
@@ -104,7 +104,7 @@ function patched(
       : patchInvalid(kind.builtIn ? JSON.stringify(result) : formatJson(result), problem);
   if (!isObject(result))
     throw failure(`json: cannot unmarshal ${jsonTypeName(result)} into Go value of type map[string]interface {}`);
-  // Without its version an object cannot be read at all, which shows first in its name.
+  // An object without apiVersion cannot be decoded, and the first error is about its name.
   if (type !== "strategic" && !result.apiVersion) {
     if (!kind.builtIn) throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'");
     checkPlace(context, {}, name);
@@ -112,14 +112,14 @@ function patched(
   const apiVersion = textOf(result.apiVersion ?? "") || served.apiVersion;
   const sent = textOf(result.kind ?? "") || kind.kind;
   if (!kind.builtIn) checkCustomKind(context, apiVersion, sent);
-  // A strategic merge is one of structs, which are what they are.
+  // A strategic merge operates on structs, whose kind is fixed.
   if (type !== "strategic" && (apiVersion !== served.apiVersion || sent !== kind.kind))
     throw failure(otherKind(context, apiVersion, sent).problem);
   checkPlace(context, metadataOf(result), name);
   return { object: withSentVersion(result, old), duplicates, problems, requiresVersion: false, failure };
 }
 
-/** What a patch makes of a custom object is read as whatever it says it is, and found to be another kind. */
+/** The patched custom object is decoded by its own type, and rejected when that is another kind. */
 function checkCustomKind({ served, name = "" }: RequestContext, apiVersion: string, sent: string): void {
   const { kind } = served.resource.kind;
   const errors: FieldError[] = [];
@@ -131,7 +131,7 @@ function checkCustomKind({ served, name = "" }: RequestContext, apiVersion: stri
 
 const OPERATION_KEYS = new Set(["op", "path", "from", "value"]);
 
-/** Keys of a JSON patch that mean nothing or are there twice. They are the patch's, not the object's. */
+/** Unknown or duplicate keys of a JSON patch. They belong to the patch, not to the object. */
 function operationFindings({ value, duplicates, text }: DecodedPatch): Findings {
   const unknown: string[] = [];
   for (const [index, operation] of (Array.isArray(value) ? value : []).entries()) {
@@ -150,7 +150,7 @@ function operationFindings({ value, duplicates, text }: DecodedPatch): Findings 
 
 const NO_FINDINGS: Findings = { duplicates: [] };
 
-/** A patch insists on a resourceVersion only when it changes it; the one it was given is not its own. */
+/** A patch requires a resourceVersion only when it changes it; the value from the stored object does not count. */
 function withSentVersion(result: JsonObject, old: JsonObject): JsonObject {
   const metadata = metadataOf(result);
   if (metadata.resourceVersion !== metadataOf(old).resourceVersion) return result;
@@ -158,7 +158,10 @@ function withSentVersion(result: JsonObject, old: JsonObject): JsonObject {
   return { ...result, metadata: rest };
 }
 
-/** Server-side apply: the patch is everything that this manager wants. Creates the object when it is absent. */
+/**
+ * Server-side apply: the patch contains all fields that this manager desires. Creates the object when it does not
+ * exist.
+ */
 async function applyObject(
   deps: WriteDependencies,
   context: RequestContext,
@@ -169,7 +172,7 @@ async function applyObject(
   const { resource } = served;
   const given = readApplied(served, patch.value);
   const applied = canonicalForm(deps, context, given, () => {});
-  // What a short form stands for may depend on what is stored. It is told once, however often the write is tried.
+  // The canonical form may depend on the stored object. Its warnings are sent once, however often the write is retried.
   let isTold = false;
   const formFor = (live: JsonObject | undefined): JsonObject => {
     const form = canonicalForm(deps, context, given, isTold ? () => {} : context.warn, live);
@@ -191,7 +194,7 @@ async function applyObject(
       hidesStatus: served.subresources.status === true,
     });
     reportRepeated(patch, context, options);
-    // What a status endpoint is sent beside the status is ignored, but for its name.
+    // A status endpoint ignores everything besides the status, except for the name.
     checkPlace(
       context,
       subresource === "status" && live ? { ...metadataOf(object), ...metadataOf(applied) } : metadataOf(object),
@@ -205,7 +208,7 @@ async function applyObject(
     checkMayCreate(deps, context);
     const { uid } = metadataOf(applied);
     const { status } = applied;
-    // A kind that says how it is when it is made does so here too, and nobody owns that through this endpoint.
+    // A kind with statusOnCreate keeps the applied status on creation, without a field manager through this endpoint.
     const object = {
       ...compute(undefined),
       ...(resource.kind.traits?.statusOnCreate && status !== undefined && { status }),
@@ -246,7 +249,8 @@ async function applyObject(
 }
 
 /**
- * A configuration that fits the schema may still lead to what its kind cannot read. The real server answers 500 then.
+ * A configuration that matches the schema may still produce an object that its kind cannot decode. kube-apiserver
+ * returns 500 then.
  */
 async function readable<T>({ served }: RequestContext, applied: JsonObject, work: () => Promise<T>): Promise<T> {
   try {
@@ -261,7 +265,7 @@ async function readable<T>({ served }: RequestContext, applied: JsonObject, work
   }
 }
 
-/** The configuration in the body of an apply, which must be of the endpoint's kind and version. */
+/** The configuration in the body of an apply, which must have the endpoint's kind and version. */
 export function readApplied(
   { apiVersion, resource }: Pick<ServedVersion, "apiVersion" | "resource">,
   patch: Json,
@@ -280,7 +284,7 @@ export function readApplied(
   return applied;
 }
 
-/** Keys that a configuration holds twice. They are looked for when everything else is right with it. */
+/** Reports duplicate keys of a configuration that is otherwise valid. */
 export function reportRepeated(
   { problems = [] }: Findings,
   { warn }: RequestContext,

@@ -4,7 +4,7 @@ import type { Admission } from "../../api/index.ts";
 import { forbidden } from "../../machinery/index.ts";
 import { createTestServer } from "../test-server.ts";
 
-test("what was taken for a write that is refused is given back by all, also when one of them fails", async () => {
+test("all reservations of a rejected write are released, even when releasing one of them fails", async () => {
   const given: string[] = [];
   const take = (reserve: NonNullable<Admission<ConfigMap>["reserve"]>): Admission<ConfigMap> => ({
     for: ConfigMap,

@@ -1,6 +1,6 @@
 /**
- * A write passes over what it shares with an object that is known to be right. It must never show: a server that knows
- * nothing of what it stored (as after a restart) gives the same answers to the same requests.
+ * A write skips the checks of parts that it shares with an object known to be valid. That must not be observable: a
+ * server that knows nothing about its stored objects (as after a restart) responds the same to the same requests.
  */
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
@@ -11,7 +11,7 @@ import type { Answered, TestServer } from "../test-server.ts";
 
 type Step = readonly string[];
 
-/** Where an object can be changed: its fields, its items, and keys that are not there yet. */
+/** The paths at which an object can be changed: its fields, its items, and absent keys. */
 function placesIn(value: Json, path: Step = []): Step[] {
   if (Array.isArray(value)) return [path, ...value.flatMap((item, index) => placesIn(item, [...path, String(index)]))];
   if (!isObject(value)) return [path];
@@ -163,7 +163,7 @@ const steps = fc.array(
 
 for (const [what, { collection, object }] of Object.entries(KINDS)) {
   test(
-    `writes of ${what} are answered the same whether or not the stored object is known`,
+    `writes of ${what} have the same responses whether or not the stored object is known to be valid`,
     { timeout: 60_000 },
     async () => {
       await fc.assert(

@@ -43,7 +43,7 @@ const create = (server: TestServer, pod: JsonObject): Promise<JsonObject> =>
   });
 const part = (object: JsonObject, name: string): JsonObject => object[name] as JsonObject;
 
-test("pods of one controller share whatever is equal, in memory too", async () => {
+test("pods of one controller share equal parts in memory", async () => {
   const server = await createTestServer();
 
   const first = await create(server, makePod("web-1"));
@@ -54,7 +54,7 @@ test("pods of one controller share whatever is equal, in memory too", async () =
   expect(part(second, "metadata").name).toBe("web-2");
 });
 
-test("a pod that differs keeps its own and shares the rest", async () => {
+test("a pod that differs keeps its own parts and shares the rest", async () => {
   const server = await createTestServer();
   const pod = makePod("web-2");
   part(pod, "spec").hostname = "two";
@@ -67,7 +67,7 @@ test("a pod that differs keeps its own and shares the rest", async () => {
   expect(part(second, "spec").containers).toBe(part(first, "spec").containers);
 });
 
-test("names that follow from the name of the pod are checked for each", async () => {
+test("names derived from the pod's name are validated for each pod", async () => {
   const { request } = await createTestServer();
   const withClaim = (name: string): JsonObject => {
     const pod = makePod(name);
@@ -91,7 +91,7 @@ test("names that follow from the name of the pod are checked for each", async ()
   expect(second.status).toBe(422);
 });
 
-/** Where an object can be changed: its fields, its items, and keys that are not there yet. */
+/** The paths at which an object can be changed: its fields, its items, and absent keys. */
 function placesIn(value: Json, path: readonly string[] = []): (readonly string[])[] {
   if (Array.isArray(value)) return [path, ...value.flatMap((item, index) => placesIn(item, [...path, String(index)]))];
   if (!isObject(value)) return [path];
@@ -131,26 +131,30 @@ const VALUES: readonly Json[] = [
   [{ name: "main", image: "web:2" }],
 ];
 
-test("a pod is answered the same whether or not another of its controller is known", { timeout: 60_000 }, async () => {
-  const run = fc.array(fc.record({ place: fc.nat(), value: fc.constantFrom(...VALUES) }), {
-    minLength: 1,
-    maxLength: 8,
-  });
-  await fc.assert(
-    fc.asyncProperty(run, async (changes) => {
-      for (const { place, value } of changes) {
-        const [known, fresh] = await Promise.all([createTestServer(), createTestServer()]);
-        await known.request("POST", PODS, makePod("web-1"));
-        await fresh.request("POST", PODS, makePod("web-1", STRANGER));
-        const pod = makePod("web-2");
-        const places = placesIn(pod);
-        const next = changed(pod, places[place % places.length] as readonly string[], value);
+test(
+  "a pod has the same response whether or not another pod of its controller is known",
+  { timeout: 60_000 },
+  async () => {
+    const run = fc.array(fc.record({ place: fc.nat(), value: fc.constantFrom(...VALUES) }), {
+      minLength: 1,
+      maxLength: 8,
+    });
+    await fc.assert(
+      fc.asyncProperty(run, async (changes) => {
+        for (const { place, value } of changes) {
+          const [known, fresh] = await Promise.all([createTestServer(), createTestServer()]);
+          await known.request("POST", PODS, makePod("web-1"));
+          await fresh.request("POST", PODS, makePod("web-1", STRANGER));
+          const pod = makePod("web-2");
+          const places = placesIn(pod);
+          const next = changed(pod, places[place % places.length] as readonly string[], value);
 
-        const [one, other] = [await known.request("POST", PODS, next), await fresh.request("POST", PODS, next)];
+          const [one, other] = [await known.request("POST", PODS, next), await fresh.request("POST", PODS, next)];
 
-        expect({ status: one.status, text: one.text }).toEqual({ status: other.status, text: other.text });
-      }
-    }),
-    { seed: 7, numRuns: 40 },
-  );
-});
+          expect({ status: one.status, text: one.text }).toEqual({ status: other.status, text: other.text });
+        }
+      }),
+      { seed: 7, numRuns: 40 },
+    );
+  },
+);

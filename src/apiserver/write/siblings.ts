@@ -1,8 +1,8 @@
 /**
- * Pods of one controller are alike but for their names. What equals the pod that was created before for the same
- * controller becomes the very same part: a spec that is shared as a whole was validated already, and the parsed form of
- * a thousand pods holds their containers, volumes and tolerations once. That takes a third off the heap of a pod that
- * an informer holds (`docs/performance.md`).
+ * Pods of one controller are equal except for their names. Parts that equal the controller's previous pod are replaced
+ * by references to the same objects: a spec that is shared as a whole has already been validated, and the parsed form
+ * of a thousand pods holds their containers, volumes and tolerations once. That takes a third off the heap of a pod
+ * that an informer holds (`docs/performance.md`).
  */
 import { controllerOf } from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
@@ -11,22 +11,23 @@ import { copySharing } from "../../machinery/index.ts";
 import type { RequestContext } from "../context.ts";
 import { metadataOf } from "./metadata.ts";
 
-/** Controllers that create at the same time. One that is forgotten costs its next pod what the first one cost. */
+/** Controllers that create at the same time. After an eviction the controller's next pod costs as much as its first. */
 const MAX_OWNERS = 512;
 
 export class Siblings {
-  /** The newest pod of a controller, the least recently used controller first. */
+  /** The newest pod of each controller, least recently used controller first. */
   readonly #newest = new Map<string, JsonObject>();
 
   /**
-   * An object that was validated and stored under the same controller; undefined for kinds that do not come in crowds.
+   * An object of the same controller that was validated and stored; undefined for kinds that are not created in large
+   * numbers.
    */
   of(context: RequestContext, object: JsonObject): JsonObject | undefined {
     const owner = ownerOf(context, object);
     return owner === undefined ? undefined : this.#newest.get(owner);
   }
 
-  /** To be called with an object that passed everything. Nobody changes it any more. */
+  /** Called with an object that passed all checks and is not modified any more. */
   remember(context: RequestContext, object: JsonObject): void {
     const owner = ownerOf(context, object);
     if (owner === undefined) return;
@@ -42,13 +43,13 @@ function ownerOf({ cluster, served, namespace }: RequestContext, object: JsonObj
   return owner && `${cluster.name}/${namespace ?? ""}/${owner.uid}`;
 }
 
-/** The object with the parts of its sibling wherever they are equal. What it does not share stays its own. */
+/** The object with the parts of its sibling wherever they are equal. */
 export function sharedWith(sibling: JsonObject, object: JsonObject): JsonObject {
   const shared: JsonObject = { ...object };
   for (const key in object) if (key !== "metadata") shared[key] = copySharing(object[key] ?? null, sibling[key]);
   const metadata: JsonObject = { ...metadataOf(object) };
   const known = metadataOf(sibling);
-  // Also texts: two that are equal are two in memory.
+  // Also strings: two equal strings take memory twice.
   for (const key in metadata)
     metadata[key] =
       metadata[key] === known[key] ? (known[key] ?? null) : copySharing(metadata[key] ?? null, known[key]);

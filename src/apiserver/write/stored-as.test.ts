@@ -8,7 +8,7 @@ const hub = { builtIns: [Namespace, Event, EventsEvent, HorizontalPodAutoscaler]
 const CORE = "/api/v1/namespaces/default/events";
 const NEWER = "/apis/events.k8s.io/v1/namespaces/default/events";
 
-test("OP-2 an Event that is written to one group is read, listed and deleted in the other", async () => {
+test("an Event written to one API group can be read, listed and deleted in the other", async () => {
   const { request } = await createTestServer({ profiles: { hub } });
   await request("POST", CORE, { metadata: { name: "a" }, involvedObject: { kind: "Pod" }, message: "m", count: 2 });
 
@@ -27,7 +27,7 @@ test("OP-2 an Event that is written to one group is read, listed and deleted in 
   expect([deleted.status, gone.status]).toEqual([200, 404]);
 });
 
-test("OP-3 an autoscaler is one object in two versions", async () => {
+test("a HorizontalPodAutoscaler is one object in two versions", async () => {
   const { request } = await createTestServer({ profiles: { hub } });
   const path = (version: string): string => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`;
   await request("POST", path("v1"), {
@@ -50,6 +50,6 @@ test("OP-3 an autoscaler is one object in two versions", async () => {
   expect(body.spec).toMatchObject({ maxReplicas: 4, minReplicas: 1, targetCPUUtilizationPercentage: 40 });
 });
 
-test("a view needs the kind that it is a view of", () => {
+test("a view requires the kind that it is a view of", () => {
   expect(() => createResources([EventsEvent])).toThrow(/another view/);
 });

@@ -1,9 +1,9 @@
-/** Whether an update would store what is stored already: then nothing is written, and nobody is told. */
+/** Whether an update would store the current state: then nothing is written, and watchers are not notified. */
 import { equalJson, isObject } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
 import { metadataOf } from "./metadata.ts";
 
-/** When a field was last set is no change by itself: who repeats what is there writes nothing, a second later too. */
+/** The time of a field manager is not a change by itself: repeating the same request later writes nothing. */
 export function changesNothing(old: JsonObject, next: JsonObject): boolean {
   const { resourceVersion: _version, managedFields: oldFields, ...oldMetadata } = metadataOf(old);
   const { managedFields: nextFields, ...nextMetadata } = metadataOf(next);

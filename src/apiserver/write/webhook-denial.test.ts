@@ -19,7 +19,7 @@ function webhook(name: string, on: Operation[], problems: FieldError[], asked: s
   };
 }
 
-test("a rule that is a webhook upstream refuses in its name and with its code, and gives no reason", async () => {
+test("a rule that is a webhook upstream denies with its name and code, and without a reason", async () => {
   const { request } = await createTestServer({
     admissions: [...builtInAdmissions, webhook("vmap.kb.io", ["CREATE"], [problem("data.a"), problem("data.b")])],
   });
@@ -37,7 +37,7 @@ test("a rule that is a webhook upstream refuses in its name and with its code, a
   });
 });
 
-test("the first webhook that refuses ends it", async () => {
+test("the first webhook that denies ends the request", async () => {
   const asked: string[] = [];
   const { request } = await createTestServer({
     admissions: [
@@ -52,7 +52,7 @@ test("the first webhook that refuses ends it", async () => {
   expect(asked).toEqual(["one"]);
 });
 
-test("webhooks are not asked about what the server itself refuses", async () => {
+test("webhooks do not run on objects that the server itself rejects", async () => {
   const asked: string[] = [];
   const { request } = await createTestServer({
     admissions: [...builtInAdmissions, webhook("one", ["CREATE"], [], asked)],
@@ -63,7 +63,7 @@ test("webhooks are not asked about what the server itself refuses", async () => 
   expect({ status, asked }).toEqual({ status: 422, asked: [] });
 });
 
-test("a webhook can keep an object from being deleted", async () => {
+test("a webhook can deny a deletion", async () => {
   const { request } = await createTestServer({
     admissions: [...builtInAdmissions, webhook("vmap.kb.io", ["DELETE"], [problem("metadata.labels")])],
   });

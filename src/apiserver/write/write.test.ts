@@ -7,7 +7,7 @@ const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
 
 describe("creating", () => {
-  test("sets what the client may not choose and answers 201", async () => {
+  test("sets the fields that the client may not set and returns 201", async () => {
     const { request } = await createTestServer();
     const given = makeConfigMap("m", {
       metadata: {
@@ -45,7 +45,7 @@ describe("creating", () => {
     });
   });
 
-  test("drops the status of a kind that has a status subresource, and counts its generation", async () => {
+  test("drops the status of a kind with a status subresource, and sets its generation", async () => {
     const { request } = await createTestServer();
 
     const { body } = await request("POST", DEPLOYMENTS, { ...makeDeployment("web"), status: { replicas: 9 } });
@@ -54,7 +54,7 @@ describe("creating", () => {
     expect(body.metadata).toMatchObject({ generation: 1 });
   });
 
-  test("makes a name from generateName", async () => {
+  test("generates a name from generateName", async () => {
     const { request } = await createTestServer();
 
     const { body } = await request("POST", CONFIG_MAPS, { metadata: { generateName: "job-" } });
@@ -62,7 +62,7 @@ describe("creating", () => {
     expect((body.metadata as JsonObject).name).toMatch(/^job-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
   });
 
-  test("answers a dry run without storing anything", async () => {
+  test("responds to a dry run without storing anything", async () => {
     const { request, server } = await createTestServer();
 
     const dry = await request("POST", `${CONFIG_MAPS}?dryRun=All`, makeConfigMap("m"));
@@ -75,32 +75,32 @@ describe("creating", () => {
   });
 
   const failures: Record<string, { path?: string; body: unknown; want: [number, string] }> = {
-    "is refused when the name is taken": {
+    "is rejected when the name exists": {
       body: makeConfigMap("taken"),
       want: [409, 'configmaps "taken" already exists'],
     },
-    "is refused in a namespace that is missing": {
+    "is rejected in a missing namespace": {
       path: "/api/v1/namespaces/zz/configmaps",
       body: makeConfigMap("m"),
       want: [404, 'namespaces "zz" not found'],
     },
-    "is refused without a name": {
+    "is rejected without a name": {
       body: {},
       want: [422, 'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required'],
     },
-    "is refused with a resourceVersion": {
+    "is rejected with a resourceVersion": {
       body: makeConfigMap("m", { metadata: { resourceVersion: "5" } }),
       want: [500, "resourceVersion should not be set on objects to be created"],
     },
-    "is refused for another namespace than the path's": {
+    "is rejected for a namespace other than that of the path": {
       body: makeConfigMap("m", { metadata: { namespace: "other" } }),
       want: [400, "the namespace of the provided object does not match the namespace sent on the request"],
     },
-    "is refused for another version": {
+    "is rejected for another version": {
       body: { ...makeConfigMap("m"), apiVersion: "v2" },
       want: [400, 'no kind "ConfigMap" is registered for version "v2" in scheme'],
     },
-    "is refused for an unknown field when that is asked for": {
+    "is rejected for an unknown field with strict validation": {
       path: `${CONFIG_MAPS}?fieldValidation=Strict`,
       body: { ...makeConfigMap("m"), foo: 1 },
       want: [
@@ -108,15 +108,15 @@ describe("creating", () => {
         'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: unknown field "foo"',
       ],
     },
-    "is refused for text that is not JSON": {
+    "is rejected for a body that is not JSON": {
       body: "{",
       want: [400, "the object provided is unrecognized (must be of type ConfigMap)"],
     },
-    "is refused beyond the limit of a body": {
+    "is rejected beyond the size limit of a body": {
       body: `"${"x".repeat(3 * 1024 * 1024)}"`,
       want: [413, "Request entity too large: limit is 3145728"],
     },
-    "is refused when it is nested without end": {
+    "is rejected when it is nested too deeply": {
       body: `{"x":${"[".repeat(20_000)}${"]".repeat(20_000)}}`,
       want: [400, "exceeded max depth"],
     },
@@ -133,7 +133,7 @@ describe("creating", () => {
     });
   }
 
-  test("warns of unknown and duplicate fields and drops them", async () => {
+  test("warns about unknown and duplicate fields and drops them", async () => {
     const { request } = await createTestServer();
 
     const { headers, body } = await request(
@@ -161,7 +161,7 @@ describe("creating", () => {
 });
 
 describe("updating", () => {
-  test("needs the resourceVersion that is current, if one is sent", async () => {
+  test("requires the current resourceVersion, if one is sent", async () => {
     const { request } = await createTestServer();
     const created = await request("POST", CONFIG_MAPS, makeConfigMap("m"));
     const { resourceVersion } = created.body.metadata as JsonObject;
@@ -212,7 +212,7 @@ describe("updating", () => {
     expect(spec.body).toMatchObject({ metadata: { generation: 2 }, spec: { replicas: 5 }, status: { replicas: 2 } });
   });
 
-  test("of a custom resource insists on a resourceVersion", async () => {
+  test("of a custom resource requires a resourceVersion", async () => {
     const { request } = await createTestServer();
     await request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", makeDefinition());
     const widget = { apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "w" } };
@@ -268,7 +268,7 @@ describe("the scale subresource", () => {
     });
   });
 
-  test("of a custom object takes a scale that does not say what it is, as clients of built-in kinds send it", async () => {
+  test("of a custom object accepts a scale without apiVersion and kind, as clients of built-in kinds send it", async () => {
     const { request } = await createTestServer();
     await request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", makeDefinition());
     await request("POST", "/apis/example.com/v1/namespaces/default/widgets", {
@@ -286,7 +286,7 @@ describe("the scale subresource", () => {
   });
 });
 
-test("WR-8: repeating what was sent a second later writes nothing, also where the server had added something", async () => {
+test("repeating a request a second later writes nothing, even where the server had added fields", async () => {
   const { request, clock } = await createTestServer({ profiles: { hub: { ...PROFILE, builtIns: kubernetesKinds } } });
   const path = "/apis/apps/v1/namespaces/default/daemonsets";
   const { spec } = makeDeployment("a");

@@ -1,6 +1,6 @@
 /**
- * Creates and updates. One object goes through: identity, system metadata, admission, field managers, conversion to the
- * storage version, one compare-and-set. An update that changes nothing writes nothing.
+ * Creates and updates. An object passes through: identity, system metadata, admission, field managers, conversion to
+ * the storage version, one compare-and-set. An update that changes nothing writes nothing.
  */
 import { equalJson, isObject } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
@@ -67,10 +67,10 @@ export interface Written {
   created: boolean;
 }
 
-/** How often a write that lost a race is done again on the fresh object. */
+/** How often a conflicting write is retried on the fresh object. */
 const MAX_ATTEMPTS = 5;
 const MAX_GENERATED_NAMES = 8;
-/** Objects that are remembered for others like them are few, but must not be huge. */
+/** Only few objects are remembered as siblings, but they must not be huge. */
 const MAX_SIBLING_BYTES = 64 * 1024;
 
 export async function createObject(
@@ -94,7 +94,7 @@ export async function createObject(
   }
 }
 
-/** A new object under a name; undefined when the name is taken. */
+/** Creates an object; undefined when the name exists. */
 export async function insertObject(
   deps: WriteDependencies,
   context: RequestContext,
@@ -113,7 +113,7 @@ export async function insertObject(
   }
 }
 
-/** Whose end the new object must not miss. */
+/** Namespaces and CRDs whose deletion must wait for this write. */
 function placesOf({ cluster, served: { resource }, namespace }: RequestContext): string[] {
   const places: string[] = [];
   if (resource.namespaced && namespace !== undefined) places.push(namespacePlace(cluster.name, namespace));
@@ -121,7 +121,7 @@ function placesOf({ cluster, served: { resource }, namespace }: RequestContext):
   return places;
 }
 
-/** Looks at namespace and definition in the tick in which their places were entered. */
+/** Checks namespace and CRD in the same tick in which their places were entered. */
 async function insertInPlaces(
   deps: WriteDependencies,
   context: RequestContext,
@@ -163,7 +163,7 @@ async function insertInPlaces(
   return entry;
 }
 
-/** A definition is served at once: whoever waits for the answer to writing it may use it. */
+/** A CRD is served immediately: a client may use it once its write is answered. */
 async function settleDefinitions(
   { definitions }: WriteDependencies,
   { cluster, served, subresource }: RequestContext,
@@ -174,8 +174,8 @@ async function settleDefinitions(
 }
 
 /**
- * Puts a prepared object, converted to the storage version; undefined when somebody was faster. `settled`: all of its
- * rules were looked at, now or before.
+ * Stores a prepared object in the storage version; undefined when another write came first. `settled`: the object has
+ * passed all checks, now or before.
  */
 async function storeObject(
   deps: WriteDependencies,
@@ -208,7 +208,7 @@ async function storeObject(
   return entry;
 }
 
-/** The answer to a dry run: what would be there, at the revision of what is. */
+/** The response to a dry run: the resulting object, at the revision of the stored one. */
 export function unstoredEntry({ key, entry }: Found, { object, view }: WrittenView): CachedEntry {
   return { key, revision: entry?.revision ?? 0, value: encodeObject(object), memo: view };
 }
@@ -243,7 +243,7 @@ export async function updateObject(
   });
 }
 
-/** There is nothing to update. A body that cannot be read is told so first. */
+/** The error for an update of a missing object. An undecodable body is reported first. */
 function missing(
   deps: WriteDependencies,
   context: RequestContext,
@@ -265,7 +265,7 @@ function missing(
   return error;
 }
 
-/** A PUT of something that is not there yet; undefined when somebody else was faster. */
+/** A PUT of a missing object; undefined when another client created it first. */
 async function createInPlace(
   deps: WriteDependencies,
   context: RequestContext,
@@ -281,7 +281,7 @@ async function createInPlace(
   return entry;
 }
 
-/** Whoever makes an object by an update or an apply must be allowed to create it. */
+/** Creating an object through update or apply requires the verb create. */
 export function checkMayCreate(
   { authorizer }: WriteDependencies,
   { cluster, served, namespace, name, user }: RequestContext,
@@ -296,22 +296,20 @@ export function checkMayCreate(
   if (!allowed) throw accessDenied(request, reason);
 }
 
-/** What an update wants to store, worked out from what is stored. */
+/** The object that an update is to store, computed from the stored one. */
 export interface Change extends Findings {
   object: JsonObject;
-  /** A replacement of the whole: some kinds then insist on a resourceVersion. */
+  /** Replaces the whole object: some kinds then require a resourceVersion. */
   requiresVersion: boolean;
-  /**
-   * Set for the result of a patch, whose fault it is when that is no object of the kind: the error for such a problem.
-   */
+  /** Set for the result of a patch: creates the error when the result is not a valid object of the kind. */
   failure?: (problem: string) => Error;
-  /** Field managers as apply worked them out; unset records an ordinary update. */
+  /** Managed fields computed by apply; unset records an ordinary update. */
   appliedFields?: Json;
 }
 
 /**
- * Reads, changes and writes one object, with nobody in between; again when another process was faster and the client
- * did not insist.
+ * Reads, changes and writes one object exclusively. Retries when another process wrote first, unless the client
+ * specified a resourceVersion.
  */
 export async function rewriteObject(
   deps: WriteDependencies,
@@ -349,7 +347,7 @@ export async function rewriteObject(
       if (insists || attempt === MAX_ATTEMPTS) throw conflict(served.resource.name, name, CHANGED_MEANWHILE);
     }
   });
-  // Not while the object is held: its status may be what has to change. What was removed has given up its names.
+  // Not while the object is locked: its status may have to change. A removed CRD has released its names.
   if (!options.dryRun && isDefinition(served.resource))
     await settleDefinitions(deps, context, objectIn(written.entry, served));
   return written;
@@ -414,7 +412,7 @@ function prepareUpdate(
   return next;
 }
 
-/** An owner that is named twice counts once. Patches are looked at later upstream, and the warning says so. */
+/** An owner that is listed twice counts once. Upstream checks patches later, and the warning mentions that. */
 function withoutRepeatedOwners(object: JsonObject, { warn }: RequestContext, isPatched: boolean): JsonObject {
   const metadata = metadataOf(object);
   const owners = metadata.ownerReferences;
@@ -434,11 +432,11 @@ function withoutRepeatedOwners(object: JsonObject, { warn }: RequestContext, isP
   return { ...object, metadata: { ...metadata, ownerReferences: kept } };
 }
 
-/** The same text for the same owner, in whichever order its fields come. */
+/** The same string for the same owner, whatever the order of its fields. */
 const identityOf = (owner: Json): string =>
   JSON.stringify(isObject(owner) ? Object.entries(owner).sort(([a], [b]) => (a < b ? -1 : 1)) : owner);
 
-/** The object with these managers; an empty list is none. */
+/** The object with these managed fields; an empty list removes them. */
 function withManagers(object: JsonObject, managedFields: Json): JsonObject {
   const { managedFields: _, ...metadata } = metadataOf(object);
   return {
@@ -448,8 +446,8 @@ function withManagers(object: JsonObject, managedFields: Json): JsonObject {
 }
 
 /**
- * Which part of the object a request may change: everything but the status, only the status, only the finalizers, or
- * the part that the kind names, which is taken out later.
+ * The part of the object that a request may change: everything but the status, only the status, only the finalizers, or
+ * the part that the kind names, which is extracted later.
  */
 function combine(
   { served, subresource }: RequestContext,
@@ -471,13 +469,13 @@ function combine(
     const finalizers = isObject(given.spec) ? given.spec.finalizers : undefined;
     return { ...old, metadata, spec: { ...(isObject(old.spec) ? old.spec : {}), finalizers: finalizers ?? [] } };
   }
-  // Whoever writes a part owns what they sent, though the rest of it does not stay.
+  // The writer of a part owns the fields that it sent, although the rest is dropped.
   if (!served.subresources.status || partOf(served, subresource)) return { ...given, metadata };
   const { status: _, ...rest } = given;
   return { ...rest, metadata, ...(old.status !== undefined && { status: old.status }) };
 }
 
-/** What writers of status may not change beside the spec. Most kinds let them do to metadata what they like. */
+/** Metadata that writers of status may not change. Most kinds allow them to change all metadata. */
 const KEPT_BY_STATUS: Readonly<Record<string, string>> = { "apps/Deployment": "labels", "/Pod": "ownerReferences" };
 
 function statusMetadata({ kind }: Resource, metadata: JsonObject, old: JsonObject): JsonObject {
@@ -500,7 +498,7 @@ function changesSpec(old: JsonObject, next: JsonObject, ignoreStatus: boolean): 
   return Object.keys(old).some((key) => !ignored(key) && next[key] === undefined);
 }
 
-/** Some kinds are told apart by their labels, which are then part of what they want. */
+/** Some kinds are identified by their labels, which then count as part of the desired state. */
 function changesCountedLabels(
   { served: { resource }, subresource }: RequestContext,
   old: JsonObject,
@@ -513,7 +511,7 @@ function changesCountedLabels(
   );
 }
 
-/** Annotations of a Deployment are copied to its ReplicaSets, so they count as part of what it wants. */
+/** Annotations of a Deployment are copied to its ReplicaSets, so they count as part of the desired state. */
 function changesRollout(
   { served: { resource }, subresource }: RequestContext,
   old: JsonObject,
@@ -527,7 +525,7 @@ function changesRollout(
   );
 }
 
-/** An object that is being deleted goes when its last finalizer is removed and nobody has to stop it first. */
+/** An object that is being deleted is removed with its last finalizer, unless a kubelet has to stop it first. */
 function isFinished(object: JsonObject, { resource }: ServedVersion): boolean {
   const metadata = metadataOf(object);
   if (
@@ -562,7 +560,7 @@ async function removeFinished(
   return revision === undefined ? undefined : last;
 }
 
-/** Compares the resourceVersion that the client sent, if any. True when it insists on it. */
+/** Checks the resourceVersion that the client sent, if any. True when the client specified one. */
 function checkVersion(
   { served: { resource }, name = "" }: RequestContext,
   { object, requiresVersion }: Change,
@@ -599,7 +597,7 @@ export function uidConflict(
   );
 }
 
-/** Objects of a definition that is going away, or is gone, are not created any more. */
+/** Rejects the creation of objects whose CRD is being deleted or has been deleted. */
 function checkDefinitionAlive(
   { store }: WriteDependencies,
   { cluster, served: { resource } }: RequestContext,
@@ -613,7 +611,7 @@ function checkDefinitionAlive(
     definitions,
     keyOf(definitions, cluster.name, undefined, `${resource.name.resource}.${resource.name.group}`),
   );
-  // It went while the request waited its turn.
+  // The CRD was deleted while the request waited its turn.
   if (!entry) throw pathNotFound();
   if (isOfLayer(entry, cluster)) return;
   if (metadataOf(objectIn(entry, definitions.storage)).deletionTimestamp !== undefined) {

@@ -2,7 +2,7 @@
 import { qualified } from "../../machinery/index.ts";
 import type { ResourceName } from "../../machinery/index.ts";
 
-/** Why something is written. */
+/** The cause of a write. */
 export interface WriteCause {
   verb: "create" | "update" | "patch" | "delete" | "deletecollection";
   name: ResourceName;

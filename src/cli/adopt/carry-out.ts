@@ -1,7 +1,7 @@
 /**
- * Adopts what was planned. The template comes last and held back (`flotilla.dev/unmanaged`), so that whatever the hub
- * decides about it touches no member yet. Only when the real Works say what the members run is it let through. Stopping
- * anywhere leaves every member as it is, and the next run goes on from there.
+ * Carries out an adoption plan. The template is applied last and with `flotilla.dev/unmanaged`, so that the hub
+ * schedules it without changing any member. The annotation is removed only when the real Works match what the members
+ * run. Stopping at any point leaves every member unchanged, and the next run continues from there.
  */
 import {
   bindingName,
@@ -36,7 +36,7 @@ export interface CarryOut {
   client: Client;
   readers: Readers;
   interpreter: Pick<Interpreter, "retain">;
-  /** Go on also when what runs would change. */
+  /** Continue even if running workloads would change. */
   force: boolean;
   waitMs: number;
   clock: Clock;
@@ -47,7 +47,7 @@ export interface CarryOut {
 export interface AdoptedMember {
   cluster: string;
   replicas?: number;
-  /** Whether the pod template and the number of replicas are what they were. */
+  /** Whether the pod template and the replica count are unchanged. */
   isUnchanged: boolean;
 }
 
@@ -70,7 +70,7 @@ export async function carryOut(resources: readonly Resource[], deps: CarryOut): 
     for (const manifest of [overrides, policy]) if (manifest) await applyPolicy(client, manifest, signal);
   for (const resource of resources) if (!resource.isKnown) await createHeld(client, resource, signal);
   for (const resource of resources) await bindPolicies(client, resource, signal);
-  progress("waiting for the hub to make the members' copies");
+  progress("waiting for the hub to create the works");
   for (const resource of resources) await check(resource, await untilDispatched(resource, deps), deps);
   for (const resource of resources) await letThrough(client, resource, signal);
   progress("waiting for the members");
@@ -79,7 +79,7 @@ export async function carryOut(resources: readonly Resource[], deps: CarryOut): 
   return adopted;
 }
 
-/** What an earlier run left is put right; what is somebody else's is not touched. */
+/** Repairs a policy that an earlier run left incomplete; rejects a policy that selects other objects. */
 async function applyPolicy(client: Client, manifest: JsonObject, signal: AbortSignal): Promise<void> {
   const wanted = manifest as unknown as PropagationPolicy;
   const kind = POLICY_KINDS[wanted.kind] as Kind<PropagationPolicy>;
@@ -90,9 +90,9 @@ async function applyPolicy(client: Client, manifest: JsonObject, signal: AbortSi
   if (existing && !equalJson(selects(existing), selects(wanted)))
     throw new FlotillaError(
       "Adopt",
-      `${titleOf(wanted)} is there and selects other objects; rename it, or adopt with --policy ${name}`,
+      `${titleOf(wanted)} already exists and selects other objects; rename it, or adopt with --policy ${name}`,
     );
-  // One that belonged to an earlier template is about to go with it.
+  // A policy owned by an earlier template is about to be garbage-collected with it.
   if (existing?.metadata.ownerReferences?.length)
     await client.delete(
       kind,
@@ -103,8 +103,8 @@ async function applyPolicy(client: Client, manifest: JsonObject, signal: AbortSi
 }
 
 /**
- * What was made for a template goes with it: left behind, it would divide the next object of that name by what this one
- * had.
+ * Makes the template the owner of the policies created for it. Otherwise a later object of that name would be divided
+ * by this one's weights.
  */
 async function bindPolicies(client: Client, resource: Resource, signal: AbortSignal): Promise<void> {
   const { apiVersion, kind, metadata } = await client.get(
@@ -149,7 +149,7 @@ async function letThrough(client: Client, resource: Resource, signal: AbortSigna
   );
 }
 
-/** The Works that the hub made for the newest template, one for each member. */
+/** Waits for the Works of the newest template, one per member. */
 async function untilDispatched(resource: Resource, deps: CarryOut): Promise<DeepReadonly<Work>[]> {
   const { client, waitMs, clock, signal } = deps;
   const untilMs = clock.now() + waitMs;
@@ -166,7 +166,7 @@ async function untilDispatched(resource: Resource, deps: CarryOut): Promise<Deep
     if (clock.now() >= untilMs)
       throw new FlotillaError(
         "Adopt",
-        `the hub has made ${current.length} of ${works.length} copies of ${titleOf(resource.template)} after ${waitMs / 1000} s: ${await scheduling(resource, deps)}; no member was touched, and the same command goes on from here`,
+        `the hub created ${current.length} of ${works.length} works for ${titleOf(resource.template)} within ${waitMs / 1000} s: ${await scheduling(resource, deps)}; no member was changed; run the same command again to continue`,
       );
     await sleep(clock, LOOK_MS, signal);
   }
@@ -175,7 +175,7 @@ async function untilDispatched(resource: Resource, deps: CarryOut): Promise<Deep
 async function scheduling(resource: Resource, deps: CarryOut): Promise<string> {
   return (
     findCondition((await bindingOf(resource, deps))?.status?.conditions ?? [], "Scheduled")?.message ??
-    "no policy has it yet"
+    "no policy matches it yet"
   );
 }
 
@@ -193,7 +193,7 @@ function bindingOf(
   );
 }
 
-/** The last look before a member is touched: the real Works, and what runs now. */
+/** The last check before a member changes: compares the real Works with what runs now. */
 async function check(resource: Resource, works: readonly DeepReadonly<Work>[], deps: CarryOut): Promise<void> {
   const copies = (await Promise.all(resource.copies.map((copy) => readAgain(resource, copy, deps)))) as [
     Copy,
@@ -208,11 +208,11 @@ async function check(resource: Resource, works: readonly DeepReadonly<Work>[], d
   if (isRefused(outlook) && !deps.force)
     throw new FlotillaError(
       "Adopt",
-      `${describeRefusal(outlook)}; no member was touched. Delete the template on the hub, which members do not notice while it has ${UNMANAGED}, and adopt it again`,
+      `${describeRefusal(outlook)}; no member was changed. Delete the template on the hub, which does not affect members while it has ${UNMANAGED}, and adopt it again`,
     );
 }
 
-/** A template that is let through goes to all of its members, and nobody has looked at the others. */
+/** A released template is propagated to all of its members, including members that were not compared. */
 async function elsewhere(resource: Resource, deps: CarryOut): Promise<string[]> {
   const template = await deps.client.get(
     resource.kind,
@@ -227,14 +227,16 @@ async function elsewhere(resource: Resource, deps: CarryOut): Promise<string[]> 
       .map(({ name }) => name)
       .filter((name) => !known.has(name)),
   );
-  return others.size > 0 ? [`it goes to ${[...others].join(", ")} too; name all of its members in --from`] : [];
+  return others.size > 0
+    ? [`it is also propagated to ${[...others].join(", ")}; list all of its members in --from`]
+    : [];
 }
 
 async function readAgain(resource: Resource, copy: Copy, { readers }: CarryOut): Promise<Copy> {
   const { cluster, object } = copy;
   const now = await readers.get(cluster)?.get(resource.kind, keyOf(resource));
   if (now?.metadata.uid !== object.metadata.uid)
-    throw new FlotillaError("Adopt", `${titleOf(object)} was deleted on ${cluster} in the meantime`);
+    throw new FlotillaError("Adopt", `${titleOf(object)} was deleted on ${cluster} during the adoption`);
   return { ...copy, object: now ?? object };
 }
 
@@ -250,12 +252,12 @@ async function untilDelivered(resource: Resource, deps: CarryOut): Promise<Adopt
       const reasons = await Promise.all(
         waiting.map(
           async ({ cluster }) =>
-            `${cluster}: ${findCondition((await workOf(client, resource, cluster, signal))?.status?.conditions ?? [], "Applied")?.message ?? "nothing is heard of its Work yet"}`,
+            `${cluster}: ${findCondition((await workOf(client, resource, cluster, signal))?.status?.conditions ?? [], "Applied")?.message ?? "its Work has no status yet"}`,
         ),
       );
       throw new FlotillaError(
         "Adopt",
-        `${titleOf(resource.template)} is not in the hub's hands after ${waitMs / 1000} s: ${reasons.join("; ")}. The hub goes on trying`,
+        `${titleOf(resource.template)} is not managed by the hub after ${waitMs / 1000} s: ${reasons.join("; ")}. The hub keeps retrying`,
       );
     }
     await sleep(clock, LOOK_MS, signal);

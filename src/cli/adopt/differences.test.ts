@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { findDifferences, formatSteps, keepingOverrider, valueAt } from "./differences.ts";
 
-test("differences are found field by field; lists of another length differ as a whole", () => {
+test("differences are reported per field; lists of different lengths differ as a whole", () => {
   const before = {
     spec: { replicas: 2, template: { containers: [{ name: "web", image: "a" }] }, args: ["x"], gone: 1 },
   };
@@ -17,19 +17,19 @@ test("differences are found field by field; lists of another length differ as a 
   ]);
 });
 
-test("no value is the same as none, but an empty one says something", () => {
+test("a null field equals a missing one, but an empty value is a difference", () => {
   expect(findDifferences({ metadata: { creationTimestamp: null } }, { metadata: {} })).toEqual([]);
   expect(findDifferences({ volume: { emptyDir: {} } }, { volume: {} })).toHaveLength(1);
 });
 
-test("keys such as __proto__ are ordinary", () => {
+test("keys such as __proto__ are compared like any other", () => {
   const hostile = JSON.parse('{"data": {"__proto__": "x"}}') as object;
 
   expect(findDifferences(hostile, { data: {} })).toEqual([{ steps: ["data", "__proto__"], before: "x" }]);
   expect(valueAt({}, ["constructor"])).toBeUndefined();
 });
 
-test("places are shown as people write them", () => {
+test("paths are formatted with dots and indexes", () => {
   expect(formatSteps(["spec", "containers", "0", "image"])).toBe("spec.containers[0].image");
   expect(formatSteps(["metadata", "labels", "app.kubernetes.io/name"])).toBe("metadata.labels[app.kubernetes.io/name]");
 });
@@ -47,6 +47,6 @@ test.each([
     { steps: ["data", "a"], after: "y" },
     { path: "/data/a", operator: "remove" },
   ],
-])("an overrider leaves the member what it has (%#)", (difference, want) => {
+])("an overrider keeps the member's value (%#)", (difference, want) => {
   expect(keepingOverrider(difference)).toEqual(want);
 });

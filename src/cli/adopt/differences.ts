@@ -1,4 +1,6 @@
-/** What differs between what a member has and what it would have, field by field; and the same as overriders. Pure. */
+/**
+ * Compares a member's object with its desired state field by field, and converts the differences to overriders. Pure.
+ */
 import type { PlaintextOverrider } from "../../api/index.ts";
 import { equalJson, isObject } from "../../base/index.ts";
 import type { DeepReadonly, Json } from "../../base/index.ts";
@@ -6,15 +8,15 @@ import type { DeepReadonly, Json } from "../../base/index.ts";
 export interface Difference {
   /** Keys and positions: `["spec", "template", "spec", "containers", "0", "image"]`. */
   steps: readonly string[];
-  /** What the member has; unset where the field is not there. */
+  /** The member's value; unset where it lacks the field. */
   before?: Json;
   after?: Json;
 }
 
-/** Manifests that a server takes are less deep; what lies below is compared as a whole. */
+/** Manifests that an API server accepts are less deep; deeper values are compared as a whole. */
 const MAX_DEPTH = 64;
 
-/** A field without a value is the same as none. */
+/** A null field equals a missing one. */
 export function findDifferences(before: DeepReadonly<unknown>, after: DeepReadonly<unknown>): Difference[] {
   const found: Difference[] = [];
   walk([], before, after);
@@ -44,7 +46,7 @@ export function findDifferences(before: DeepReadonly<unknown>, after: DeepReadon
 const own = (object: Readonly<Record<string, unknown>>, key: string): unknown =>
   Object.hasOwn(object, key) ? object[key] : undefined;
 
-/** The value at a place; undefined where there is none. */
+/** The value at a path; undefined where there is none. */
 export function valueAt(object: unknown, steps: readonly string[]): unknown {
   let value = object;
   for (const step of steps) {
@@ -54,7 +56,7 @@ export function valueAt(object: unknown, steps: readonly string[]): unknown {
   return value;
 }
 
-/** `spec.template.spec.containers[0].image`; a key with dots in it is set apart. */
+/** `spec.template.spec.containers[0].image`; a key that contains dots is quoted. */
 export function formatSteps(steps: readonly string[]): string {
   return steps.reduce(
     (path, step) =>
@@ -63,7 +65,7 @@ export function formatSteps(steps: readonly string[]): string {
   );
 }
 
-/** The overrider that leaves the member what it has. */
+/** The overrider that keeps the member's value. */
 export function keepingOverrider({ steps, before, after }: Difference): PlaintextOverrider {
   const path = steps.map((step) => `/${step.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
   if (before === undefined) return { path, operator: "remove" };

@@ -1,6 +1,6 @@
 /**
- * What the hub knows of an object already: nothing, a template that is held back, one that is under way, or all of it.
- * Reads only.
+ * Reads how far an object has been adopted: no template, a held-back template, a template whose Works are pending, or
+ * fully adopted. Read-only.
  */
 import { executionNamespace, Work, workName } from "../../api/index.ts";
 import { FlotillaError } from "../../base/index.ts";
@@ -14,8 +14,8 @@ import type { Found } from "./select.ts";
 import { UNMANAGED } from "./strip.ts";
 
 /**
- * `held`: its objects are left alone until the annotation goes. `underway`: Works are there, and not yet carried out
- * everywhere.
+ * `held`: the template's objects are not applied until the annotation is removed. `underway`: Works exist but are not
+ * applied everywhere yet.
  */
 export type Known = { state: "absent" } | { state: "held" | "underway" | "adopted"; template: Live };
 
@@ -23,7 +23,9 @@ const MANAGED = "karmada.io/managed";
 const WORK_NAMESPACE = "work.karmada.io/namespace";
 const WORK_NAME = "work.karmada.io/name";
 
-/** Throws for an object that is on the hub and goes elsewhere, and unless `force` for one that another hub has. */
+/**
+ * Throws for a template that is propagated to other members, and unless `force` for an object that another hub manages.
+ */
 export async function knownOf(
   client: Client,
   found: Found,
@@ -38,7 +40,7 @@ export async function knownOf(
     if (other && !options.force)
       throw new FlotillaError(
         "Adopt",
-        `${title} on ${other.cluster} is in the hands of a hub already (${ownerOf(other.object)}), and this hub has no template of it; let it go there first, or adopt it with --force`,
+        `${title} on ${other.cluster} is already managed by a hub (${ownerOf(other.object)}) and this hub has no template for it; release it there first, or adopt it with --force`,
       );
     return { state: "absent" };
   }
@@ -51,7 +53,7 @@ export async function knownOf(
   if (without.length > 0)
     throw new FlotillaError(
       "Adopt",
-      `${title} is on the hub and does not go to ${without.join(", ")}; a policy with conflictResolution Overwrite takes it there ('flotilla plan' shows what that changes), or delete the template, which a policy with preserveResourcesOnDeletion survives, and adopt it from all members at once`,
+      `${title} exists on the hub and is not propagated to ${without.join(", ")}; either use a policy with conflictResolution Overwrite to propagate it there ('flotilla plan' shows what that changes), or delete the template, with preserveResourcesOnDeletion set in its policy, and adopt it from all members at once`,
     );
   return { state: copies.every((copy) => isDelivered(found, copy)) ? "adopted" : "underway", template };
 }
@@ -70,7 +72,7 @@ export function workOf(
   );
 }
 
-/** Whether the member's object says that this hub's Work brought it. */
+/** Whether the member's object was applied from this hub's Work. */
 export function isDelivered(found: Found, { cluster, object }: Copy): boolean {
   const { labels, annotations } = object.metadata;
   return (

@@ -21,7 +21,7 @@ const cases: Record<
 > = {
   "a label of the object": { path: "metadata.labels.team", object: underWay, want: true },
   "a budget": { path: "spec.updateStrategy.maxUnavailable", before: "20%", after: 1, object: underWay, want: true },
-  "a budget of scaling": {
+  "a scaling budget": {
     path: "spec.scaleStrategy.maxUnavailable",
     before: 3,
     after: 2,
@@ -30,7 +30,7 @@ const cases: Record<
   },
   "the pod template": { path: "spec.template.spec.containers.0.image", object: rolledOut, want: false },
   replicas: { path: "spec.replicas", before: 4, after: 3, object: rolledOut, want: false },
-  "replicas that an autoscaler decides": {
+  "replicas managed by an autoscaler": {
     path: "spec.replicas",
     before: 4,
     after: 3,
@@ -40,24 +40,24 @@ const cases: Record<
   },
   ordinals: { path: "spec.reserveOrdinals", object: rolledOut, want: false },
   "the data of a ConfigMap": { path: "data.mode", object: rolledOut, want: false },
-  "a field that nobody knows": { path: "spec.updateStrategy.newField", object: rolledOut, want: false },
+  "an unknown field": { path: "spec.updateStrategy.newField", object: rolledOut, want: false },
   "a partition when nothing is being updated": { path: PARTITION, before: 3, after: 0, object: rolledOut, want: true },
   "a partition in the middle of a release": { path: PARTITION, before: 3, after: 2, object: underWay, want: false },
-  "a partition before the controller has seen the object": {
+  "a partition that the controller has not observed": {
     path: PARTITION,
     before: 3,
     after: 2,
     object: unseen,
     want: false,
   },
-  "a partition that holds back the same pods in other words": {
+  "a partition that holds back the same pods, written differently": {
     path: PARTITION,
     before: 4,
     after: "100%",
     object: underWay,
     want: true,
   },
-  "a partition that is no number": { path: PARTITION, before: "some", after: 4, object: underWay, want: false },
+  "a partition that is not a number": { path: PARTITION, before: "some", after: 4, object: underWay, want: false },
 };
 for (const [what, { path, before, after, object, isAutoscaled, want }] of Object.entries(cases)) {
   test(`${what} ${want ? "leaves what runs as it is" : "may change what runs"}`, () => {

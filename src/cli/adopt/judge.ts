@@ -1,6 +1,6 @@
 /**
- * Whether a difference leaves everything that runs on a member as it is. What cannot be shown to be harmless is not:
- * the template is made of what runs, so that little should differ at all. Pure.
+ * Decides whether a difference leaves everything that runs on a member unchanged. A difference counts as harmful unless
+ * it is known to be harmless: the template is built from what runs, so few differences should exist. Pure.
  */
 import type { Json } from "../../base/index.ts";
 import { keptPods } from "../../interpreter/index.ts";
@@ -9,7 +9,7 @@ import type { Difference } from "./differences.ts";
 import type { Live } from "./member-reader.ts";
 import type { Copy } from "./merge-copies.ts";
 
-/** How fast pods are replaced once there is something to replace them with. */
+/** How fast pods are replaced during an update. */
 const PACE = /^spec\.(updateStrategy|scaleStrategy)(\.rollingUpdate)?\.(maxUnavailable|maxSurge)$/;
 const PARTITION = /^spec\.updateStrategy(\.rollingUpdate)?\.partition$/;
 
@@ -20,12 +20,12 @@ export function isHarmless(
   const { steps } = difference;
   if (steps[0] === "metadata") return true;
   const path = steps.join(".");
-  // The hub leaves replicas to an autoscaler.
+  // The hub leaves replicas to the autoscaler.
   if (path === "spec.replicas") return isAutoscaled;
   return PACE.test(path) || (PARTITION.test(path) && (isRolledOut(live) || holdsBackAlike(difference, live)));
 }
 
-/** No pod waits for another revision, so that nothing follows from how many are held back. */
+/** No pod waits for another revision, so the partition has no effect. */
 function isRolledOut(live: Live): boolean {
   const status = (name: string): unknown => valueAt(live, ["status", name]);
   const seen = status("observedGeneration");

@@ -12,7 +12,7 @@ const kind = dynamicKind({
 });
 const PROXY = "/apis/cluster.karmada.io/v1alpha1/clusters/oslo/proxy";
 
-/** A hub that gives these answers and remembers what it was asked. */
+/** A fake hub that returns these responses and records the requests. */
 function readerOf(answers: Record<string, { status?: number; body: unknown }>): {
   reader: MemberReader;
   asked: string[];
@@ -33,7 +33,7 @@ function readerOf(answers: Record<string, { status?: number; body: unknown }>): 
   return { reader: createMemberReader({ raw }, "oslo", new AbortController().signal), asked };
 }
 
-test("an object is read through the proxy of its Cluster; one that is not there is undefined", async () => {
+test("an object is read through its Cluster's proxy; a missing one is undefined", async () => {
   const { reader, asked } = readerOf({
     "/apis/apps/v1/namespaces/shop/deployments/web": { body: { kind: "Deployment" } },
   });
@@ -43,7 +43,7 @@ test("an object is read through the proxy of its Cluster; one that is not there 
   expect(asked[0]).toBe(`${PROXY}/apis/apps/v1/namespaces/shop/deployments/web`);
 });
 
-test("a list is read page by page, and its items say what they are", async () => {
+test("a list is read page by page, and its items get apiVersion and kind", async () => {
   const path = "/apis/apps/v1/namespaces/shop/deployments?limit=500&labelSelector=app%3Dweb";
   const { reader } = readerOf({
     [path]: { body: { metadata: { continue: "x" }, items: [{ metadata: { name: "a" } }] } },
@@ -55,7 +55,7 @@ test("a list is read page by page, and its items say what they are", async () =>
   expect(items).toEqual(["a", "b"].map((name) => ({ apiVersion: "apps/v1", kind: "Deployment", metadata: { name } })));
 });
 
-test("a kind is served in the versions that list it, and in no other of its group", async () => {
+test("a kind is served only in the versions whose discovery lists it", async () => {
   const { reader } = readerOf({
     "/apis/apps/v1": { body: { resources: [{ name: "deployments" }, { name: "deployments/scale" }] } },
     "/apis/apps/v2": { body: { resources: [{ name: "statefulsets" }] } },
@@ -68,13 +68,13 @@ test("a kind is served in the versions that list it, and in no other of its grou
   ]).toEqual([true, false, false]);
 });
 
-test("a failure is told in the member's words, or in those of what stands between", async () => {
+test("a failure quotes the member's message, or the proxy's", async () => {
   const path = "/apis/apps/v1/namespaces/shop/deployments/web";
   const failing = (body: unknown): Promise<unknown> =>
     readerOf({ [path]: { status: 503, body } }).reader.get(kind, { namespace: "shop", name: "web" });
 
   await expect(failing({ kind: "Status", message: "the member sleeps" })).rejects.toThrow(
-    `reading ${path} on oslo through the hub: the member sleeps; 'flotilla doctor --clusters oslo' says more`,
+    `reading ${path} on oslo through the hub: the member sleeps; run 'flotilla doctor --clusters oslo' for details`,
   );
   await expect(failing("bad gateway")).rejects.toThrow("it answered 503: bad gateway");
 });

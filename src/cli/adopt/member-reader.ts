@@ -1,6 +1,6 @@
 /**
- * Reads one member's objects through the hub's cluster proxy, so that whoever adopts needs no credentials of the
- * member. Writes nothing.
+ * Reads one member's objects through the hub's cluster proxy, so that the user needs no credentials for the member.
+ * Read-only.
  */
 import { formatApiVersion } from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
@@ -17,19 +17,19 @@ export type Live = DeepReadonly<KubernetesObject>;
 export interface MemberReader {
   /** Undefined when the member does not have it. */
   get(kind: AnyKind, key: { namespace?: string; name: string }): Promise<Live | undefined>;
-  /** Of a namespace, where the kind has one. */
+  /** Lists one namespace, if the kind is namespaced. */
   list(kind: AnyKind, selection: { namespace: string; labelSelector?: string }): Promise<Live[]>;
-  /** Whether the member serves the kind in this version: a group may have it in one of its versions alone. */
+  /** Whether the member serves the kind in this version; a group may serve it in only some of its versions. */
   serves(kind: AnyKind): Promise<boolean>;
 }
 
-/** Lists are asked for in pages: a body has a bound. */
+/** Lists are paginated because response bodies are limited in size. */
 const PAGE = 500;
 
 export function createMemberReader(client: Pick<Client, "raw">, cluster: string, signal: AbortSignal): MemberReader {
   const proxy = proxyPath(cluster);
 
-  /** Undefined for what is not there. */
+  /** Undefined for 404. */
   async function ask(path: string): Promise<JsonObject | undefined> {
     const { status, body } = await client.raw(
       { method: "GET", path: `${proxy}${path}`, cluster: "hub", headers: { accept: "application/json" } },
@@ -44,7 +44,10 @@ export function createMemberReader(client: Pick<Client, "raw">, cluster: string,
       );
     const value: unknown = JSON.parse(text);
     if (!isObject(value))
-      throw new FlotillaError("Member", `reading ${path} on ${cluster} through the hub: the answer is not an object`);
+      throw new FlotillaError(
+        "Member",
+        `reading ${path} on ${cluster} through the hub: the response is not a JSON object`,
+      );
     return value;
   }
 
@@ -69,7 +72,7 @@ export function createMemberReader(client: Pick<Client, "raw">, cluster: string,
           ...(next && { continue: next }),
         };
         const page = await ask(`${resourcePath(collection(kind, namespace))}${queryText(query)}`);
-        // The items of a list do not repeat what they are.
+        // List items carry no apiVersion and kind.
         for (const item of Array.isArray(page?.["items"]) ? page["items"].filter(isObject) : [])
           items.push({
             ...item,

@@ -23,32 +23,32 @@ const specOf = ({ template }: Merged): unknown => (template as { spec?: unknown 
 
 const rolling = (more: object): object => ({ updateStrategy: { rollingUpdate: more } });
 const cases: Record<string, { objects: KubernetesObject[]; scope?: "cluster"; want: object }> = {
-  "one member's object is the template": {
+  "one member's object becomes the template": {
     objects: [make("CloneSet", { replicas: 6, ...rolling({ partition: 9 }) })],
     want: { replicas: 6, ...rolling({ partition: 9 }) },
   },
-  "replicas, partition and budgets add up": {
+  "replicas, partitions and budgets are summed": {
     objects: [
       make("CloneSet", { replicas: 6, ...rolling({ partition: 3, maxUnavailable: 2 }) }),
       make("CloneSet", { replicas: 4, ...rolling({ partition: 2, maxUnavailable: 1 }) }),
     ],
     want: { replicas: 10, ...rolling({ partition: 5, maxUnavailable: 3 }) },
   },
-  "a partition counts no more pods than its member has": {
+  "a partition counts at most the pods its member has": {
     objects: [
       make("CloneSet", { replicas: 6, ...rolling({ partition: 100 }) }),
       make("CloneSet", { replicas: 4, ...rolling({ partition: 0 }) }),
     ],
     want: { replicas: 10, ...rolling({ partition: 6 }) },
   },
-  "percentages stay": {
+  "percentages are kept": {
     objects: [
       make("CloneSet", { replicas: 6, ...rolling({ partition: "50%" }) }),
       make("CloneSet", { replicas: 4, ...rolling({ partition: "50%" }) }),
     ],
     want: { replicas: 10, ...rolling({ partition: "50%" }) },
   },
-  "only replicas add up where each cluster counts for itself": {
+  "with cluster scope only replicas are summed": {
     objects: [
       make("CloneSet", { replicas: 6, ...rolling({ partition: 3 }) }),
       make("CloneSet", { replicas: 4, ...rolling({ partition: 3 }) }),
@@ -56,18 +56,18 @@ const cases: Record<string, { objects: KubernetesObject[]; scope?: "cluster"; wa
     scope: "cluster",
     want: { replicas: 10, ...rolling({ partition: 3 }) },
   },
-  "ordinals that every member leaves free are withheld": {
+  "ordinals that every member reserves are reserved": {
     objects: [
       make("StatefulSet", { replicas: 3, reserveOrdinals: [7] }),
       make("StatefulSet", { replicas: 2, reserveOrdinals: ["0-2", 7] }),
     ],
     want: { replicas: 5, reserveOrdinals: [7] },
   },
-  "ordinals that another member runs are not": {
+  "ordinals that another member runs are not reserved": {
     objects: [make("StatefulSet", { replicas: 2, reserveOrdinals: ["0-2"] }), make("StatefulSet", { replicas: 3 })],
     want: { replicas: 5 },
   },
-  "a set that keeps an order updates one pod at a time, however many members it is on": {
+  "an ordered set updates one pod at a time, on any number of members": {
     objects: [
       make("StatefulSet", { replicas: 2, ...rolling({ maxUnavailable: 1 }) }),
       make("StatefulSet", { replicas: 3, ...rolling({ maxUnavailable: 1 }) }),
@@ -81,7 +81,7 @@ for (const [behaviour, { objects, scope, want }] of Object.entries(cases)) {
   });
 }
 
-test("the budgets of a kind that is not divided stay each member's own", async () => {
+test("the budgets of a kind that is not divided stay per member", async () => {
   const deployment = (replicas: number): KubernetesObject =>
     makeDeployment("shop/web")
       .replicas(replicas)
@@ -97,7 +97,7 @@ test("the budgets of a kind that is not divided stay each member's own", async (
   ]);
 });
 
-test("what has no replicas is the first member's", async () => {
+test("an object without replicas is taken from the first member", async () => {
   const merged = await merge([
     {
       apiVersion: "v1",

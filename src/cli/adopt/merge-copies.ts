@@ -1,7 +1,7 @@
 /**
- * One template for the fleet, made of what several members run: replicas, a partition and budgets add up, so that the
- * division gives each member its own part back. Everything else is taken from the first member; where another differs,
- * the plan shows it. Pure, but for the rules of the kind, which may be a user's.
+ * Builds one fleet template from the copies on several members. Replicas, the partition and budgets are summed, so that
+ * dividing them gives each member its own share back. All other fields come from the first member; the plan shows where
+ * other members differ. Pure, except for the interpreter rules of the kind, which may be user-defined.
  */
 import { copy, isObject, setOwn } from "../../base/index.ts";
 import type { Json, Mutable } from "../../base/index.ts";
@@ -16,7 +16,7 @@ import type { Manifest } from "./strip.ts";
 export interface Copy {
   cluster: string;
   object: Live;
-  /** An autoscaler of the member decides how many replicas it has, and goes on doing so. */
+  /** An autoscaler on the member controls the replica count, and continues to. */
   isAutoscaled?: boolean;
 }
 
@@ -38,11 +38,12 @@ const BUDGETS = [
   ]),
 ];
 const RESERVED = ["spec", "reserveOrdinals"];
-/** More are not given ordinals by the division either. */
+/** The division assigns no more ordinals than this either. */
 const MAX_ORDINALS = 100_000;
 
 /**
- * `scope` says whether the numbers count pods of the fleet or of each cluster; unset is what the object itself says.
+ * `scope` defines whether the numbers count pods of the fleet or of each cluster; unset uses the object's own
+ * annotation.
  */
 export async function mergeCopies(
   copies: readonly [Copy, ...Copy[]],
@@ -86,7 +87,7 @@ function withSums(template: Mutable<Manifest>, copies: readonly Copy[], sizes: r
       steps,
       numbersAt(steps)?.reduce((sum, kept, index) => sum + Math.min(kept, sizes[index] ?? 0), 0),
     );
-  // One pod at a time is what a set that keeps an order is allowed, in the fleet as on a member.
+  // An ordered set may update one pod at a time, both in the fleet and on a member.
   const isOrdered =
     template.kind === "StatefulSet" && valueAt(template, ["spec", "podManagementPolicy"]) !== "Parallel";
   for (const steps of isOrdered ? [] : BUDGETS)
@@ -100,7 +101,9 @@ function withSums(template: Mutable<Manifest>, copies: readonly Copy[], sizes: r
   return template;
 }
 
-/** What every member leaves free is withheld by the owner; what only some do, another member runs. */
+/**
+ * Ordinals that every member reserves are reserved by the user. Ordinals that only some reserve run on another member.
+ */
 function commonOrdinals(lists: readonly unknown[]): Json[] {
   const [first, ...others] = lists.map(ordinalsIn);
   return [...(first ?? [])].filter((ordinal) => others.every((each) => each.has(ordinal)));
@@ -116,7 +119,7 @@ function ordinalsIn(list: unknown): Set<number> {
   return ordinals;
 }
 
-/** Only where the template has the field: nothing is added to it. */
+/** Only where the template has the field; never adds one. */
 function replaceAt(object: unknown, steps: readonly string[], value: Json | undefined): void {
   const parent = valueAt(object, steps.slice(0, -1));
   const last = steps.at(-1) ?? "";

@@ -1,4 +1,7 @@
-/** What adopting would change on each member: the copies that the hub would send, held against what the members run. */
+/**
+ * Compares the copies that the hub would send with what the members run, to predict what adopting would change on each
+ * member.
+ */
 import { clusterNameOf } from "../../api/index.ts";
 import type { PlaintextOverrider, Work } from "../../api/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
@@ -12,43 +15,43 @@ import type { Found } from "./select.ts";
 import { strip } from "./strip.ts";
 import type { Manifest } from "./strip.ts";
 
-/** An object that is adopted, with what the hub gets for it. */
+/** An adopted object, with what the hub creates for it. */
 export interface Resource extends Found {
   template: Manifest;
   /** By member; unset for kinds that run no replicas. */
   replicas?: ReadonlyMap<string, number>;
-  /** The hub has its template: nothing is made for it. */
+  /** The hub has its template already, so none is created. */
   isKnown: boolean;
-  /** What it is adopted for; set on dependencies. */
+  /** The object that depends on it; set on dependencies. */
   neededBy?: string;
   policy?: JsonObject;
   overrides?: JsonObject;
-  /** What that leaves each member. */
+  /** The overriders that keep each member's values. */
   kept?: ReadonlyMap<string, readonly PlaintextOverrider[]>;
 }
 
 export interface MemberOutlook {
   cluster: string;
   replicas?: number;
-  /** What differs and leaves everything that runs as it is. */
+  /** Differences that leave everything that runs unchanged. */
   harmless: readonly Difference[];
-  /** What may change what runs. */
+  /** Differences that may change what runs. */
   refused: readonly Difference[];
-  /** What else is not as it should be. */
+  /** Any other problem on the member. */
   problem?: string;
 }
 
 export interface Outlook {
   resource: Resource;
   members: readonly MemberOutlook[];
-  /** What keeps the hub from taking it to members as it should. */
+  /** Why the hub would not propagate it as required. */
   problems: readonly string[];
 }
 
 export const isRefused = ({ members, problems }: Outlook): boolean =>
   problems.length > 0 || members.some(({ refused, problem }) => refused.length > 0 || problem !== undefined);
 
-/** `works` are those of the object, planned or real. */
+/** `works` are the object's works, planned or real. */
 export async function outlookOf(
   resource: Resource,
   works: readonly DeepReadonly<Work>[],
@@ -71,7 +74,7 @@ export async function outlookOf(
       cluster,
       harmless: [],
       refused: [],
-      problem: "it is not there and would be made",
+      problem: "it does not exist and would be created",
     }));
   return { resource, members: [...members, ...more], problems };
 }
@@ -85,8 +88,8 @@ async function memberOutlook(
   const { cluster, object } = copy;
   const count = replicas?.get(cluster);
   const head = { cluster, replicas: count };
-  if (!planned) return { ...head, harmless: [], refused: [], problem: "no policy takes it there" };
-  // A member's copy never has a time to live: nothing that ran to its end is made again.
+  if (!planned) return { ...head, harmless: [], refused: [], problem: "no policy propagates it there" };
+  // A member's copy never has a TTL, so that finished Jobs are not created again.
   const differences = findDifferences(
     withoutTimeToLive(strip(object)),
     strip(await interpreter.retain(planned, object)),

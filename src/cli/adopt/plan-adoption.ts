@@ -1,6 +1,6 @@
 /**
- * Decides what the hub gets for objects that members run, and looks ahead at what that would change there: the hub's
- * own matcher, scheduler, division and overrides answer, in a dry run. Writes nothing.
+ * Decides which objects the hub gets for workloads that members run, and predicts with a dry run of the hub's own
+ * matcher, scheduler, division and overrides what that would change on the members. Read-only.
  */
 import { Namespace, ResourceInterpreterCustomization } from "../../api/index.ts";
 import { FlotillaError } from "../../base/index.ts";
@@ -26,32 +26,32 @@ import type { Manifest } from "./strip.ts";
 
 export interface AdoptionOptions {
   readers: Readers;
-  /** Adopt what the objects need, too. */
+  /** Adopt the objects' dependencies too. */
   deps: boolean;
-  /** Leave members what differs between them, by an OverridePolicy. */
+  /** Keep differences between members with an OverridePolicy. */
   overrides: boolean;
   force: boolean;
   scope?: "cluster" | "fleet";
-  /** A policy that is there; unset makes one for each object. */
+  /** An existing policy; if unset, one is created per object. */
   policy?: string;
 }
 
 export interface AdoptionPlan {
-  /** What is needed comes before what needs it. */
+  /** Dependencies come before their dependents. */
   outlooks: readonly Outlook[];
-  /** Objects that are adopted already. */
+  /** Objects that are already adopted. */
   adopted: readonly string[];
   notes: readonly string[];
 }
 
-/** An object needs this many others at most; more are a mistake in its template. */
+/** The most dependencies one object may have; more indicate a mistake in its template. */
 const MAX_NEEDED = 500;
-/** One finds what differs, the other what an override policy that is replaced has kept until now. */
+/** The first pass finds the differences, the second what a replaced override policy has kept until now. */
 const OVERRIDE_PASSES = 2;
-/** On a template that a policy has. */
+/** Set on a template that a policy has claimed. */
 const CLAIMS = ["propagationpolicy.karmada.io/permanent-id", "clusterpropagationpolicy.karmada.io/permanent-id"];
 
-/** The rules that the hub divides and reads objects by. */
+/** Loads the interpreter rules of the hub. */
 export async function readInterpreter(client: Client, clock: Clock, signal: AbortSignal): Promise<HubInterpreter> {
   const { items } = await client.list(ResourceInterpreterCustomization, { cluster: "hub", signal });
   return createHubInterpreter({ customizations: items }, clock);
@@ -78,7 +78,7 @@ export async function planAdoption(
       if (!byTitle.has(titleOfFound(needed))) byTitle.set(titleOfFound(needed), needed);
     byTitle.set(titleOfFound(each), resource);
   }
-  // What was named itself has a policy of its own, also when another needs it.
+  // An object named on the command line gets its own policy, even if another object depends on it.
   const resources = [...byTitle.values()];
   if (resources.length === 0) return { outlooks: [], adopted, notes };
   await checkNamespaces(client, resources, signal);
@@ -100,14 +100,14 @@ async function resourceOf(
   if (known.state === "adopted") return "adopted";
   const { template, replicas } = await mergeCopies(found.copies, interpreter, scope);
   const head = { ...found, replicas };
-  // An earlier run may have been stopped before its policy had the template.
+  // An earlier run may have stopped before its policy claimed the template.
   if (known.state !== "absent" && (known.state !== "held" || isClaimed(known.template)))
     return { ...head, template: strip(known.template), isKnown: true };
   const idle = found.copies.length > 1 ? found.copies.find(({ cluster }) => replicas?.get(cluster) === 0) : undefined;
   if (idle)
     throw new FlotillaError(
       "Adopt",
-      `${titleOfFound(found)} has no replicas on ${idle.cluster}, so there is nothing to weigh it by; leave ${idle.cluster} out of --from`,
+      `${titleOfFound(found)} has no replicas on ${idle.cluster}, so its weight there is unknown; leave ${idle.cluster} out of --from`,
     );
   const isKnown = known.state !== "absent";
   if (policy !== undefined) return { ...head, template: withOverwrite(template), isKnown };
@@ -122,7 +122,7 @@ async function resourceOf(
 
 const isClaimed = ({ metadata: { labels = {} } }: Live): boolean => CLAIMS.some((claim) => labels[claim]);
 
-/** A policy that is there may not take over what members have; the template says that it may. */
+/** An existing policy may not overwrite members' objects; the template's annotation allows it. */
 function withOverwrite(template: Manifest): Manifest {
   return {
     ...template,
@@ -133,7 +133,7 @@ function withOverwrite(template: Manifest): Manifest {
   };
 }
 
-/** The objects that a resource needs and its members have. */
+/** The dependencies of a resource that its members have. */
 async function neededBy(
   client: Client,
   resource: Resource,
@@ -147,18 +147,17 @@ async function neededBy(
   if (references.length > MAX_NEEDED)
     throw new FlotillaError(
       "Adopt",
-      `${titleOf(resource.template)} needs ${references.length} objects, more than the ${MAX_NEEDED} that are adopted with one; adopt it without --deps`,
+      `${titleOf(resource.template)} depends on ${references.length} objects, more than the limit of ${MAX_NEEDED}; adopt it without --deps`,
     );
   if (!deps) {
     if (references.length > 0)
       notes.push(
-        `${titleOf(resource.template)} needs ${references.map(({ kind, name }) => `${kind} ${name}`).join(", ")}, which the members keep for themselves; --deps adopts them too`,
+        `${titleOf(resource.template)} depends on ${references.map(({ kind, name }) => `${kind} ${name}`).join(", ")}, which stay unmanaged on the members; --deps adopts them too`,
       );
     return [];
   }
   for (const { kind, labelSelector } of all)
-    if (labelSelector)
-      notes.push(`${titleOf(resource.template)} needs ${kind}s by their labels; adopt these by themselves`);
+    if (labelSelector) notes.push(`${titleOf(resource.template)} selects ${kind}s by label; adopt them separately`);
   const kinds = createKindResolver({ client, cluster: "hub" });
   const own: Readers = new Map(
     [...readers].filter(([cluster]) => resource.copies.some((copy) => copy.cluster === cluster)),
@@ -167,7 +166,7 @@ async function neededBy(
   for (const { apiVersion, kind: name, namespace, name: object = "" } of references) {
     const kind = await kinds.resolve({ apiVersion, kind: name });
     const found = await findNeeded(kind, { namespace: namespace || undefined, name: object }, own);
-    if (!found) notes.push(`${titleOf(resource.template)} names ${name} ${object}, which no member has`);
+    if (!found) notes.push(`${titleOf(resource.template)} refers to ${name} ${object}, which no member has`);
     else if (!isClustersOwn(found.copies[0].object)) {
       const known = await knownOf(client, found, { force, isNeeded: true }, signal);
       const template =
@@ -178,18 +177,21 @@ async function neededBy(
   return needed;
 }
 
-/** A dry run needs the namespace; and making one is a decision, because the hub's namespaces go to every member. */
+/**
+ * A dry run needs the namespace. Creating it is left to the user, because the hub propagates its namespaces to every
+ * member.
+ */
 async function checkNamespaces(client: Client, resources: readonly Resource[], signal: AbortSignal): Promise<void> {
   for (const namespace of new Set(resources.flatMap(({ template }) => template.metadata.namespace ?? []))) {
     if (!(await find(client, Namespace, { cluster: "hub", name: namespace }, { signal })))
       throw new FlotillaError(
         "NoNamespace",
-        `namespace ${namespace} is not on the hub; make it first with 'kubectl create namespace ${namespace}', which gives it to every member and changes none that has it`,
+        `namespace ${namespace} does not exist on the hub; create it with 'kubectl create namespace ${namespace}', which creates it on every member that lacks it and changes no existing one`,
       );
   }
 }
 
-/** In the order in which they are applied: when the template comes, everything that decides about it is there. */
+/** In apply order: everything that affects the template exists before the template. */
 export function manifestsOf(resources: readonly Resource[]): JsonObject[] {
   const fresh = resources.filter(({ isKnown }) => !isKnown);
   return [
@@ -228,20 +230,20 @@ async function lookAhead(
   );
 }
 
-/** Whoever else gets the object would move it. */
+/** Another policy that claimed the object would move it. */
 function otherPolicy(resource: Resource, planned: TemplatePlan | undefined, named: string | undefined): string[] {
   if (resource.isKnown || resource.neededBy || planned?.match.outcome !== "matched") return [];
   const { kind, metadata, spec } = planned.match.policy;
   const wanted = named ?? adoptionName(resource);
   if (metadata.name === wanted) return [];
   return [
-    `${kind} ${metadata.name} (priority ${spec.priority ?? 0}) would get it instead of ${wanted}; adopt it with --policy ${metadata.name}, or lower that priority`,
+    `${kind} ${metadata.name} (priority ${spec.priority ?? 0}) would claim it instead of ${wanted}; adopt it with --policy ${metadata.name}, or lower that priority`,
   ];
 }
 
 /**
- * With an override for what would change on a member. Secrets' values are in no other object, and replicas are the
- * policy's.
+ * Adds overrides for fields that would change on a member. Secret values must not appear in any other object, and
+ * replicas are set by the policy.
  */
 function withOverrides({ resource, members }: Outlook): Resource {
   if (resource.isKnown || resource.template.kind === "Secret") return resource;

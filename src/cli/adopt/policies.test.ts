@@ -12,11 +12,11 @@ const kind = dynamicKind({
 });
 const template = makeDeployment("default/nginx").build();
 
-test("the policy has the name that karmadactl promote gives", () => {
+test("the policy has the name that karmadactl promote uses", () => {
   expect(adoptionName({ kind, template })).toBe("nginx-6d7f8d5f5b");
 });
 
-test("one member has all replicas, and several are weighed by what they run", () => {
+test("one member gets all replicas, several are weighted by what they run", () => {
   const placementOf = (replicas: Record<string, number>): unknown =>
     (
       propagationPolicy({
@@ -44,7 +44,7 @@ test("one member has all replicas, and several are weighed by what they run", ()
   });
 });
 
-test("what is in no namespace gets cluster policies", () => {
+test("cluster-scoped objects get cluster policies", () => {
   const roles = dynamicKind({
     group: "rbac.authorization.k8s.io",
     version: "v1",

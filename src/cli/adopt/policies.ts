@@ -1,4 +1,4 @@
-/** The policies that leave an adopted object where it is: on the members that have it, each with what it has. Pure. */
+/** The policies that keep an adopted object on the members that have it, each with its own values. Pure. */
 import { policyName } from "../../api/index.ts";
 import type { PlaintextOverrider } from "../../api/index.ts";
 import type { JsonObject } from "../../base/index.ts";
@@ -14,10 +14,10 @@ export interface PolicyInput {
   propagateDeps: boolean;
 }
 
-/** On a policy that was made for one template and goes with it. */
+/** Marks a policy that was created for one template and is deleted with it. */
 export const MADE_FOR_ADOPTION = "flotilla.dev/made-for-adoption";
 
-/** The name that `karmadactl promote` gives to its policy, so that both find each other's. */
+/** The name that `karmadactl promote` gives its policy, so that both tools find the same one. */
 export function adoptionName({
   kind: { group, storageVersion, kind },
   template: { metadata },
@@ -27,7 +27,7 @@ export function adoptionName({
 
 export function propagationPolicy(input: PolicyInput): JsonObject {
   const { clusters, replicas, propagateDeps } = input;
-  // One member has all of it, also when it is scaled later.
+  // A single member gets all replicas, even when the object is scaled later.
   const isDivided = replicas !== undefined && clusters.length > 1;
   return {
     ...head(input, "PropagationPolicy"),
@@ -35,7 +35,7 @@ export function propagationPolicy(input: PolicyInput): JsonObject {
       resourceSelectors: [selectorOf(input)],
       ...(propagateDeps && { propagateDeps }),
       conflictResolution: "Overwrite",
-      // What ran before the hub came runs on when the template is deleted.
+      // Workloads that predate the hub keep running when the template is deleted.
       preserveResourcesOnDeletion: true,
       placement: {
         clusterAffinity: { clusterNames: [...clusters] },
@@ -56,7 +56,7 @@ export function propagationPolicy(input: PolicyInput): JsonObject {
   };
 }
 
-/** What each member keeps of its own. */
+/** The override policy that keeps each member's own values. */
 export function overridePolicy(
   input: Pick<PolicyInput, "kind" | "template">,
   byCluster: ReadonlyMap<string, readonly PlaintextOverrider[]>,

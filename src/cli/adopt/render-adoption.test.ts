@@ -31,7 +31,7 @@ const loud: MemberOutlook = {
 };
 const outlook = (...members: MemberOutlook[]): Outlook => ({ resource, members, problems: [] });
 
-test("the outlook says for each member what changes", () => {
+test("the outlook lists the changes per member", () => {
   expect(renderOutlook({ outlooks: [outlook(quiet, paced)], notes: ["mind the gap"] })).toBe(
     [
       "Deployment shop/web: 4 replicas, with PropagationPolicy shop/web-1",
@@ -45,22 +45,22 @@ test("the outlook says for each member what changes", () => {
   );
 });
 
-test("what would change what runs is marked, and told in one sentence", () => {
+test("changes to running workloads are marked, and summarized in one sentence", () => {
   expect(renderOutlook({ outlooks: [outlook(loud)], notes: [] })).toContain(
-    "  ! rome (1): what runs would change\n      ! spec.template.spec.containers[0].image: a → b",
+    "  ! rome (1): running workloads would change\n      ! spec.template.spec.containers[0].image: a → b",
   );
   expect(describeRefusal(outlook(quiet, loud))).toBe(
-    "adopting Deployment shop/web would change what runs: on rome spec.template.spec.containers[0].image: a → b",
+    "adopting Deployment shop/web would change running workloads: on rome spec.template.spec.containers[0].image: a → b",
   );
 });
 
-test("an error names a few of many", () => {
+test("an error names only the first few objects", () => {
   expect(describeRefusals(Array.from({ length: 5 }, () => outlook(loud)))).toMatch(
     /^(adopting Deployment shop\/web would [^;]+; ){3}and 2 more objects$/,
   );
 });
 
-test("what Secrets hold is not shown", () => {
+test("Secret values are not shown", () => {
   const secret: Outlook = {
     resource: { ...resource, template: { apiVersion: "v1", kind: "Secret", metadata: { name: "password" } } },
     members: [{ cluster: "oslo", harmless: [], refused: [{ steps: ["data", "word"], before: "b25l", after: "dHdv" }] }],
@@ -70,16 +70,16 @@ test("what Secrets hold is not shown", () => {
   expect(renderOutlook({ outlooks: [secret], notes: [] }) + describeRefusal(secret)).not.toMatch(/b25l|dHdv/);
 });
 
-test("the advice fits what stands in the way", () => {
+test("the advice matches the problem", () => {
   expect(adviceFor([outlook(loud)])).toContain("--overrides");
   expect(
     adviceFor([outlook({ ...loud, refused: [{ steps: ["spec", "reserveOrdinals"], after: ["0-1"] }] })]),
   ).toContain("--scope cluster");
-  expect(adviceFor([outlook({ ...quiet, problem: "it is not there and would be made" })])).toContain("--force");
+  expect(adviceFor([outlook({ ...quiet, problem: "it does not exist and would be created" })])).toContain("--force");
   expect(adviceFor([{ ...outlook(quiet), problems: ["another policy has it"] }])).toBe("");
 });
 
-test("the result says that everything is as it was, or that it is not", () => {
+test("the result reports whether everything is unchanged", () => {
   expect(
     renderAdopted([
       {
@@ -90,5 +90,5 @@ test("the result says that everything is as it was, or that it is not", () => {
         ],
       },
     ]),
-  ).toBe("Deployment shop/web is adopted\n  oslo (3): as it was\n  rome: has changed; 'flotilla why' says what");
+  ).toBe("Deployment shop/web is adopted\n  oslo (3): as it was\n  rome: changed; run 'flotilla why' for details");
 });

@@ -1,4 +1,4 @@
-/** What adopting would change, and what it did, as text. Pure; what Secrets hold is not shown. */
+/** Renders what adopting would change, and what it changed, as text. Pure; Secret values are not shown. */
 import type { Json } from "../../base/index.ts";
 import { renderField } from "../explain/render-fields.ts";
 import { wrapLines } from "../text-layout.ts";
@@ -10,12 +10,12 @@ import type { MemberOutlook, Outlook } from "./outlook.ts";
 import type { AdoptionPlan } from "./plan-adoption.ts";
 import { titleOf } from "./strip.ts";
 
-/** More is of no use to people. */
+/** More fields would not be read. */
 const MAX_FIELDS = 20;
 const MAX_TOLD = 3;
 const HIDDEN = "(hidden)";
 
-/** Within the columns of a terminal, where there is one. */
+/** Fits the terminal width, if there is one. */
 export function renderOutlook({ outlooks, notes }: Pick<AdoptionPlan, "outlooks" | "notes">, width?: number): string {
   const parts = [
     ...outlooks.map(renderResource),
@@ -31,7 +31,7 @@ function renderResource({ resource, members, problems }: Outlook): string {
   const details = [
     ...(total === undefined ? [] : [`${total} replicas`]),
     ...(neededBy ? [`needed by ${neededBy}`] : []),
-    ...(resource.isKnown ? ["on the hub already"] : []),
+    ...(resource.isKnown ? ["already on the hub"] : []),
     ...(made.length > 0 ? [`with ${made.join(" and ")}`] : []),
   ];
   return [
@@ -44,7 +44,11 @@ function renderResource({ resource, members, problems }: Outlook): string {
 function renderMember(kind: string, { cluster, replicas, harmless, refused, problem }: MemberOutlook): string[] {
   const verdict =
     problem ??
-    (refused.length > 0 ? "what runs would change" : harmless.length > 0 ? "no pod changes" : "nothing changes");
+    (refused.length > 0
+      ? "running workloads would change"
+      : harmless.length > 0
+        ? "no pod changes"
+        : "nothing changes");
   return [
     `  ${refused.length > 0 || problem ? "!" : " "} ${cluster}${replicas === undefined ? "" : ` (${replicas})`}: ${verdict}`,
     ...renderDifferences(kind, refused, "! "),
@@ -79,10 +83,10 @@ export function describeRefusal({ resource, members, problems }: Outlook): strin
       ? [`on ${cluster} ${renderDifference(kind, first)}${refused.length > 1 ? ` and ${refused.length - 1} more` : ""}`]
       : [];
   });
-  return `adopting ${titleOf(resource.template)} would change what runs: ${[...problems, ...reasons].join("; ")}`;
+  return `adopting ${titleOf(resource.template)} would change running workloads: ${[...problems, ...reasons].join("; ")}`;
 }
 
-/** The first few, for an error; the text before it has all of them. */
+/** Names only the first few, for an error; the text printed before it lists all of them. */
 export function describeRefusals(refused: readonly Outlook[]): string {
   const more = refused.length - MAX_TOLD;
   return [...refused.slice(0, MAX_TOLD).map(describeRefusal), ...(more > 0 ? [`and ${more} more objects`] : [])].join(
@@ -90,16 +94,16 @@ export function describeRefusals(refused: readonly Outlook[]): string {
   );
 }
 
-/** What to try, after what stands in the way; nothing where that says so itself. */
+/** What to try next; empty where the problem already states it. */
 export function adviceFor(outlooks: readonly Outlook[]): string {
   const members = outlooks.filter(isRefused).flatMap((outlook) => [...outlook.members]);
   const refused = members.flatMap((member) => [...member.refused]);
   if (refused.some(({ steps }) => steps[1] === "reserveOrdinals" || steps[1] === "ordinals"))
-    return ". Members run the same ordinals, which a fleet has once: --scope cluster lets each count for itself";
+    return ". Members run the same ordinals, which must be unique in a fleet; use --scope cluster to count them per cluster";
   if (refused.length > 0)
-    return ". --overrides leaves each member what it has, by an OverridePolicy; --force goes on all the same";
+    return ". Use --overrides to keep each member's values with an OverridePolicy, or --force to adopt anyway";
   return members.some(({ problem }) => problem !== undefined) && outlooks.every(({ problems }) => problems.length === 0)
-    ? ". --force goes on all the same"
+    ? ". Use --force to adopt anyway"
     : "";
 }
 
@@ -109,7 +113,7 @@ export function renderAdopted(adopted: readonly Adopted[]): string {
       `${titleOf(resource.template)} is adopted`,
       ...members.map(
         ({ cluster, replicas, isUnchanged }) =>
-          `  ${cluster}${replicas === undefined ? "" : ` (${replicas})`}: ${isUnchanged ? "as it was" : "has changed; 'flotilla why' says what"}`,
+          `  ${cluster}${replicas === undefined ? "" : ` (${replicas})`}: ${isUnchanged ? "unchanged" : "changed; run 'flotilla why' for details"}`,
       ),
     ])
     .join("\n");

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Live } from "./member-reader.ts";
 import { isClustersOwn, readSelections } from "./select.ts";
 
-test("objects are named as kubectl names them", () => {
+test("objects are named as in kubectl", () => {
   expect(readSelections(["deployment", "web", "api"], false)).toEqual([{ type: "deployment", names: ["web", "api"] }]);
   expect(readSelections(["deployment/web", "svc/web"], false)).toEqual([
     { type: "deployment", names: ["web"] },
@@ -18,11 +18,11 @@ test.each([
   [["deployment", "svc/web"], false, "not both ways at once"],
   [["deployment/web/x"], false, "is not TYPE/NAME"],
   [["deployment/"], false, "is not TYPE/NAME"],
-])("%j is refused", (args, isWhole, want) => {
+])("%j is rejected", (args, isWhole, want) => {
   expect(() => readSelections(args, isWhole)).toThrow(want);
 });
 
-test("what every cluster makes for itself is not selected with the others", () => {
+test("objects that every cluster creates for itself are not selected by --all", () => {
   const make = (kind: string, name: string, more: object = {}, apiVersion = "v1"): Live => ({
     apiVersion,
     kind,

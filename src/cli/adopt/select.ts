@@ -1,4 +1,4 @@
-/** Which objects are adopted, and what each member has of them. Reads the members; writes nothing. */
+/** Resolves which objects are adopted, and reads each member's copies. Reads the members; writes nothing. */
 import { formatApiVersion, HorizontalPodAutoscaler, parseApiVersion } from "../../api/index.ts";
 import { FlotillaError, UsageError } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -10,13 +10,13 @@ import { titleOf } from "./strip.ts";
 
 export type Readers = ReadonlyMap<string, MemberReader>;
 
-/** Objects of one type: these, or without names all that `labelSelector` selects. */
+/** Objects of one type: the named ones, or without names all that `labelSelector` selects. */
 export interface Selection {
   type: string;
   names: readonly string[];
 }
 
-/** One object and the members' copies of it, in the order in which the members were named. */
+/** One object and the members' copies of it, in the order of --from. */
 export interface Found {
   kind: AnyKind;
   copies: readonly [Copy, ...Copy[]];
@@ -33,16 +33,16 @@ export function readSelections(args: readonly string[], isWhole: boolean): Selec
   const [first = "", ...rest] = args;
   if (!first.includes("/")) {
     if (rest.some((name) => name.includes("/")))
-      throw new UsageError("name objects either as TYPE NAME... or as TYPE/NAME..., not both ways at once");
+      throw new UsageError("name objects either as TYPE NAME... or as TYPE/NAME..., not both");
     if (isWhole === rest.length > 0)
       throw new UsageError(
         isWhole
-          ? "give names, or --all or -l, not both"
-          : `say which of them: a name, -l SELECTOR or --all; for example 'flotilla adopt ${first || "deployment"} web --from member1'`,
+          ? "specify either names, or --all or -l"
+          : `specify which objects to adopt: a name, -l SELECTOR or --all; for example 'flotilla adopt ${first || "deployment"} web --from member1'`,
       );
     return [{ type: first, names: rest }];
   }
-  if (isWhole) throw new UsageError("with --all or -l give a type alone");
+  if (isWhole) throw new UsageError("with --all or -l, specify only a type");
   return args.map((word) => {
     const [type = "", name = "", more] = word.split("/");
     if (!type || !name || more !== undefined) throw new UsageError(`'${word}' is not TYPE/NAME`);
@@ -77,7 +77,7 @@ async function findSelected(kind: AnyKind, { readers, namespace, labelSelector }
   return [...byName.values()].map((copies) => ({ kind, copies: copies as [Copy, ...Copy[]] }));
 }
 
-/** Says which copies an autoscaler of their member scales. */
+/** Marks the copies that an autoscaler on their member scales. */
 async function withAutoscalers(found: readonly Found[], readers: Readers, namespace: string): Promise<Found[]> {
   const scaled = new Set<string>();
   for (const [cluster, reader] of readers) {
@@ -98,7 +98,7 @@ async function withAutoscalers(found: readonly Found[], readers: Readers, namesp
   }));
 }
 
-/** What members have of an object that another needs; undefined where none has it. */
+/** The members' copies of a dependency; undefined where no member has it. */
 export async function findNeeded(
   kind: AnyKind,
   key: { namespace?: string; name: string },
@@ -113,18 +113,18 @@ async function findNamed(kind: AnyKind, key: { namespace: string; name: string }
   const [first, ...others] = await copiesOf(kind, key, readers);
   const copies = first ? [first, ...others] : [];
   const missing = [...readers.keys()].filter((cluster) => !copies.some((each) => each.cluster === cluster));
-  if (!first) throw new FlotillaError("NotFound", `there is no ${title} on ${missing.join(", ")}`);
+  if (!first) throw new FlotillaError("NotFound", `${title} not found on ${missing.join(", ")}`);
   if (missing.length > 0)
     throw new FlotillaError(
       "NotFound",
-      `there is no ${title} on ${missing.join(", ")}; adopt it --from ${copies.map(({ cluster }) => cluster).join(",")}`,
+      `${title} not found on ${missing.join(", ")}; adopt it with --from ${copies.map(({ cluster }) => cluster).join(",")}`,
     );
   for (const { cluster, object } of copies) {
     const owner = controllerOf(object);
     if (owner)
       throw new FlotillaError(
         "Adopt",
-        `${title} on ${cluster} belongs to ${owner.kind} ${owner.name}, which would undo changes of it; adopt that instead`,
+        `${title} on ${cluster} is owned by ${owner.kind} ${owner.name}, which would revert changes to it; adopt the owner instead`,
       );
     if (object.metadata.deletionTimestamp) throw new FlotillaError("Adopt", `${title} is being deleted on ${cluster}`);
   }
@@ -138,7 +138,7 @@ async function copiesOf(kind: AnyKind, key: { namespace?: string; name: string }
   return found.flatMap(({ cluster, object }) => (object ? [{ cluster, object }] : []));
 }
 
-/** Members of different ages are compared in a version that all of them serve, and the hub too. */
+/** Members with different Kubernetes versions are compared in an API version that all of them and the hub serve. */
 async function commonVersion(readers: Readers, kinds: readonly [AnyKind, ...AnyKind[]]): Promise<AnyKind> {
   const lacking = new Set<string>();
   for (const kind of kinds) {
@@ -159,7 +159,7 @@ function controllerOf({ metadata }: Live): { readonly kind: string; readonly nam
   return metadata.ownerReferences?.find(({ controller }) => controller);
 }
 
-/** Every cluster makes these for itself. */
+/** Objects that every cluster creates for itself. */
 export function isClustersOwn(object: Live): boolean {
   const { name, namespace } = object.metadata;
   if (parseApiVersion(object.apiVersion).group !== "") return false;

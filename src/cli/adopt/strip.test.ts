@@ -4,7 +4,7 @@ import type { Manifest } from "./strip.ts";
 
 const object = (value: object): Manifest => value as Manifest;
 
-test("a template keeps what its owner wrote, and nothing that servers, controllers and hubs added", () => {
+test("a template keeps the fields its owner set, and drops what API servers, controllers and hubs added", () => {
   const live = object({
     apiVersion: "apps/v1",
     kind: "Deployment",
@@ -51,7 +51,7 @@ test("a template keeps what its owner wrote, and nothing that servers, controlle
 });
 
 const cases: Record<string, { live: object; want: object }> = {
-  "a Service loses the address that its member gave it": {
+  "a Service loses its clusterIP": {
     live: {
       apiVersion: "v1",
       kind: "Service",
@@ -79,7 +79,7 @@ const cases: Record<string, { live: object; want: object }> = {
       spec: { clusterIP: "None", clusterIPs: ["None"] },
     },
   },
-  "a claim loses its volume": {
+  "a PersistentVolumeClaim loses its volume": {
     live: {
       apiVersion: "v1",
       kind: "PersistentVolumeClaim",

@@ -1,6 +1,6 @@
 /**
- * What of a member's object the hub's template says: what its owner asked for, without what the member's servers,
- * controllers and an earlier hub wrote into it. Pure.
+ * Reduces a member's object to the hub's template: the fields its owner set, without those that the member's API
+ * server, controllers or an earlier hub wrote. Pure.
  */
 import { parseApiVersion } from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
@@ -11,12 +11,12 @@ import { PARTITION_SCOPE, prune } from "../../interpreter/index.ts";
 export type Manifest = DeepReadonly<KubernetesObject>;
 type Texts = Readonly<Record<string, string>>;
 
-/** On a template: its objects on members are left alone. */
+/** On a template: its objects on members are not changed. */
 export const UNMANAGED = "flotilla.dev/unmanaged";
-/** On a template: an object that a member has already is taken over. */
+/** On a template: an existing object on a member is taken over. */
 export const CONFLICT_RESOLUTION = "work.karmada.io/conflict-resolution";
 
-/** Written by a member's own controllers, or about what was applied there. */
+/** Annotations written by a member's own controllers or by kubectl apply. */
 const OTHERS_NOTES: ReadonlySet<string> = new Set([
   "kubectl.kubernetes.io/last-applied-configuration",
   "pv.kubernetes.io/bind-completed",
@@ -24,9 +24,9 @@ const OTHERS_NOTES: ReadonlySet<string> = new Set([
   "volume.beta.kubernetes.io/storage-provisioner",
   "volume.kubernetes.io/storage-provisioner",
 ]);
-/** Claims, records, marks and stages that a hub wrote. */
+/** Claims, records and rollout state that a hub wrote. */
 const HUBS_NOTES = /(^|\.)karmada\.io\/|^flotilla\.dev\//;
-/** What an owner tells a hub, and may have told an earlier one. */
+/** Annotations that the owner sets for a hub, possibly for an earlier one. */
 const OWNERS_WORDS: ReadonlySet<string> = new Set([
   PARTITION_SCOPE,
   "flotilla.dev/rollout-order",
@@ -49,7 +49,7 @@ function withoutNotes(entries: Texts | undefined): Texts | undefined {
   return own.length > 0 ? Object.fromEntries(own) : undefined;
 }
 
-/** A claim is bound by each member to a volume of its own. */
+/** Each member binds a claim to a volume of its own. */
 function withoutVolume(object: Manifest): Manifest {
   const { spec } = object as { spec?: unknown };
   if (object.kind !== "PersistentVolumeClaim" || parseApiVersion(object.apiVersion).group !== "" || !isObject(spec))

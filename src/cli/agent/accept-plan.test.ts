@@ -36,14 +36,14 @@ const plan = (
   };
 };
 
-test("requests of those who came in by a door for new clusters are approved, and no others", () => {
+test("requests from bootstrap users for new clusters are approved, and no others", () => {
   expect(plan([token, account, stranger, unproved])).toEqual({
     approve: ["token", "account"],
     suspicious: ["stranger", "unproved"],
   });
 });
 
-test("what is decided stays, and another cluster's request is not this one's", () => {
+test("decided requests stay decided, and requests of other clusters are ignored", () => {
   expect(
     plan([
       makeRequest("old", "system:bootstrap:abcdef", ["system:bootstrappers:managedcluster"], "Denied"),
@@ -52,7 +52,7 @@ test("what is decided stays, and another cluster's request is not this one's", (
   ).toEqual({ approve: [], suspicious: [] });
 });
 
-test("named requesters are trusted and nobody else is, also where every requester would be", () => {
+test("--requesters trusts only the named users, even together with --skip-approve-check", () => {
   expect(plan([token, stranger], { requesters: ["mallory"] })).toEqual({
     approve: ["stranger"],
     suspicious: ["token"],
@@ -64,7 +64,7 @@ test("named requesters are trusted and nobody else is, also where every requeste
   expect(plan([token, stranger], { skipsCheck: true })).toEqual({ approve: ["token", "stranger"], suspicious: [] });
 });
 
-test("a request that was denied is told while nobody asked since", () => {
+test("a denied request is reported until the agent sends a new one", () => {
   const at = (request: CertificateSigningRequest, creationTimestamp: string): CertificateSigningRequest => ({
     ...request,
     metadata: { ...request.metadata, creationTimestamp },
@@ -75,7 +75,7 @@ test("a request that was denied is told while nobody asked since", () => {
   const { refused } = planAccept("paris", [denied], trust);
 
   expect(refused && describeRefusal("paris", refused)).toBe(
-    "the last request of paris, denied, was denied; its agent asks again an hour after that, or when it is started again",
+    "the last request of paris, denied, was denied; its agent retries after an hour, or when it is restarted",
   );
   expect(planAccept("paris", [at(token, "2024-05-01T12:30:00Z"), denied], trust).refused).toBeUndefined();
 });

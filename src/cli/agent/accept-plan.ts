@@ -1,6 +1,6 @@
 /**
- * Which requests for certificates `accept` approves: those of agents that came in by the doors for new clusters, as
- * clusteradm judges them. Pure.
+ * Decides which certificate requests `accept` approves: those of agents that authenticated as a bootstrap user for new
+ * clusters, by the same rules as clusteradm. Pure.
  */
 import { CLUSTER_NAME_LABEL, requestState } from "../../api/index.ts";
 import type { CertificateSigningRequest } from "../../api/index.ts";
@@ -8,7 +8,7 @@ import type { DeepReadonly } from "../../base/index.ts";
 
 type Request = DeepReadonly<CertificateSigningRequest>;
 
-/** Users that may ask for a new cluster, each with the group that proves how it signed in. */
+/** Users that may request a new cluster, each with the group that proves how it authenticated. */
 const DOORS: readonly { user: RegExp; group: RegExp }[] = [
   { user: /^system:bootstrap:[a-z0-9]{6}$/, group: /^system:bootstrappers:managedcluster$/ },
   {
@@ -23,9 +23,9 @@ const DOORS: readonly { user: RegExp; group: RegExp }[] = [
 
 export interface AcceptPlan {
   approve: Request[];
-  /** Requests that wait for somebody who looks: who asked is nobody that new clusters ask as. */
+  /** Requests that need a manual decision: the requester is not a bootstrap user for new clusters. */
   suspicious: Request[];
-  /** The last request, where somebody denied it or it could not be signed: its agent does not ask again for long. */
+  /** The last request, if it was denied or could not be signed; its agent does not retry for a long time. */
   refused?: Request;
 }
 
@@ -60,8 +60,8 @@ export function planAccept(
 
 const madeAt = ({ metadata }: Request): string => metadata.creationTimestamp ?? "";
 
-/** Why the last request came to nothing, and what helps. */
+/** Why the last request failed, and what to do. */
 export function describeRefusal(cluster: string, { metadata, status }: Request): string {
   const { type, message } = status?.conditions?.find(({ type: is }) => is === "Denied" || is === "Failed") ?? {};
-  return `the last request of ${cluster}, ${metadata.name}, was ${type === "Failed" ? "not signed" : "denied"}${message ? ` (${message})` : ""}; its agent asks again an hour after that, or when it is started again`;
+  return `the last request of ${cluster}, ${metadata.name}, was ${type === "Failed" ? "not signed" : "denied"}${message ? ` (${message})` : ""}; its agent retries after an hour, or when it is restarted`;
 }

@@ -3,7 +3,7 @@ import { joinCommands, renderTicket } from "./join-commands.ts";
 
 const ticket = { token: "abcdef.0123456789abcdef", server: "https://hub.example.com:6443", caHash: "sha256:0" };
 
-test("who wrote a bootstrap kubeconfig is told the command that uses it, programs as well as people", () => {
+test("after writing a bootstrap kubeconfig, text and JSON output include the command that uses it", () => {
   const command =
     "flotilla agent --bootstrap-kubeconfig bootstrap.kubeconfig --cluster-kubeconfig FILE --cluster-name <cluster_name>";
 

@@ -1,4 +1,4 @@
-/** The commands with which a cluster joins, for whoever copies them to its administrator. Pure. */
+/** The commands with which a cluster joins, to be copied to its administrator. Pure. */
 import { X509Certificate, hash } from "node:crypto";
 import { wrapCommand, wrapLines } from "../text-layout.ts";
 
@@ -6,21 +6,21 @@ export interface JoinTicket {
   token: string;
   /** `https://hub.example.com:6443` */
   server: string;
-  /** `sha256:…`; empty when the hub's certificate is one that everybody trusts. */
+  /** `sha256:…`; empty when the hub's certificate is issued by a publicly trusted CA. */
   caHash: string;
 }
 
-/** The digest of an authority's public key, as kubeadm's and Karmada's tools compare it. Empty for no authority. */
+/** The digest of a CA's public key, as kubeadm's and Karmada's tools compare it. Empty without a CA. */
 export function authorityHash(ca: string): string {
   if (ca === "") return "";
   return `sha256:${hash("sha256", new X509Certificate(ca).publicKey.export({ type: "spki", format: "der" }), "hex")}`;
 }
 
 export type JoinCommands = {
-  /** Karmada's way. */
+  /** Registers through Karmada's API. */
   flotilla: string;
   karmadactl: string;
-  /** Open Cluster Management's way; unset where no bootstrap kubeconfig was written. */
+  /** Registers through Open Cluster Management's API; unset where no bootstrap kubeconfig was written. */
   agent?: string;
   clusteradm: string;
 };
@@ -39,7 +39,7 @@ export function joinCommands({ token, server, caHash }: JoinTicket, bootstrapFil
   };
 }
 
-/** Commands that are too long for the terminal go on in the next line, so that they can be copied all the same. */
+/** Commands longer than the terminal's width are wrapped with backslashes, so that they can still be copied. */
 export function renderTicket(
   ticket: JoinTicket,
   days: number,
@@ -49,13 +49,16 @@ export function renderTicket(
   const { flotilla, karmadactl, agent, clusteradm } = joinCommands(ticket, bootstrapFile);
   const command = (line: string): string => wrapCommand(line, width, "  ");
   return [
-    `token=${ticket.token}   good for ${days} day${days === 1 ? "" : "s"}`,
+    `token=${ticket.token}   valid for ${days} day${days === 1 ? "" : "s"}`,
     "",
-    "On the cluster that joins, Karmada's way:",
+    "On the cluster that joins, through Karmada's API:",
     command(flotilla),
     command(karmadactl),
     "",
-    wrapLines("or Open Cluster Management's, which 'flotilla accept <cluster_name>' answers on the hub:", width),
+    wrapLines(
+      "or through Open Cluster Management's API, to be accepted on the hub with 'flotilla accept <cluster_name>':",
+      width,
+    ),
     ...(agent === undefined ? [] : [command(agent)]),
     command(clusteradm),
   ].join("\n");

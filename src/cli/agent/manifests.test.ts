@@ -13,7 +13,7 @@ const objects = agentManifests({
   isBootstrap: true,
 }) as unknown as { kind: string; metadata: { name: string }; rules?: Rule[] }[];
 
-test("an agent is installed with a namespace, an account, rights, credentials and a Deployment", () => {
+test("the manifests install a namespace, a service account, RBAC, credentials and a Deployment", () => {
   expect(objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
     "Namespace agents",
     "ServiceAccount flotilla-agent",
@@ -24,13 +24,13 @@ test("an agent is installed with a namespace, an account, rights, credentials an
   ]);
 });
 
-test("it may act as a ServiceAccount, whose rights it tries out, and become no user and no group", () => {
+test("the agent may impersonate ServiceAccounts, but no users or groups", () => {
   const rules = objects.flatMap(({ rules: found = [] }) => found.filter(({ verbs }) => verbs.includes("impersonate")));
 
   expect(rules.flatMap(({ resources }) => resources)).toEqual(["serviceaccounts"]);
 });
 
-test("several pods know of each other, so that one serves", () => {
+test("several replicas use leader election, so that one serves", () => {
   const argumentsOf = (replicas: number): string =>
     JSON.stringify(
       agentManifests({

@@ -1,9 +1,9 @@
 /**
- * The objects that run an agent on a cluster: its namespace, account, rights, credentials and Deployment. Pure.
+ * The objects that run an agent on a cluster: namespace, service account, RBAC, credentials and Deployment. Pure.
  *
- * Its rights are what works need: objects of every kind, which is what a work may hold, and to try out in the name of a
- * ServiceAccount what a work with an executor asks for; it may become no user and no group. Who wants less gives the
- * account less: what it may not apply is told on the work.
+ * Its rights are those that works need: all objects of every kind, and impersonating ServiceAccounts to check what a
+ * work's executor may do. It may not impersonate users or groups. An administrator may grant the account less; objects
+ * it may not apply are reported on the work.
  */
 import type { Json } from "../../base/index.ts";
 
@@ -12,9 +12,9 @@ export interface AgentInstallation {
   namespace: string;
   image: string;
   kubeconfig: string;
-  /** The kubeconfig asks for credentials, rather than being them. */
+  /** The kubeconfig is a bootstrap kubeconfig, not the agent's own credentials. */
   isBootstrap: boolean;
-  /** More than one stand by; unset is one. */
+  /** More than one replica stands by; default 1. */
   replicas?: number;
 }
 
@@ -42,9 +42,9 @@ export function agentManifests({
       metadata: { name: NAME, labels },
       rules: [
         { apiGroups: ["*"], resources: ["*"], verbs: ["get", "list", "watch", "create", "update", "patch", "delete"] },
-        // Works may carry roles that give more than the agent itself has.
+        // Works may contain roles that grant more than the agent itself has.
         { apiGroups: [RBAC], resources: ["clusterroles", "roles"], verbs: ["escalate", "bind"] },
-        // The server alone knows whether an executor hands out rights that it does not have.
+        // Only the API server can decide whether an executor grants rights that it does not have.
         { apiGroups: [""], resources: ["serviceaccounts"], verbs: ["impersonate"] },
         {
           nonResourceURLs: [
@@ -82,7 +82,7 @@ export function agentManifests({
       metadata,
       spec: {
         replicas,
-        // Two that do not know of each other would do everything twice.
+        // Two agents without leader election would apply everything twice.
         ...(replicas === 1 && { strategy: { type: "Recreate" } }),
         selector: { matchLabels: labels },
         template: {

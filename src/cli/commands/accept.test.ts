@@ -6,8 +6,8 @@ import type { CommandContext } from "../command.ts";
 import { createOutput } from "../output.ts";
 import { acceptCommand } from "./accept.ts";
 
-test("whoever waits for a cluster that nobody knows is told so once, and what to do when it never asks", async () => {
-  // Waiting takes no time, and passes all the same.
+test("waiting for an unknown cluster is reported once, and the timeout error states what to do", async () => {
+  // The fake clock advances on every wait.
   const fake = createFakeClock();
   const clock: Clock = {
     ...fake,
@@ -44,5 +44,5 @@ test("whoever waits for a cluster that nobody knows is told so once, and what to
   const running = acceptCommand.run(context as unknown as CommandContext<never>);
 
   await expect(running).rejects.toThrow("no cluster called nope has asked to join; start its agent");
-  expect(text).toBe("no cluster called nope has asked to join yet; waiting for it to ask (Ctrl-C ends this)\n");
+  expect(text).toBe("no cluster named nope has asked to join yet; waiting (Ctrl-C to stop)\n");
 });

@@ -1,4 +1,4 @@
-/** `flotilla accept`: lets clusters in that asked to join, as `clusteradm accept` does. */
+/** `flotilla accept`: accepts clusters that asked to join, as `clusteradm accept` does. */
 import { CertificateSigningRequest, Cluster, CLUSTER_NAME_LABEL, ManagedCluster } from "../../api/index.ts";
 import { FlotillaError, formatTime, sleep, UsageError } from "../../base/index.ts";
 import type { Clock, Json } from "../../base/index.ts";
@@ -14,12 +14,15 @@ const LOOK_MS = 500;
 
 export const acceptCommand = defineCommand({
   name: "accept",
-  summary: "let clusters in that asked to join with an agent",
+  summary: "accept clusters that asked to join with an agent",
   details:
-    "Approves their certificate requests and sets hubAcceptsClient, as clusteradm accept does. Requests of whoever did not come with a token for new clusters are left alone.",
+    "Approves their certificate requests and sets hubAcceptsClient, as clusteradm accept does. Requests from users that did not authenticate with a token for new clusters are not approved.",
   example: [
-    { says: "Let a cluster in that has asked, or asks within a minute.", run: "flotilla accept paris" },
-    { says: "Let two in, and give them two minutes to ask.", run: "flotilla accept paris oslo --wait 120" },
+    { says: "Accept a cluster that has asked to join, or asks within a minute.", run: "flotilla accept paris" },
+    {
+      says: "Accept two clusters, and wait up to two minutes for their requests.",
+      run: "flotilla accept paris oslo --wait 120",
+    },
   ],
   args: [{ name: "NAME", description: "the clusters", required: true, completes: "cluster", repeated: true }],
   flags: {
@@ -32,9 +35,9 @@ export const acceptCommand = defineCommand({
     },
     "skip-approve-check": {
       type: "boolean",
-      description: "approve whoever asked, and not only those who came with a token for new clusters",
+      description: "approve requests from any user, not only from users with a token for new clusters",
     },
-    requesters: { type: "string", value: "A,B", description: "approve requests of these users and no others" },
+    requesters: { type: "string", value: "A,B", description: "approve only requests from these users" },
     ...hubFlags,
   },
   async run({ args, flags, output, signal, clock, connect, environment }) {
@@ -57,7 +60,7 @@ export const acceptCommand = defineCommand({
             ),
           );
         } catch (error) {
-          // What is wrong with one is not wrong with the others.
+          // A failure of one cluster does not stop the others.
           if (!isAboutOne(error)) throw error;
           failed.push(error);
         }
@@ -75,7 +78,7 @@ export const acceptCommand = defineCommand({
   },
 });
 
-/** The hub answered, and what it said concerns this cluster. */
+/** The hub responded, and the error concerns only this cluster. */
 const isAboutOne = (error: unknown): error is FlotillaError =>
   error instanceof UsageError ||
   (error instanceof FlotillaError && (error.code === "NotAccepted" || error.code === "NameTaken"));
@@ -98,7 +101,7 @@ async function accept(
   if (face?.spec.syncMode === "Push")
     throw new FlotillaError(
       "NameTaken",
-      `the hub reaches ${name} by itself, and no agent speaks for it; whoever asked under this name is another cluster: 'kubectl delete csr -l ${CLUSTER_NAME_LABEL}=${name}' refuses it`,
+      `the hub connects to ${name} directly and no agent serves it; a request under this name is from another cluster; delete it with 'kubectl delete csr -l ${CLUSTER_NAME_LABEL}=${name}'`,
     );
   const approved: string[] = [];
   let said: string | undefined;
@@ -143,7 +146,7 @@ async function accept(
       const who = [...new Set(suspicious.map(({ spec }) => spec.username ?? ""))].join(", ");
       throw new FlotillaError(
         "NotAccepted",
-        `${name} was asked for by ${who}, whom no new cluster is; if you know them, accept with --requesters ${who} or --skip-approve-check`,
+        `${name} was requested by ${who}, which is not a user for new clusters; if you trust this user, accept with --requesters ${who} or --skip-approve-check`,
       );
     }
     const isJoined = isConditionTrue(cluster?.status?.conditions ?? [], "ManagedClusterJoined");
@@ -154,22 +157,22 @@ async function accept(
     const hint = refused && approved.length === 0 ? describeRefusal(name, refused) : undefined;
     if (clock.now() >= untilMs) {
       if (hint !== undefined)
-        throw new FlotillaError("NotAccepted", `${cluster ? `${name} is accepted and has not joined: ` : ""}${hint}`);
+        throw new FlotillaError("NotAccepted", `${cluster ? `${name} is accepted but has not joined:` : ""}${hint}`);
       if (!cluster && approved.length === 0)
         throw new UsageError(
-          `no cluster called ${name} has asked to join; start its agent, also one that runs and was let go, with the command that 'flotilla token' prints`,
+          `no cluster named ${name} has asked to join; start its agent with the command that 'flotilla token' prints, even if it still runs after an unjoin`,
         );
       if (approved.length > 0 || cluster?.spec.hubAcceptsClient) {
         say(`${name} is accepted; its agent has not reported yet`);
         return { name, requests: approved, joined: false };
       }
     }
-    // Who mistyped the name would look at nothing until the time is up.
+    // Without this, a mistyped name would print nothing until the timeout.
     const news =
       hint ??
       (cluster || approved.length > 0
         ? undefined
-        : `no cluster called ${name} has asked to join yet; waiting for it to ask (Ctrl-C ends this)`);
+        : `no cluster named ${name} has asked to join yet; waiting (Ctrl-C to stop)`);
     if (news !== undefined && news !== said) say(news);
     said = news ?? said;
     await sleep(clock, LOOK_MS, signal);

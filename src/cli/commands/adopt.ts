@@ -1,4 +1,4 @@
-/** `flotilla adopt`: takes what members run into the hub's hands, and changes no pod. */
+/** `flotilla adopt`: brings existing workloads on members under hub management, without changing a pod. */
 import { Cluster } from "../../api/index.ts";
 import { FlotillaError, UsageError } from "../../base/index.ts";
 import type { Json } from "../../base/index.ts";
@@ -9,30 +9,30 @@ import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
 export const adoptCommand = defineCommand({
   name: "adopt",
-  summary: "take what members run into the hub's hands, without touching a pod",
+  summary: "bring existing workloads on members under hub management, without changing a pod",
   details:
-    "Makes a template and a policy on the hub from what members run, and refuses where a pod would change. Safe to repeat.",
+    "Creates a template and a policy on the hub from what members run, and stops if a pod would change. Safe to repeat.",
   example: [
     {
-      says: "See what would change before anything does.",
+      says: "Preview the changes.",
       run: "flotilla adopt cloneset web -n shop --from member1,member2 --dry-run",
     },
     {
-      says: "Take over two objects with the ConfigMaps and Secrets that they need.",
+      says: "Adopt two objects with the ConfigMaps and Secrets they depend on.",
       run: "flotilla adopt cloneset/web service/web -n shop --from member1 --deps",
     },
     {
-      says: "Take over every Deployment of a namespace.",
+      says: "Adopt every Deployment in a namespace.",
       run: "flotilla adopt deployment --all -n shop --from member1",
     },
     {
-      says: "Print what the hub would get, where members differ.",
+      says: "Print the objects the hub would get, where members differ.",
       run: "flotilla adopt deployment web --from member1,member2 --overrides --dry-run -o yaml",
     },
   ],
   args: [
-    { name: "TYPE", description: "the type as kubectl names it, or TYPE/NAME", required: true, completes: "resource" },
-    { name: "NAME", description: "its name; any number of them", required: false, completes: "name", repeated: true },
+    { name: "TYPE", description: "the type as in kubectl, or TYPE/NAME", required: true, completes: "resource" },
+    { name: "NAME", description: "its name; may be repeated", required: false, completes: "name", repeated: true },
   ],
   flags: {
     from: {
@@ -58,24 +58,27 @@ export const adoptCommand = defineCommand({
     all: { type: "boolean", description: "adopt all objects of the type in the namespace" },
     deps: {
       type: "boolean",
-      description: "also adopt the ConfigMaps, Secrets, service accounts and claims that it needs",
+      description: "also adopt the ConfigMaps, Secrets, service accounts and claims it depends on",
     },
-    overrides: { type: "boolean", description: "where members differ, leave each what it has by an OverridePolicy" },
+    overrides: {
+      type: "boolean",
+      description: "where members differ, keep each member's values with an OverridePolicy",
+    },
     scope: {
       type: "string",
       choices: ["fleet", "cluster"],
       description:
-        "whether partition, budgets and ordinals count in the fleet or in each cluster (default: what the object says, else fleet)",
+        "whether partition, budgets and ordinals count in the fleet or in each cluster (default: the object's own setting, else fleet)",
     },
     policy: {
       type: "string",
       value: "NAME",
-      description: "a policy that is there and has to leave the object where it is (default: one is made)",
+      description: "an existing policy, which must keep the object where it is (default: create one)",
     },
-    force: { type: "boolean", description: "go on also when what runs would change" },
+    force: { type: "boolean", description: "continue even if running workloads would change" },
     "dry-run": {
       type: "boolean",
-      description: "show what would change and make nothing; with -o yaml the objects that the hub would get",
+      description: "show what would change and create nothing; with -o yaml print the objects the hub would get",
     },
     wait: {
       type: "integer",
@@ -96,9 +99,9 @@ export const adoptCommand = defineCommand({
           .filter((name) => name !== ""),
       ),
     ];
-    if (clusters.length === 0) throw new UsageError("--from MEMBER is missing: the members that run it");
-    if (flags.all && flags.selector !== undefined) throw new UsageError("give --all or -l, not both");
-    // Loaded here, so that neither another command nor the help pays for the planners.
+    if (clusters.length === 0) throw new UsageError("--from MEMBER is required: the members that run it");
+    if (flags.all && flags.selector !== undefined) throw new UsageError("specify either --all or -l");
+    // Loaded lazily, so that other commands and the help do not load the planners.
     const [
       { findObjects, readSelections },
       { createMemberReader },
@@ -119,7 +122,7 @@ export const adoptCommand = defineCommand({
     const selections = readSelections(args, flags.all || flags.selector !== undefined);
     const { client, close } = await connect(hubKubeconfig(flags, environment));
     try {
-      output.progress("looking at the members");
+      output.progress("reading the members");
       await checkMembers(client, clusters, signal);
       const readers = new Map(clusters.map((cluster) => [cluster, createMemberReader(client, cluster, signal)]));
       const where = { readers, namespace: flags.namespace, labelSelector: flags.selector };
@@ -139,18 +142,18 @@ export const adoptCommand = defineCommand({
         };
         const plan = await planAdoption(client, found, options, interpreter, clock, signal);
         output.progress("");
-        for (const title of plan.adopted) output.say(`${title} is adopted already`);
+        for (const title of plan.adopted) output.say(`${title} is already adopted`);
         const resources = plan.outlooks.map(({ resource }) => resource);
         if (resources.length === 0) return output.result({ adopted: [] }, () => "Nothing to do.");
         const refused = plan.outlooks.filter(isRefused);
         if (refused.length > 0 && !flags.force) {
           output.say(renderOutlook(plan, output.width));
-          throw new FlotillaError("Adopt", `${describeRefusals(refused)}; nothing was done${adviceFor(refused)}`);
+          throw new FlotillaError("Adopt", `${describeRefusals(refused)}; nothing was changed${adviceFor(refused)}`);
         }
         if (flags["dry-run"])
           return output.result(
             { apiVersion: "v1", kind: "List", items: manifestsOf(resources) },
-            () => `${renderOutlook(plan, output.width)}\n\nNothing was done, because of --dry-run.`,
+            () => `${renderOutlook(plan, output.width)}\n\nNothing was changed (--dry-run).`,
           );
         output.say(`${renderOutlook(plan, output.width)}\n`);
         const adopted = await carryOut(resources, {
@@ -182,5 +185,5 @@ export const adoptCommand = defineCommand({
 async function checkMembers(client: Client, names: readonly string[], signal: AbortSignal): Promise<void> {
   for (const name of names)
     if (!(await find(client, Cluster, { cluster: "hub", name }, { signal })))
-      throw new UsageError(`there is no member ${name}; 'flotilla status' lists them`);
+      throw new UsageError(`member ${name} not found; run 'flotilla status' to list the members`);
 }

@@ -1,6 +1,6 @@
 /**
- * `flotilla agent`: serves one cluster from inside its network; `flotilla agent manifests` prints what installs it
- * there.
+ * `flotilla agent`: serves one cluster from inside its network; `flotilla agent manifests` prints the manifests that
+ * install it there.
  */
 import { UsageError } from "../../base/index.ts";
 import { formatYaml } from "../../machinery/index.ts";
@@ -13,16 +13,17 @@ const MINUTE_MS = 60_000;
 
 export const agentCommand = defineCommand({
   name: "agent",
-  summary: "serve a cluster that pulls: apply what the hub has for it, and report",
-  details: "Runs until it is stopped. It goes on without its hub, and renews its credentials in time.",
+  summary: "run the agent of a pull-mode cluster: apply the hub's works and report status",
+  details:
+    "Runs until it is stopped. It keeps running while the hub is unreachable, and renews its credentials before they expire.",
   serves: true,
   example: [
     {
-      says: "Serve a cluster that asks to join with a token.",
+      says: "Serve a cluster that joins with a token.",
       run: "flotilla agent --bootstrap-kubeconfig bootstrap.kubeconfig --cluster-kubeconfig paris.kubeconfig --cluster-name paris",
     },
     {
-      says: "Serve a cluster that has registered.",
+      says: "Serve a registered cluster.",
       run: "flotilla agent --hub-kubeconfig paris-agent.kubeconfig --cluster-kubeconfig paris.kubeconfig --cluster-name paris",
     },
     {
@@ -33,61 +34,65 @@ export const agentCommand = defineCommand({
   args: [
     {
       name: "manifests",
-      description: "print the objects that run the agent on the cluster itself, instead of running it here",
+      description: "print the manifests that run the agent on the cluster itself, instead of running it here",
       required: false,
       choices: ["manifests"],
     },
   ],
   flags: {
-    "cluster-name": { type: "string", value: "NAME", description: "what the hub calls the cluster" },
+    "cluster-name": { type: "string", value: "NAME", description: "the name of the cluster on the hub" },
     "bootstrap-kubeconfig": {
       type: "string",
       value: "FILE",
-      description: "how to ask the hub for credentials; 'flotilla token --bootstrap-kubeconfig FILE' writes one",
+      description: "the bootstrap kubeconfig for the hub; 'flotilla token --bootstrap-kubeconfig FILE' writes one",
     },
     "hub-kubeconfig": {
       type: "string",
       value: "FILE",
-      description: "the agent's own credentials, as 'flotilla register' writes them",
+      description: "the agent's own kubeconfig, as 'flotilla register' writes it",
     },
     "cluster-kubeconfig": {
       type: "string",
       value: "FILE",
-      description: "kubeconfig of the cluster (default: the cluster in which this runs)",
+      description: "kubeconfig of the cluster (default: the cluster this runs in)",
     },
     "cluster-context": {
       type: "string",
       value: "NAME",
       completes: "context",
-      description: "its context (default: the current one)",
+      description: "context in that kubeconfig (default: the current one)",
     },
     namespace: {
       type: "string",
       value: "NS",
       default: "open-cluster-management-agent",
-      description: "where the agent keeps its credentials on the cluster",
+      description: "the namespace on the cluster where the agent keeps its credentials",
     },
-    state: { type: "string", value: "DIR", description: "keep them in this directory instead" },
+    state: { type: "string", value: "DIR", description: "keep the credentials in this directory instead" },
     "certificate-days": {
       type: "integer",
       value: "N",
       maximum: 3650,
-      description: "how long certificates shall hold (default: what the hub signs); they are renewed in time",
+      description:
+        "requested lifetime of certificates (default: what the hub signs); they are renewed before they expire",
     },
     "cluster-provider": {
       type: "string",
       value: "TEXT",
-      description: "whose cluster it is, when it registered Karmada's way",
+      description: "the provider of the cluster, if it registered through Karmada's API",
     },
-    "cluster-region": { type: "string", value: "TEXT", description: "where it is" },
+    "cluster-region": { type: "string", value: "TEXT", description: "the region of the cluster" },
     "cluster-zones": { type: "string", value: "A,B", description: "its zones" },
-    "leader-elect": { type: "boolean", description: "of several replicas one serves, by a Lease in the namespace" },
+    "leader-elect": {
+      type: "boolean",
+      description: "run one of several replicas at a time, with a Lease in the namespace",
+    },
     "evict-after": {
       type: "integer",
       value: "MINUTES",
       maximum: 525_600,
       description:
-        "remove what a ManifestWork brought so long after the hub lost it without deleting it (default: never)",
+        "remove the objects of a ManifestWork this long after it disappeared from the hub without being deleted (default: never)",
     },
     image: { type: "string", value: "IMAGE", description: "with manifests: the image that contains flotilla" },
     replicas: {
@@ -96,36 +101,36 @@ export const agentCommand = defineCommand({
       default: 1,
       minimum: 1,
       maximum: 5,
-      description: "with manifests: how many pods; one serves, the others stand by",
+      description: "with manifests: number of pods; one serves, the others stand by",
     },
     "metrics-address": {
       type: "string",
       value: "HOST:PORT",
-      description: "serve /metrics for Prometheus there, for example 127.0.0.1:9102",
+      description: "serve /metrics for Prometheus at this address, for example 127.0.0.1:9102",
     },
     "log-format": {
       type: "string",
       choices: ["json", "text"],
       default: "json",
-      description: "lines of the log for programs, or for people",
+      description: "log lines for programs, or for people",
     },
     "log-level": {
       type: "string",
       choices: ["debug", "info", "warn", "error"],
       default: "info",
-      description: "what to log to standard error",
+      description: "the level of the log on standard error",
     },
   },
   async run({ args, flags, output, signal, agents, readFile }) {
     const cluster = flags["cluster-name"];
-    checkClusterName(cluster, "what the hub calls the cluster");
+    checkClusterName(cluster, "the name of the cluster on the hub");
     const [bootstrap, own] = [flags["bootstrap-kubeconfig"], flags["hub-kubeconfig"]];
     if ((bootstrap === undefined) === (own === undefined))
       throw new UsageError(
-        "give either --bootstrap-kubeconfig FILE, for a cluster that asks to join, or --hub-kubeconfig FILE, for one that has registered",
+        "specify either --bootstrap-kubeconfig FILE, for a cluster that joins, or --hub-kubeconfig FILE, for a registered one",
       );
     if (args[0] === "manifests") {
-      if (!flags.image) throw new UsageError("--image IMAGE is missing: an image that contains flotilla");
+      if (!flags.image) throw new UsageError("--image IMAGE is required: an image that contains flotilla");
       const kubeconfig = await readFile(bootstrap ?? own ?? "");
       const objects = agentManifests({
         cluster,
@@ -145,7 +150,7 @@ export const agentCommand = defineCommand({
     }
     if (args[0] !== undefined)
       throw new UsageError(
-        `'flotilla agent' does not know '${args[0]}'; 'flotilla agent manifests' prints what installs it`,
+        `unknown argument '${args[0]}'; 'flotilla agent manifests' prints the manifests that install the agent`,
       );
     const days = flags["certificate-days"];
     await agents.run(

@@ -1,6 +1,7 @@
 /**
- * `flotilla demo`: a guided story on a throw-away fleet. Every step acts as a person would and waits until what it
- * promises is seen; a step that is not observed in time fails the demo, so exit code 0 means that all of it happened.
+ * `flotilla demo`: a guided tour on a temporary fleet. Every step acts as a user would and waits until the expected
+ * effect is observed. A step whose effect is not observed in time fails the demo, so exit code 0 means that all of it
+ * happened.
  */
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -25,8 +26,8 @@ import { seekKubectl } from "../kubectl.ts";
 const PAUSES = { slow: 6_000, normal: 1_500, fast: 0 } as const;
 
 /**
- * Everything that takes its time on a real fleet is short here: pods start at once or nearly, and a member that does
- * not answer is given up soon.
+ * All delays of a real fleet are shortened here: pods start almost at once, and an unreachable member is marked as such
+ * soon.
  */
 const FLEET: Omit<FleetOptions, "data"> = {
   members: MEMBERS.length,
@@ -40,10 +41,10 @@ const FLEET: Omit<FleetOptions, "data"> = {
   logLevel: "error",
 };
 
-/** Files that are there are somebody's. */
+/** Does not overwrite existing files, which may be the user's. */
 function keepFiles(folder: string): void {
   try {
-    // One step and not `recursive`: below a file system that refuses new folders Node would try for ever.
+    // Not `recursive`: on a file system that rejects new folders, Node would retry forever.
     if (!existsSync(folder)) mkdirSync(folder);
     for (const [file, text] of Object.entries(FILES)) writeFileSync(join(folder, file), text, { flag: "wx" });
   } catch (error) {
@@ -65,7 +66,7 @@ function makeFolder(): string {
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
     throw new FlotillaError(
       "File",
-      `making a temporary folder in ${place}; make room or rights there, or name another place with TMPDIR`,
+      `creating a temporary folder in ${place}; check its free space and permissions, or set TMPDIR to another folder`,
       { cause: error },
     );
   }
@@ -73,27 +74,26 @@ function makeFolder(): string {
 
 export const demoCommand = defineCommand({
   name: "demo",
-  summary: "tell the whole story on a throw-away fleet, and check every step",
+  summary: "run a guided tour on a temporary fleet, and verify every step",
   details:
-    "A hub and three simulated members are started in a temporary folder, which is removed at the end. Each step prints the command that you would type and what was observed; exit code 0 means that every step was. It uses kubectl where there is one, and does the same by itself where there is none.",
+    "Starts a hub and three simulated members in a temporary folder, which is removed at the end. Each step prints the command that you would type and what was observed; exit code 0 means that every step succeeded. Uses kubectl if it is installed, and performs the same requests itself otherwise.",
   example: [
-    { says: "Watch the story to its end.", run: "flotilla demo" },
-    { says: "Read along without hurry.", run: "flotilla demo --speed slow" },
-    { says: "Keep the manifests, to try them on a fleet of your own.", run: "flotilla demo --files ./demo" },
-    { says: "Keep it as a log.", run: "flotilla demo --speed fast --no-color > demo.log" },
+    { says: "Watch the whole tour.", run: "flotilla demo" },
+    { says: "Leave time to read between steps.", run: "flotilla demo --speed slow" },
+    { says: "Keep the manifests, to try them on your own fleet.", run: "flotilla demo --files ./demo" },
+    { says: "Save the output as a log.", run: "flotilla demo --speed fast --no-color > demo.log" },
   ],
   args: [],
   flags: {
     speed: {
       type: "string",
       choices: Object.keys(PAUSES),
-      description:
-        "how long you have to read between steps: slow 6 s, normal 1.5 s, fast not at all (default normal on a terminal, fast elsewhere)",
+      description: "pause between steps: slow 6 s, normal 1.5 s, fast none (default: normal on a terminal, else fast)",
     },
     files: {
       type: "string",
       value: "DIR",
-      description: "keep the manifests of the story in this folder, to look at and to try",
+      description: "keep the manifests of the tour in this folder",
     },
   },
   async run(context) {
@@ -110,7 +110,7 @@ export const demoCommand = defineCommand({
         const { client, close } = await context.connect(kubeconfig);
         try {
           const kubectl = seekKubectl(environment);
-          if (!kubectl) output.say("kubectl was not found; the demo does the same by itself.");
+          if (!kubectl) output.say("kubectl was not found; the demo performs the same requests itself.");
           showLine("export KUBECONFIG=hub.kubeconfig");
           const pauseMs =
             PAUSES[
@@ -166,7 +166,7 @@ export const demoCommand = defineCommand({
     function fileAt(word: string): string {
       return Object.hasOwn(FILES, word) ? join(data, word) : word;
     }
-    /** Its cache goes with the folder: nothing stays behind. */
+    /** kubectl's cache is inside the temporary folder and is removed with it. */
     function kubectlLine(deed: Deed): string[] {
       return ["--cache-dir", join(data, "kubectl-cache"), ...argumentsOf(deed).map(fileAt)];
     }

@@ -1,4 +1,4 @@
-/** `flotilla describe`: all that the fleet has of one object. */
+/** `flotilla describe`: shows one object on the hub and on all members. */
 import type { Json } from "../../base/index.ts";
 import { defineCommand } from "../command.ts";
 import { namespaceFlag, patienceFlag } from "../members/flags.ts";
@@ -11,30 +11,30 @@ const FAILED = 1;
 
 export const describeCommand = defineCommand({
   name: "describe",
-  summary: "tell of one object over the fleet: hub, binding, members' copies, events",
+  summary: "show one object across the fleet: hub, binding, members' copies, events",
   details:
-    "With --clusters the hub is left out: then it describes what those members have, also when the hub knows nothing of it. Events of all clusters stand together, the newest last. 'flotilla why' explains how the object came to be where it is.",
+    "With --clusters, only those members are described, even if the hub does not have the object. Events of all clusters are listed together, newest last. 'flotilla why' explains why the object is where it is.",
   example: [
     { says: "A Deployment on the hub and on every member.", run: "flotilla describe deployment/web -n shop" },
-    { says: "A pod, on the member that has it.", run: "flotilla describe pod web-7d4b9c-x2x1p" },
+    { says: "A pod, on the member that runs it.", run: "flotilla describe pod web-7d4b9c-x2x1p" },
     {
-      says: "What one member has, for a program.",
+      says: "What one member has, as JSON.",
       run: "flotilla describe node/member1-node-1 --clusters member1 -o json",
     },
   ],
   args: [
     {
       name: "TYPE/NAME",
-      description: "the object as kubectl names it, or its TYPE",
+      description: "the object as in kubectl, or its TYPE",
       required: true,
       completes: "resource",
     },
-    { name: "NAME", description: "its name, when only the TYPE came before", required: false, completes: "name" },
+    { name: "NAME", description: "its name, if the first argument is only a TYPE", required: false, completes: "name" },
   ],
   flags: { ...namespaceFlag, ...clusterFlags, ...patienceFlag, ...hubFlags },
   async run({ args, flags, output, signal, clock, connect, environment }) {
     const { word, name } = readOne(args, USAGE);
-    // Loaded here, so that the help does not pay for it.
+    // Loaded lazily, so that the help does not load it.
     const [{ readDescription }, { renderDescription }] = await Promise.all([
       import("../members/read-description.ts"),
       import("../members/render-description.ts"),
@@ -42,7 +42,7 @@ export const describeCommand = defineCommand({
     const hub = await connect(hubKubeconfig(flags, environment));
     try {
       const asking = { client: hub.client, clock, patienceMs: flags["request-timeout"] * 1000, signal };
-      output.progress("asking the fleet");
+      output.progress("reading the fleet");
       const description = await readDescription(asking, hub.client, {
         word,
         name,

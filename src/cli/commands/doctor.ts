@@ -1,4 +1,4 @@
-/** `flotilla doctor`: looks at a running fleet, says what is wrong, and what to type. Nothing is written. */
+/** `flotilla doctor`: checks a running fleet, reports problems, and prints the commands that fix them. Read-only. */
 import { dirname, resolve } from "node:path";
 import { Cluster, ManagedCluster } from "../../api/index.ts";
 import { UsageError } from "../../base/index.ts";
@@ -14,14 +14,14 @@ const FOUND_PROBLEMS = 1;
 
 export const doctorCommand = defineCommand({
   name: "doctor",
-  summary: "look for what is wrong with the fleet, and say what to do about each thing",
+  summary: "diagnose problems of the fleet, and suggest a fix for each",
   details:
-    "Every check has a result, what was seen, and the commands that mend it. A check that could not look says so. Exit code 0 without problems, warnings allowed; 1 with problems.",
+    "Every check reports a result, what was observed, and the commands that fix it. A check that could not run reports so. The exit code is 0 without problems (warnings are allowed) and 1 with problems.",
   example: [
-    { says: "Look at everything.", run: "flotilla doctor" },
-    { says: "Look at one member, and at what goes there.", run: "flotilla doctor --clusters member2" },
-    { says: "Run some checks, for a program to read.", run: "flotilla doctor --only certificates,finalizers -o json" },
-    { says: "See what is checked.", run: "flotilla doctor --list" },
+    { says: "Run all checks.", run: "flotilla doctor" },
+    { says: "Check one member and what is propagated to it.", run: "flotilla doctor --clusters member2" },
+    { says: "Run some checks, with JSON output.", run: "flotilla doctor --only certificates,finalizers -o json" },
+    { says: "List the checks.", run: "flotilla doctor --list" },
   ],
   args: [],
   flags: {
@@ -29,7 +29,7 @@ export const doctorCommand = defineCommand({
       type: "string",
       value: "NAME",
       repeated: true,
-      description: "run these checks alone, with commas between; may be repeated",
+      description: "run only these checks, comma-separated; may be repeated",
     },
     ...clusterFlags,
     patience: {
@@ -37,7 +37,7 @@ export const doctorCommand = defineCommand({
       value: "SECONDS",
       default: 60,
       maximum: 86_400,
-      description: "how long something may take before it counts as stuck",
+      description: "how long an operation may take before it counts as stuck",
     },
     timeout: {
       type: "integer",
@@ -47,7 +47,7 @@ export const doctorCommand = defineCommand({
       maximum: 600,
       description: "how long one check may take",
     },
-    list: { type: "boolean", description: "list the checks instead" },
+    list: { type: "boolean", description: "list the checks instead of running them" },
     ...hubFlags,
   },
   async run({ flags, output, signal, clock, connect, environment }) {
@@ -70,10 +70,10 @@ export const doctorCommand = defineCommand({
     const unknown = wanted.find((name) => !CHECKS.some((check) => check.name === name));
     if (unknown !== undefined)
       throw new UsageError(
-        `there is no check '${unknown}'${didYouMean(
+        `unknown check '${unknown}'${didYouMean(
           unknown,
           CHECKS.map(({ name }) => name),
-        )}; 'flotilla doctor --list' shows them`,
+        )}; run 'flotilla doctor --list' to list the checks`,
       );
     const checks = wanted.length === 0 ? CHECKS : CHECKS.filter(({ name }) => wanted.includes(name));
     if (flags.list) {
@@ -85,11 +85,11 @@ export const doctorCommand = defineCommand({
     const kubeconfig = hubKubeconfig(flags, environment);
     const { client, server, close } = await connect(kubeconfig);
     try {
-      output.progress("looking at the fleet");
+      output.progress("checking the fleet");
       const only = readNames(flags.clusters);
       const lists = createHubLists({ client, signal, slim: slimObject });
       if (only.length > 0) await checkNames(only, lists);
-      // A kubeconfig that lies in a data directory says where that is.
+      // A kubeconfig inside a data directory reveals that directory.
       const data =
         flags.data ??
         (flags.kubeconfig === undefined && !environment["KUBECONFIG"]
@@ -119,11 +119,13 @@ export const doctorCommand = defineCommand({
   },
 });
 
-/** Throws `UsageError` for a member that the hub has under neither of its faces. */
+/** Throws `UsageError` for a name that is neither a Cluster nor a ManagedCluster. */
 async function checkNames(names: readonly string[], lists: HubLists): Promise<void> {
   const [clusters, managed] = await Promise.all([lists.all(Cluster), lists.all(ManagedCluster)]);
   const known = new Set([...clusters, ...managed].map(({ metadata }) => metadata.name));
   const unknown = names.find((name) => !known.has(name));
   if (unknown !== undefined)
-    throw new UsageError(`there is no member '${unknown}'${didYouMean(unknown, known)}; 'flotilla status' lists them`);
+    throw new UsageError(
+      `member '${unknown}' not found${didYouMean(unknown, known)}; run 'flotilla status' to list the members`,
+    );
 }

@@ -1,4 +1,4 @@
-/** `flotilla get`: objects of all members, with the cluster that each is on. */
+/** `flotilla get`: shows objects of all members, with the cluster each is on. */
 import { UsageError } from "../../base/index.ts";
 import { defineCommand } from "../command.ts";
 import { clusterFlags } from "../members/places.ts";
@@ -7,9 +7,9 @@ import { namespaceFlag, patienceFlag } from "../members/flags.ts";
 
 export const getCommand = defineCommand({
   name: "get",
-  summary: "show objects of all members, with the cluster that each is on",
+  summary: "show objects of all members, with the cluster each is on",
   details:
-    "Types are named as kubectl names them: pods, deploy, clonesets.apps.kruise.io, all. Members are asked side by side through the hub. One that does not answer is named on standard error with the reason, and the exit code is 1; what the others have is shown. A type that only some members serve is shown for those.",
+    "Types are named as in kubectl: pods, deploy, clonesets.apps.kruise.io, all. Members are queried in parallel through the hub. A member that does not respond is reported on standard error with the reason, and the exit code is 1; the objects of the others are shown. A type that only some members serve is shown for those.",
   example: [
     { says: "The pods of every member, in the namespace shop.", run: "flotilla get pods -n shop" },
     {
@@ -17,10 +17,10 @@ export const getCommand = defineCommand({
       run: "flotilla get cloneset,svc -n shop --clusters member1,member2 -o wide",
     },
     {
-      says: "One Deployment wherever it is, and what the hub has of it.",
+      says: "One Deployment on every member and on the hub.",
       run: "flotilla get deployment/web -n shop --hub",
     },
-    { says: "Follow the pods with a label, on all members.", run: "flotilla get pods -A -l app=web --watch" },
+    { says: "Watch the pods with a label, on all members.", run: "flotilla get pods -A -l app=web --watch" },
     {
       says: "One value of each object.",
       run: "flotilla get pods -A -o custom-columns=POD:.metadata.name,NODE:.spec.nodeName",
@@ -29,13 +29,13 @@ export const getCommand = defineCommand({
   args: [
     {
       name: "TYPE",
-      description: "the type as kubectl names it, several with commas between, or TYPE/NAME",
+      description: "the type as in kubectl, several separated by commas, or TYPE/NAME",
       required: true,
       completes: "resource",
     },
     {
       name: "NAME",
-      description: "names; all objects of the type when there are none",
+      description: "names (default: all objects of the type)",
       required: false,
       repeated: true,
       completes: "name",
@@ -45,18 +45,18 @@ export const getCommand = defineCommand({
     ...namespaceFlag,
     "all-namespaces": { type: "boolean", short: "A", description: "show the objects of all namespaces" },
     ...clusterFlags,
-    hub: { type: "boolean", description: "also show what the hub itself has; its CLUSTER is 'hub'" },
+    hub: { type: "boolean", description: "also show the hub's own objects; their CLUSTER is 'hub'" },
     selector: { type: "string", short: "l", value: "SELECTOR", description: "only objects with these labels" },
     "field-selector": {
       type: "string",
       value: "SELECTOR",
-      description: "only objects whose fields fit, as the members' servers support it",
+      description: "only objects with these field values, as far as the members' API servers support it",
     },
-    watch: { type: "boolean", short: "w", description: "show what is there, and then every change until Ctrl-C" },
-    "output-watch-events": { type: "boolean", description: "with --watch: a first column that says what happened" },
-    "show-labels": { type: "boolean", description: "a last column with the labels" },
-    "no-headers": { type: "boolean", description: "leave out the line with the names of the columns" },
-    "ignore-not-found": { type: "boolean", description: "an object that is nowhere is no failure" },
+    watch: { type: "boolean", short: "w", description: "show the objects, and then every change until Ctrl-C" },
+    "output-watch-events": { type: "boolean", description: "with --watch: add a first column with the event type" },
+    "show-labels": { type: "boolean", description: "add a last column with the labels" },
+    "no-headers": { type: "boolean", description: "omit the header line" },
+    "ignore-not-found": { type: "boolean", description: "do not fail if an object does not exist" },
     ...patienceFlag,
     ...hubFlags,
     output: {
@@ -69,8 +69,8 @@ export const getCommand = defineCommand({
     },
   },
   async run({ args, flags, output, signal, clock, connect, environment, terminal }) {
-    if (flags["all-namespaces"] && flags.namespace !== undefined) throw new UsageError("give -n or -A, not both");
-    // Loaded here, so that the help does not pay for it.
+    if (flags["all-namespaces"] && flags.namespace !== undefined) throw new UsageError("specify either -n or -A");
+    // Loaded lazily, so that the help does not load it.
     const { runGet } = await import("../members/run-get.ts");
     const hub = await connect(hubKubeconfig(flags, environment));
     try {

@@ -67,12 +67,12 @@ function write(files: Readonly<Record<string, string>>): void {
 interface Printed {
   out: string;
   warnings: string;
-  /** The message of the failure, with the folder left out of it. */
+  /** The error message, with the folder removed from it. */
   error: string | undefined;
   isUsage: boolean;
 }
 
-/** Runs the command line; words with `@` stand for files in the folder. */
+/** Runs the command line; words with `@` are replaced by files in the folder. */
 async function run(argv: readonly string[], input = ""): Promise<Printed> {
   const printed: Printed = { out: "", warnings: "", error: undefined, isUsage: false };
   const bare = (text: string): string => text.replaceAll(`${folder}/`, "");
@@ -127,7 +127,7 @@ describe("--check", () => {
     ]);
   });
 
-  test("shows where in the file a script does not compile", async () => {
+  test("shows the line of a script that does not compile", async () => {
     write({ "rules.yaml": BROKEN });
 
     const { out, error } = await run(["-f", "@rules.yaml", "--check"]);
@@ -145,7 +145,7 @@ describe("--check", () => {
     );
   });
 
-  test("shows where a folded script lacks its function", async () => {
+  test("shows the line of a folded script that lacks its function", async () => {
     write({ "rules.yaml": CUSTOMIZATION.replace("function ReviseReplica(", "function Other(") });
 
     const { out, error } = await run(["-f", "@rules.yaml", "--check"]);
@@ -154,7 +154,7 @@ describe("--check", () => {
     expect(error).toContain("rules.yaml:15:9: ReviseReplica: the script does not define the function ReviseReplica");
   });
 
-  test("warns of shorthand, of rules that do not exist and of customizations that exclude each other", async () => {
+  test("warns about shorthand, unknown rules and customizations that exclude each other", async () => {
     const second = CUSTOMIZATION.replace("name: thing", "name: other")
       .replace("replicaResource:\n      luaScript: |", "replicas:\n      luaScript: |")
       .replace("    retention:", "    retain:");
@@ -170,7 +170,7 @@ describe("--check", () => {
     );
   });
 
-  test("names what is no customization, or has no target", async () => {
+  test("reports objects that are not customizations, or lack a target", async () => {
     const { out, error } = await run(
       ["-f", "-", "--check"],
       `${THING}---\napiVersion: config.karmada.io/v1alpha1\nkind: ResourceInterpreterCustomization\nspec: {target: {kind: A}}\n`,
@@ -206,7 +206,7 @@ describe("--operation with customizations", () => {
     },
   };
   for (const [operation, { argv, want }] of Object.entries(answers)) {
-    test(`${operation} prints what karmadactl prints`, async () => {
+    test(`${operation} prints the same as karmadactl`, async () => {
       write({
         "rules.yaml": CUSTOMIZATION,
         "thing.yaml": THING,
@@ -223,7 +223,7 @@ describe("--operation with customizations", () => {
     });
   }
 
-  test("a script that fails is shown with its line", async () => {
+  test("a failing script is shown with its line", async () => {
     write({ "rules.yaml": CUSTOMIZATION, "thing.yaml": THING });
 
     const { out, error, isUsage } = await run([
@@ -242,7 +242,7 @@ describe("--operation with customizations", () => {
     );
   });
 
-  test("a rule that is not there is named, with who answers on a hub", async () => {
+  test("a missing rule is reported, with the interpreter that a hub would use", async () => {
     write({ "rules.yaml": CUSTOMIZATION });
 
     const { error } = await run(
@@ -251,11 +251,11 @@ describe("--operation with customizations", () => {
     );
 
     expect(error).toBe(
-      "Execute InterpretHealth error: there is no rule InterpretHealth for apps/v1 Deployment in rules.yaml; on a hub Flotilla's own rule answers (native), and without -f it does here",
+      "Execute InterpretHealth error: no rule InterpretHealth for apps/v1 Deployment in rules.yaml; on a hub the built-in rule is used (native), and here too without -f",
     );
   });
 
-  test("data is given as data", async () => {
+  test("-o json prints data", async () => {
     write({ "rules.yaml": CUSTOMIZATION, "thing.yaml": THING });
 
     const { out } = await run([
@@ -277,14 +277,14 @@ describe("--operation with customizations", () => {
   });
 });
 
-test("without customizations Flotilla's own rules answer, and say so", async () => {
+test("without customizations the built-in rules are used, and the output states it", async () => {
   const { out } = await run(
     ["--operation", "InterpretReplica", "--desired-file", "-"],
     "apiVersion: apps.kruise.io/v1beta1\nkind: CloneSet\nmetadata: {name: web}\nspec: {replicas: 4, template: {spec: {}}}\n",
   );
 
   expect(out).toBe(
-    "# answered by Flotilla's own rules: thirdparty\n---\n# [1/2] replica:\n4\n---\n# [2/2] requires:\nnull\n",
+    "# result of the built-in rules: thirdparty\n---\n# [1/2] replica:\n4\n---\n# [2/2] requires:\nnull\n",
   );
 });
 
@@ -292,7 +292,7 @@ describe("Divide", () => {
   const CLONE_SET =
     "apiVersion: apps.kruise.io/v1alpha1\nkind: CloneSet\nmetadata: {name: web}\nspec: {replicas: 10, updateStrategy: {partition: 7}, template: {spec: {}}}\n";
 
-  test("gives each member's copy, with what concerns the fleet divided", async () => {
+  test("prints each member's copy, with fleet-wide numbers divided", async () => {
     const { out } = await run(
       ["--operation", "divide", "--desired-file", "-", "--share", "oslo=6", "--share", "paris=4", "-o", "json"],
       CLONE_SET,
@@ -307,7 +307,7 @@ describe("Divide", () => {
     });
   });
 
-  test("revises by script where there is one", async () => {
+  test("revises replicas with the script if there is one", async () => {
     write({ "rules.yaml": CUSTOMIZATION });
 
     const { out } = await run(
@@ -321,7 +321,7 @@ describe("Divide", () => {
     });
   });
 
-  test("is tested with shares, and wants copies by member", async () => {
+  test("is tested with shares, and expects copies by member", async () => {
     write({
       "tests.yaml": `operation: Divide\nshares: [{cluster: oslo, replicas: 2}]\ndesired:\n${THING.replaceAll(/^/gm, "  ").trimEnd()}\nwant: {oslo: {apiVersion: example.io/v1, kind: Thing, metadata: {name: a}, spec: {size: 2}}}\n`,
       "rules.yaml": CUSTOMIZATION,
@@ -342,7 +342,7 @@ describe("--test", () => {
   const FAILING_RULE =
     "name: wants an error\noperation: InterpretHealth\nobserved: {apiVersion: example.io/v1, kind: Thing}\nwantError: attempt to index\n";
 
-  test("prints a line per case, what differs, and a summary", async () => {
+  test("prints a line per case, the differences, and a summary", async () => {
     write({ "rules.yaml": CUSTOMIZATION, "tests/a.yaml": `${PASSING}---\n${KARMADA}`, "tests/b.yaml": FAILING_RULE });
 
     const { out, error } = await run(["-f", "@rules.yaml", "--test", "@tests/a.yaml", "@tests/b.yaml"]);
@@ -360,7 +360,7 @@ describe("--test", () => {
     expect(error).toBe("1 of 3 cases failed");
   });
 
-  test("passes without a word on standard error when everything passes", async () => {
+  test("prints nothing on standard error when every case passes", async () => {
     write({
       "tests/deep/a.yaml":
         "name: a Deployment is counted\noperation: InterpretReplica\ndesired: {apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: 2, template: {spec: {}}}}\nwant: {replica: 2}\n",
@@ -372,7 +372,7 @@ describe("--test", () => {
     expect(out).toBe("PASS  tests/deep/a.yaml:1  InterpretReplica  a Deployment is counted\n1 passed, 0 failed\n");
   });
 
-  test("fails a case that wants an error and gets none, or gets another one", async () => {
+  test("fails a case that expects an error and gets none, or gets a different one", async () => {
     write({
       "rules.yaml": CUSTOMIZATION,
       "tests.yaml": `${PASSING.replace(/want:.*/, "wantError: boom")}---\n${FAILING_RULE.replace("attempt to index", "boom")}`,
@@ -386,33 +386,33 @@ describe("--test", () => {
   });
 
   const mistakes: Record<string, { fixture: string; want: string }> = {
-    "an operation that does not exist": {
+    "an unknown operation": {
       fixture: "operation: Guess\n",
-      want: 'tests.yaml:1: operation is one of Retain, InterpretReplica, InterpretComponent, ReviseReplica, InterpretStatus, AggregateStatus, InterpretHealth, InterpretDependency, Divide, not "Guess"',
+      want: 'tests.yaml:1: operation must be one of Retain, InterpretReplica, InterpretComponent, ReviseReplica, InterpretStatus, AggregateStatus, InterpretHealth, InterpretDependency, Divide, not "Guess"',
     },
-    "a field that is misspelt": {
+    "a misspelled field": {
       fixture: "operation: Retain\nwnat: {}\n",
       want: "tests.yaml:1: a fixture has no field wnat",
     },
-    "a field under both of its names": {
+    "a field given under both of its names": {
       fixture: "operation: Retain\nwant: {}\noutput: {}\n",
       want: "tests.yaml:1: want is there twice",
     },
     "both a result and an error": {
       fixture: "operation: Retain\nwant: {retained: {}}\nwantError: x\n",
-      want: "tests.yaml:1: want and wantError exclude each other",
+      want: "tests.yaml:1: want and wantError are mutually exclusive",
     },
-    "nothing that is expected": {
+    "no expectation": {
       fixture: "operation: Retain\n",
-      want: "tests.yaml:1: a fixture says what is expected: want or wantError",
+      want: "tests.yaml:1: a fixture needs an expectation: want or wantError",
     },
-    "a result that is no mapping": {
+    "a result that is not a mapping": {
       fixture: "operation: InterpretHealth\nwant: true\n",
       want: "tests.yaml:1: want has the results by name",
     },
   };
   for (const [mistake, { fixture, want }] of Object.entries(mistakes)) {
-    test(`refuses a fixture with ${mistake}`, async () => {
+    test(`rejects a fixture with ${mistake}`, async () => {
       write({ "tests.yaml": fixture });
 
       const { error } = await run(["--test", "@tests.yaml"]);
@@ -421,7 +421,7 @@ describe("--test", () => {
     });
   }
 
-  test("a wanted result that the operation does not have is a failure", async () => {
+  test("expecting a result that the operation does not return fails the case", async () => {
     write({
       "tests.yaml":
         "operation: InterpretReplica\ndesired: {apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: 2, template: {spec: {}}}}\nwant: {replicas: 2}\n",
@@ -433,7 +433,7 @@ describe("--test", () => {
   });
 });
 
-test("the documentation of a rule is Lua that passes the check", async () => {
+test("the documentation of each rule is Lua that passes --check", async () => {
   const { out } = await run(["--show-doc", "--operation", "retain"]);
   const indented = out
     .trimEnd()
@@ -450,16 +450,16 @@ test("the documentation of a rule is Lua that passes the check", async () => {
   expect(error).toBeUndefined();
 });
 
-describe("wrong usage is explained when", () => {
+describe("usage errors explain the mistake when", () => {
   const wrong: Record<string, { argv: string[]; want: string }> = {
-    "nothing is asked": { argv: [], want: "say what to do: --operation" },
-    "the operation does not exist": {
+    "no action is given": { argv: [], want: "say what to do: --operation" },
+    "the operation is unknown": {
       argv: ["--operation", "guess"],
       want: "operation guess is not supported. Use one of: Retain, InterpretReplica",
     },
-    "--check has nothing to look at": {
+    "--check gets no files": {
       argv: ["--check"],
-      want: "--check needs the customizations to look at: -f FILE",
+      want: "--check needs customizations: -f FILE",
     },
     "--check and --operation are both given": {
       argv: ["--check", "--operation", "retain", "-f", "-"],
@@ -473,24 +473,24 @@ describe("wrong usage is explained when", () => {
       argv: ["rules.yaml", "--check"],
       want: "does not know what to do with 'rules.yaml'",
     },
-    "the object is missing": { argv: ["--operation", "InterpretHealth"], want: "InterpretHealth needs an object" },
-    "one of two objects is missing": {
+    "the object file is missing": { argv: ["--operation", "InterpretHealth"], want: "InterpretHealth needs an object" },
+    "one of two object files is missing": {
       argv: ["--operation", "retain", "--desired-file", "-"],
       want: "the observed one is missing",
     },
-    "standard input is asked for twice": {
+    "standard input is used twice": {
       argv: ["--operation", "retain", "--desired-file", "-", "--observed-file", "-"],
       want: "standard input (-) can be read once only",
     },
-    "there is nothing to divide over": {
+    "Divide gets no shares": {
       argv: ["--operation", "divide", "--desired-file", "-"],
-      want: "Divide needs the members and how many replicas each runs",
+      want: "Divide needs the members and the replicas of each",
     },
-    "a share is no number": {
+    "a share is not a number": {
       argv: ["--operation", "divide", "--desired-file", "-", "--share", "oslo"],
-      want: "--share is a member and its replicas, member1=5, not 'oslo'",
+      want: "--share must be MEMBER=REPLICAS, for example member1=5, not 'oslo'",
     },
-    "editing is asked for": { argv: ["-f", "-", "--edit"], want: "--edit is not offered" },
+    "--edit is given": { argv: ["-f", "-", "--edit"], want: "--edit is not offered" },
   };
   for (const [mistake, { argv, want }] of Object.entries(wrong)) {
     test(mistake, async () => {
@@ -502,13 +502,13 @@ describe("wrong usage is explained when", () => {
   }
 });
 
-test("files that cannot be read are named", async () => {
+test("unreadable files are named", async () => {
   mkdirSync(join(folder, "empty"));
 
   expect((await run(["-f", "@nowhere.yaml", "--check"])).error).toBe(
     `the path ${JSON.stringify(join(folder, "nowhere.yaml"))} does not exist`.replace(`${folder}/`, ""),
   );
   expect((await run(["-f", "@empty", "--check"])).error).toBe(
-    "reading empty: no file there ends in .json, .yaml, .yml; --recursive also looks in its folders",
+    "reading empty: no file there ends in .json, .yaml, .yml; use --recursive to read subfolders",
   );
 });

@@ -1,40 +1,40 @@
 /**
- * `flotilla interpret`: check, run and test interpreter rules without a server, as `karmadactl interpret` does and a
- * little more.
+ * `flotilla interpret`: checks, runs and tests interpreter rules without a server. A superset of `karmadactl
+ * interpret`.
  */
 import { UsageError } from "../../base/index.ts";
 import { defineCommand } from "../command.ts";
 
 export const interpretCommand = defineCommand({
   name: "interpret",
-  summary: "check, run and test the rules that tell what a kind means, without a server",
+  summary: "check, run and test the resource interpreter rules of a kind, without a server",
   details:
-    "With --check, looks at customizations as the hub would; with --operation, runs one rule as karmadactl interpret does; with --test, runs fixtures for CI; with --show-doc, prints what rules are given and must return.",
+    "With --check, validates customizations as the hub would; with --operation, runs one rule as karmadactl interpret does; with --test, runs fixtures for CI; with --show-doc, prints the arguments and results of each rule.",
   example: [
-    { says: "Look at rules as the hub would.", run: "flotilla interpret -f customization.yaml --check" },
+    { says: "Validate rules as the hub would.", run: "flotilla interpret -f customization.yaml --check" },
     {
-      says: "Ask a rule how many replicas an object has.",
+      says: "Run a rule that returns the replicas of an object.",
       run: "flotilla interpret -f customization.yaml --operation InterpretReplica --desired-file cloneset.yaml",
     },
     {
-      says: "See what a rule keeps of what a member has.",
+      says: "Show which of a member's fields a rule retains.",
       run: "flotilla interpret -f customization.yaml --operation Retain --desired-file desired.yaml --observed-file observed.yaml",
     },
     {
-      says: "Sum up what members report.",
+      says: "Aggregate the status that members report.",
       run: "flotilla interpret -f customization.yaml --operation AggregateStatus --desired-file cloneset.yaml --status-file items.yaml",
     },
     {
-      says: "Ask Flotilla's own rule whether an object is healthy.",
+      says: "Run the built-in health rule on an object.",
       run: "kubectl get cloneset web -o yaml | flotilla interpret --operation InterpretHealth --observed-file -",
     },
     {
-      says: "See how a workload is divided among members.",
+      says: "Show how a workload is divided among members.",
       run: "flotilla interpret --operation Divide --desired-file cloneset.yaml --share member1=6 --share member2=4",
     },
     { says: "Run fixtures, for CI.", run: "flotilla interpret -f rules/ --recursive --test tests/*.yaml" },
     {
-      says: "Read what a rule is given and must return.",
+      says: "Show the arguments and result of a rule.",
       run: "flotilla interpret --show-doc --operation AggregateStatus",
     },
   ],
@@ -46,9 +46,9 @@ export const interpretCommand = defineCommand({
       value: "FILE",
       repeated: true,
       description:
-        "customizations: a file, folder, pattern, address, or - for standard input; may be repeated (default: Flotilla's own rules)",
+        "customizations: a file, folder, pattern, URL, or - for standard input; may be repeated (default: the built-in rules)",
     },
-    recursive: { type: "boolean", short: "R", description: "also look in the folders of a folder" },
+    recursive: { type: "boolean", short: "R", description: "also read subfolders" },
     operation: {
       type: "string",
       value: "OP",
@@ -66,50 +66,48 @@ export const interpretCommand = defineCommand({
       description:
         "the rule to run: Retain, InterpretReplica, InterpretComponent, ReviseReplica, InterpretStatus, AggregateStatus, InterpretHealth, InterpretDependency or Divide",
     },
-    "desired-file": { type: "string", value: "FILE", description: "the object as it is wanted" },
-    "observed-file": { type: "string", value: "FILE", description: "the object as a member has it" },
+    "desired-file": { type: "string", value: "FILE", description: "the desired object" },
+    "observed-file": { type: "string", value: "FILE", description: "the object observed on a member" },
     "status-file": {
       type: "string",
       value: "FILE",
-      description: "what members report, one item (clusterName, status, …) per document",
+      description: "the status that members report, one item (clusterName, status, …) per document",
     },
     "desired-replica": {
       type: "integer",
       minimum: -(2 ** 31),
       maximum: 2 ** 31 - 1,
       default: 0,
-      description: "the number of replicas for ReviseReplica",
+      description: "the replica count for ReviseReplica",
     },
     share: {
       type: "string",
       value: "MEMBER=N",
       repeated: true,
-      description: "for Divide: a member and how many replicas it runs; may be repeated",
+      description: "for Divide: a member and its replica count; may be repeated",
     },
-    check: { type: "boolean", description: "look at the customizations without running them" },
+    check: { type: "boolean", description: "validate the customizations without running them" },
     test: {
       type: "string",
       value: "FILE",
       repeated: true,
       description: "run the fixtures in a file or folder; may be repeated",
     },
-    "show-doc": { type: "boolean", description: "print what each rule is given and must return" },
-    edit: { type: "boolean", description: "not offered: use your editor and --check, or kubectl edit on a hub" },
+    "show-doc": { type: "boolean", description: "print the arguments and the result of each rule" },
+    edit: { type: "boolean", description: "not supported: use your editor and --check, or kubectl edit on a hub" },
   },
   async run({ args, flags, output, clock, signal, readInput }) {
     if (flags.edit)
       throw new UsageError(
-        "--edit is not offered: change the file with your editor and look at it with 'flotilla interpret -f FILE --check', or use 'kubectl edit resourceinterpretercustomization NAME' on a hub",
+        "--edit is not supported: edit the file and validate it with 'flotilla interpret -f FILE --check', or use 'kubectl edit resourceinterpretercustomization NAME' on a hub",
       );
     if (flags.check && (flags.operation !== undefined || flags.test.length > 0))
-      throw new UsageError("--check only looks at customizations; leave out --operation and --test");
+      throw new UsageError("--check only validates customizations; remove --operation and --test");
     if (flags.operation !== undefined && flags.test.length > 0)
-      throw new UsageError("--test takes the operations from its fixtures; leave out --operation");
+      throw new UsageError("--test takes the operations from its fixtures; remove --operation");
     if (args.length > 0 && flags.test.length === 0)
-      throw new UsageError(
-        `'flotilla interpret' does not know what to do with '${args[0]}'; files are given with -f or --test`,
-      );
-    // Loaded here, so that neither another command nor the help pays for the interpreter.
+      throw new UsageError(`unexpected argument '${args[0]}'; specify files with -f or --test`);
+    // Loaded lazily, so that other commands and the help do not load the interpreter.
     const [{ interpret }, { download }] = await Promise.all([
       import("../interpret/run.ts"),
       import("../interpret/sources.ts"),

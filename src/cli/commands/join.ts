@@ -1,4 +1,4 @@
-/** `flotilla join`: makes any Kubernetes cluster a member that the hub reaches by itself. */
+/** `flotilla join`: joins a Kubernetes cluster as a push-mode member, which the hub connects to. */
 import { Cluster, Namespace } from "../../api/index.ts";
 import { FlotillaError, sleep, UsageError } from "../../base/index.ts";
 import type { Clock, DeepReadonly } from "../../base/index.ts";
@@ -15,66 +15,69 @@ const DAY_SECONDS = 24 * 60 * 60;
 
 export const joinCommand = defineCommand({
   name: "join",
-  summary: "make a Kubernetes cluster a member of the fleet",
+  summary: "join a Kubernetes cluster to the fleet",
   details:
-    "Makes accounts on the cluster, and credentials and a Cluster on the hub, which reaches the member by itself from then on. Safe to repeat, which renews the credentials. For a cluster that the hub cannot reach see 'flotilla token'.",
+    "Creates accounts on the cluster, and credentials and a Cluster on the hub, which then connects to the member. Safe to repeat, which renews the credentials. For a cluster that the hub cannot reach, see 'flotilla token'.",
   example: [
     {
-      says: "Make a cluster a member; the hub reaches it by itself from now on.",
+      says: "Join a cluster that the hub can reach.",
       run: "flotilla join paris --cluster-kubeconfig paris.kubeconfig",
     },
     {
-      says: "Take the cluster from a context of your kubeconfig, and say where it is.",
+      says: "Take the cluster from a context of your kubeconfig, and set its region.",
       run: "flotilla join oslo --cluster-kubeconfig ~/.kube/config --cluster-context oslo --cluster-region eu-north",
     },
     {
-      says: "Let the hub do everything there, as karmadactl join does.",
+      says: "Grant the hub all rights on the cluster, as karmadactl join does.",
       run: "flotilla join paris --cluster-kubeconfig paris.kubeconfig --permissions admin",
     },
   ],
-  args: [{ name: "NAME", description: "what the hub calls the cluster", required: true }],
+  args: [{ name: "NAME", description: "the name of the cluster on the hub", required: true }],
   flags: {
     "cluster-kubeconfig": {
       type: "string",
       value: "FILE",
-      description: "kubeconfig of an administrator of the cluster; used now and not kept",
+      description: "kubeconfig of an administrator of the cluster; used once and not stored",
     },
     "cluster-context": {
       type: "string",
       value: "NAME",
       completes: "context",
-      description: "its context (default: the current one)",
+      description: "context in that kubeconfig (default: the current one)",
     },
     "cluster-namespace": {
       type: "string",
       value: "NS",
       default: secretsNamespace,
-      description: "where accounts are made on the cluster and credentials are kept on the hub",
+      description: "the namespace for accounts on the cluster and for credentials on the hub",
     },
     "cluster-provider": {
       type: "string",
       value: "TEXT",
-      description: "whose cluster it is, for policies that spread over providers",
+      description: "the provider of the cluster, for policies that spread over providers",
     },
     "cluster-region": {
       type: "string",
       value: "TEXT",
-      description: "where it is, for policies that spread over regions",
+      description: "the region of the cluster, for policies that spread over regions",
     },
-    "cluster-zones": { type: "string", value: "A,B", description: "its zones, for policies that spread over zones" },
+    "cluster-zones": {
+      type: "string",
+      value: "A,B",
+      description: "the zones of the cluster, for policies that spread over zones",
+    },
     permissions: {
       type: "string",
       choices: ["scoped", "admin"],
       default: "scoped",
-      description:
-        "what the hub may do there: read and write objects of every kind, or everything as karmadactl grants",
+      description: "the hub's rights there: read and write objects of every kind, or everything as karmadactl grants",
     },
     "token-days": {
       type: "integer",
       value: "N",
       default: 90,
       maximum: 3650,
-      description: "how long the hub's tokens hold; it renews them in time. 0 takes tokens without an end",
+      description: "lifetime of the hub's tokens, which it renews before they expire; 0 uses tokens that never expire",
     },
     wait: {
       type: "integer",
@@ -88,7 +91,7 @@ export const joinCommand = defineCommand({
   async run({ args, flags, output, signal, clock, connect, connectCluster, environment }) {
     const [name = ""] = args;
     const file = flags["cluster-kubeconfig"];
-    if (!file) throw new UsageError("--cluster-kubeconfig FILE is missing: the kubeconfig of the cluster that joins");
+    if (!file) throw new UsageError("--cluster-kubeconfig FILE is required: the kubeconfig of the cluster that joins");
     const namespace = flags["cluster-namespace"];
     const hub = await connect(hubKubeconfig(flags, environment));
     try {
@@ -96,13 +99,13 @@ export const joinCommand = defineCommand({
       try {
         if (member.serverName !== undefined)
           throw new UsageError(
-            `${file} uses tls-server-name, which a Cluster cannot hold; use an address that is in the certificate of the cluster`,
+            `${file} sets tls-server-name, which a Cluster does not support; use an address that the cluster's certificate contains`,
           );
         output.progress(`looking at ${member.server}`);
         const { metadata } = await member.client.get(Namespace, { cluster: name, name: "kube-system" }, { signal });
         const id = metadata.uid ?? "";
         await checkUnknown(hub.client, { name, id, apiEndpoint: member.server, proxyUrl: member.proxyUrl }, signal);
-        output.progress(`making accounts on ${name}`);
+        output.progress(`creating accounts on ${name}`);
         const tokens = await createAccounts(
           member.client,
           {
@@ -114,7 +117,7 @@ export const joinCommand = defineCommand({
           clock,
           signal,
         );
-        output.progress(`telling the hub about ${name}`);
+        output.progress(`registering ${name} on the hub`);
         const zones = (flags["cluster-zones"] ?? "").split(",").filter((zone) => zone !== "");
         await recordMember(
           hub.client,
@@ -164,7 +167,7 @@ async function untilReady(
     if (clock.now() >= untilMs)
       throw new FlotillaError(
         "NotReady",
-        `${name} has joined and is not ready after ${waitMs / 1000} s: ${ready?.message ?? "the hub has not looked at it yet"}; 'kubectl describe cluster ${name}' shows how it goes on`,
+        `${name} has joined but is not ready after ${waitMs / 1000} s: ${ready?.message ?? "the hub has not checked it yet"}; run 'kubectl describe cluster ${name}' to follow its status`,
       );
     await sleep(clock, LOOK_MS, signal);
   }

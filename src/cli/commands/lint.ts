@@ -1,4 +1,4 @@
-/** `flotilla lint`: what in manifests will surprise their author, before anything is applied. Nothing is written. */
+/** `flotilla lint`: finds mistakes and pitfalls in manifests before they are applied. Read-only. */
 import { UsageError } from "../../base/index.ts";
 import type { Json } from "../../base/index.ts";
 import { defineCommand } from "../command.ts";
@@ -10,15 +10,15 @@ export const lintCommand = defineCommand({
   name: "lint",
   summary: "find mistakes and pitfalls in manifests before you apply them, without a server",
   details:
-    "Looks at policies, overrides, interpreters, OpenKruise workloads, Placements and ManifestWorks together. Exit code 0 without errors, warnings allowed; 1 with errors. A manifest silences rules with the annotation flotilla.dev/lint-ignore: ID,ID or a comment of these words.",
+    "Checks policies, overrides, interpreters, OpenKruise workloads, Placements and ManifestWorks together. The exit code is 0 without errors (warnings are allowed) and 1 with errors. A manifest disables rules with the annotation flotilla.dev/lint-ignore: ID,ID or a comment with the same text.",
   example: [
-    { says: "Look at a folder.", run: "flotilla lint -f shop/ --recursive" },
-    { says: "Let warnings fail, too, as in a pipeline.", run: "flotilla lint -f shop/ -R --strict" },
+    { says: "Check a folder.", run: "flotilla lint -f shop/ --recursive" },
+    { says: "Also fail on warnings, for example in CI.", run: "flotilla lint -f shop/ -R --strict" },
     {
-      says: "Ask your hub, which knows its members and its own kinds.",
+      says: "Check against your hub, with its members and CRDs.",
       run: "flotilla lint -f web.yaml --against-hub",
     },
-    { says: "Read what the rules are, and why.", run: "flotilla lint --list" },
+    { says: "List the rules, with their reasons.", run: "flotilla lint --list" },
   ],
   args: [],
   flags: {
@@ -28,23 +28,23 @@ export const lintCommand = defineCommand({
       value: "FILE",
       repeated: true,
       completes: "file",
-      description: "manifests: a file, folder, pattern, address, or - for standard input; may be repeated",
+      description: "manifests: a file, folder, pattern, URL, or - for standard input; may be repeated",
     },
-    recursive: { type: "boolean", short: "R", description: "also look in the folders of a folder" },
-    rule: { type: "string", value: "ID", repeated: true, description: "ask this rule alone; may be repeated" },
-    ignore: { type: "string", value: "ID", repeated: true, description: "do not ask this rule; may be repeated" },
-    strict: { type: "boolean", description: "count warnings as errors" },
-    list: { type: "boolean", description: "list the rules instead, each with why it matters and what to do" },
+    recursive: { type: "boolean", short: "R", description: "also read subfolders" },
+    rule: { type: "string", value: "ID", repeated: true, description: "run only this rule; may be repeated" },
+    ignore: { type: "string", value: "ID", repeated: true, description: "skip this rule; may be repeated" },
+    strict: { type: "boolean", description: "treat warnings as errors" },
+    list: { type: "boolean", description: "list the rules instead, with the reason and the fix for each" },
     "against-hub": {
       type: "boolean",
-      description: "ask the hub in dry runs, instead of one that lives as long as the question",
+      description: "use dry runs on the hub instead of a temporary in-process hub",
     },
     namespace: {
       type: "string",
       short: "n",
       value: "NS",
       default: "default",
-      description: "for manifests that name no namespace",
+      description: "for manifests without a namespace",
     },
     ...hubFlags,
   },
@@ -62,7 +62,7 @@ export const lintCommand = defineCommand({
       );
       return 0;
     }
-    if (flags.filename.length === 0) throw new UsageError("say what to look at: -f FILE");
+    if (flags.filename.length === 0) throw new UsageError("specify what to check: -f FILE");
     const sources = await new Sources({ readInput, download: (url) => download(url, signal) }).read(flags.filename, {
       recursive: flags.recursive,
     });
@@ -77,7 +77,7 @@ export const lintCommand = defineCommand({
         signal,
       );
       output.progress("");
-      if (result.files === 0) throw new UsageError(`${flags.filename.join(", ")} holds no objects`);
+      if (result.files === 0) throw new UsageError(`${flags.filename.join(", ")} contains no objects`);
       output.result(result as unknown as Json, () => output.called(renderLint(result, output)));
       return result.errors > 0 ? FOUND_ERRORS : 0;
     } finally {

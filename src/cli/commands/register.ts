@@ -1,5 +1,5 @@
 /**
- * `flotilla register`: makes a cluster known to a hub that cannot reach it, as `karmadactl register` does; an agent
+ * `flotilla register`: registers a cluster with a hub that cannot reach it, as `karmadactl register` does; an agent
  * then serves it.
  */
 import { Namespace, Secret } from "../../api/index.ts";
@@ -15,31 +15,31 @@ const DAY_SECONDS = 24 * 60 * 60;
 
 export const registerCommand = defineCommand({
   name: "register",
-  summary: "register a cluster that the hub cannot reach; an agent on it pulls",
+  summary: "register a cluster that the hub cannot reach, for pull mode with an agent",
   details:
-    "As karmadactl register does: rights on the hub, and credentials for the agent, which 'flotilla agent' then uses.",
+    "Does what karmadactl register does: creates RBAC on the hub and credentials for the agent, which 'flotilla agent' then uses.",
   example: [
     {
-      says: "Register a cluster, and leave the agent's credentials there.",
+      says: "Register a cluster, and store the agent's credentials on it.",
       run: "flotilla register hub.example.com:6443 --token TOKEN --discovery-token-ca-cert-hash sha256:HASH --cluster-kubeconfig paris.kubeconfig --cluster-name paris",
     },
     {
-      says: "Register one whose agent runs elsewhere.",
+      says: "Register a cluster whose agent runs elsewhere.",
       run: "flotilla register 127.0.0.1:6443 --token TOKEN --discovery-token-ca-cert-hash sha256:HASH --cluster-name paris --write-kubeconfig paris-agent.kubeconfig",
     },
   ],
-  args: [{ name: "HOST", description: "the hub's API server, host and port", required: true }],
+  args: [{ name: "HOST", description: "host and port of the hub's API server", required: true }],
   flags: {
-    token: { type: "string", value: "TOKEN", description: "as 'flotilla token' prints it" },
+    token: { type: "string", value: "TOKEN", description: "the token that 'flotilla token' prints" },
     "discovery-token-ca-cert-hash": {
       type: "string",
       value: "HASH",
       repeated: true,
-      description: "of the hub's certificate authority, as 'flotilla token' prints it; may be repeated",
+      description: "the hash of the hub's CA that 'flotilla token' prints; may be repeated",
     },
     "discovery-token-unsafe-skip-ca-verification": {
       type: "boolean",
-      description: "trust whatever authority the token vouches for; who knows the token can then pretend to be the hub",
+      description: "trust any CA that the token vouches for; anyone who knows the token can then impersonate the hub",
     },
     "discovery-timeout": {
       type: "integer",
@@ -49,28 +49,28 @@ export const registerCommand = defineCommand({
       maximum: 3600,
       description: "how long to wait for the hub",
     },
-    "cluster-name": { type: "string", value: "NAME", description: "what the hub shall call the cluster" },
+    "cluster-name": { type: "string", value: "NAME", description: "the name of the cluster on the hub" },
     "cluster-kubeconfig": {
       type: "string",
       value: "FILE",
-      description: "kubeconfig of an administrator of the cluster, to leave the agent's credentials there",
+      description: "kubeconfig of an administrator of the cluster, to store the agent's credentials there",
     },
     "cluster-context": {
       type: "string",
       value: "NAME",
       completes: "context",
-      description: "its context (default: the current one)",
+      description: "context in that kubeconfig (default: the current one)",
     },
     namespace: {
       type: "string",
       value: "NS",
       default: "karmada-system",
-      description: "where they are left, in the Secret karmada-kubeconfig",
+      description: "the namespace for the credentials, in the Secret karmada-kubeconfig",
     },
     "write-kubeconfig": {
       type: "string",
       value: "FILE",
-      description: "also write them to a file, for an agent that runs outside of the cluster",
+      description: "also write the credentials to a file, for an agent that runs outside the cluster",
     },
     "cert-expiration-days": {
       type: "integer",
@@ -78,26 +78,26 @@ export const registerCommand = defineCommand({
       default: 365,
       minimum: 1,
       maximum: 3650,
-      description: "how long the agent's certificate shall hold; it is renewed in time",
+      description: "lifetime of the agent's certificate; it is renewed before it expires",
     },
     image: {
       type: "string",
       value: "IMAGE",
-      description: "print the objects that run this image as the agent, instead of the command that starts one",
+      description: "print the manifests that run this image as the agent, instead of the command that starts one",
     },
   },
   async run({ args, flags, output, signal, agents, connectCluster, writeFile }) {
     const cluster = flags["cluster-name"];
     const { token } = flags;
     const hashes = flags["discovery-token-ca-cert-hash"];
-    checkClusterName(cluster, "what the hub shall call the cluster");
-    if (!token) throw new UsageError("--token TOKEN is missing; 'flotilla token' on the hub makes one");
+    checkClusterName(cluster, "the name of the cluster on the hub");
+    if (!token) throw new UsageError("--token TOKEN is required; create one with 'flotilla token' on the hub");
     if (hashes.length === 0 && !flags["discovery-token-unsafe-skip-ca-verification"])
-      throw new UsageError("--discovery-token-ca-cert-hash HASH is missing; 'flotilla token' on the hub prints it");
+      throw new UsageError("--discovery-token-ca-cert-hash HASH is required; 'flotilla token' on the hub prints it");
     const [file, written] = [flags["cluster-kubeconfig"], flags["write-kubeconfig"]];
     if (file === undefined && written === undefined)
       throw new UsageError(
-        "say where the agent's credentials go: --cluster-kubeconfig FILE to leave them on the cluster, or --write-kubeconfig FILE",
+        "specify where to store the agent's credentials: --cluster-kubeconfig FILE for the cluster, or --write-kubeconfig FILE for a file",
       );
     const { kubeconfig, server } = await agents.register(
       {
@@ -115,7 +115,7 @@ export const registerCommand = defineCommand({
     );
     if (written !== undefined) await writeFile(written, kubeconfig);
     if (file !== undefined) {
-      output.progress(`leaving credentials on ${cluster}`);
+      output.progress(`storing credentials on ${cluster}`);
       const member = await connectCluster(file, flags["cluster-context"], cluster);
       try {
         await leaveCredentials(member.client, cluster, flags.namespace, kubeconfig, signal);

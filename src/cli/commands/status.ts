@@ -1,4 +1,4 @@
-/** `flotilla status`: the fleet at a glance, from the hub's point of view. */
+/** `flotilla status`: shows the fleet at a glance, as the hub sees it. */
 import { equalJson, sleep } from "../../base/index.ts";
 import type { Json } from "../../base/index.ts";
 import { defineCommand } from "../command.ts";
@@ -11,23 +11,26 @@ const WATCH_MS = 5_000;
 
 export const statusCommand = defineCommand({
   name: "status",
-  summary: "show the members of the fleet, what is not well, and where workloads run",
+  summary: "show the members of the fleet, what is unhealthy, and where workloads run",
   details:
-    "Members with both their faces, Karmada's and Open Cluster Management's; what is not well, with counts and the worst ten; and where workloads run. Exit code 0 means that it could be read, not that all is well: 'flotilla doctor' judges.",
+    "Shows members with their Karmada and Open Cluster Management registrations; what is unhealthy, with counts and the worst ten; and where workloads run. Exit code 0 means that the status could be read, not that everything is healthy: use 'flotilla doctor' for that.",
   example: [
     { says: "Look once.", run: "flotilla status" },
-    { says: "Look every five seconds, and print what changed.", run: "flotilla status --watch" },
-    { says: "Look at a fleet that keeps its data elsewhere.", run: "flotilla status --data ./fleet" },
-    { says: "Look at any hub, for a program to read.", run: "flotilla status --kubeconfig hub.kubeconfig -o json" },
+    { says: "Refresh every five seconds, and print what changed.", run: "flotilla status --watch" },
+    { says: "Show a fleet with another data directory.", run: "flotilla status --data ./fleet" },
+    { says: "Show any hub, with JSON output.", run: "flotilla status --kubeconfig hub.kubeconfig -o json" },
   ],
   args: [],
   flags: {
     watch: {
       type: "boolean",
       short: "w",
-      description: "look again every five seconds, and print what changed, until Ctrl-C",
+      description: "refresh every five seconds and print what changed, until Ctrl-C",
     },
-    all: { type: "boolean", description: "show every workload with all its clusters, and all that is not well" },
+    all: {
+      type: "boolean",
+      description: "show every workload with all its clusters, and everything that is unhealthy",
+    },
     ...hubFlags,
   },
   async run({ flags, output, signal, clock, connect, environment }) {
@@ -48,14 +51,14 @@ export const statusCommand = defineCommand({
         await sleep(clock, WATCH_MS, signal);
       }
     } catch (error) {
-      if (!flags.watch || !signal.aborted) throw error; // Ctrl-C is how a watch ends.
+      if (!flags.watch || !signal.aborted) throw error; // Ctrl-C ends a watch normally.
     } finally {
       await close();
     }
   },
 });
 
-/** What is news: time goes by anyway. */
+/** Ignores ages, which change on every read. */
 function withoutTimes({ members, ...rest }: FleetStatus): Json {
   return { ...rest, members: members.map(({ age: _age, heard: _heard, ...member }) => member) } as unknown as Json;
 }

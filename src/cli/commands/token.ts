@@ -1,4 +1,4 @@
-/** `flotilla token`: a token with which clusters ask to join, and the commands that do so. */
+/** `flotilla token`: creates a token for clusters that join, and prints the commands that use it. */
 import { Secret } from "../../api/index.ts";
 import { formatTime, systemRandom, UsageError } from "../../base/index.ts";
 import { renderKubeconfig } from "../../client/index.ts";
@@ -7,23 +7,23 @@ import { defineCommand } from "../command.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
-/** Who has one may ask for a certificate, in either project's way, and no more. */
+/** The token's groups may only request a certificate, through Karmada's or Open Cluster Management's API. */
 const GROUPS = "system:bootstrappers:karmada:default-cluster-token,system:bootstrappers:managedcluster";
 
 export const tokenCommand = defineCommand({
   name: "token",
-  summary: "make a token with which clusters ask to join, and print the commands that use it",
+  summary: "create a token for clusters that join, and print the commands that use it",
   details:
-    "For clusters that the hub cannot reach: their agents reach the hub. The commands are Flotilla's own, karmadactl's and clusteradm's; all of them work.",
+    "For clusters that the hub cannot reach: their agents connect to the hub. The printed commands use flotilla, karmadactl or clusteradm; any of them works.",
   example: [
-    { says: "Make a token for a day, and print the commands that use it.", run: "flotilla token" },
-    { says: "Make one for a week.", run: "flotilla token create --days 7" },
+    { says: "Create a token for a day, and print the commands that use it.", run: "flotilla token" },
+    { says: "Create a token for a week.", run: "flotilla token create --days 7" },
     {
-      says: "Name the address that clusters reach, and write a kubeconfig for 'flotilla agent'.",
+      says: "Set the address that clusters use, and write a kubeconfig for 'flotilla agent'.",
       run: "flotilla token --hub-apiserver https://hub.example.com:6443 --bootstrap-kubeconfig bootstrap.kubeconfig",
     },
   ],
-  args: [{ name: "create", description: "may be said and changes nothing", required: false, choices: ["create"] }],
+  args: [{ name: "create", description: "optional, has no effect", required: false, choices: ["create"] }],
   flags: {
     days: {
       type: "integer",
@@ -31,23 +31,23 @@ export const tokenCommand = defineCommand({
       default: 1,
       minimum: 1,
       maximum: 365,
-      description: "how long the token is good",
+      description: "lifetime of the token",
     },
     "hub-apiserver": {
       type: "string",
       value: "URL",
-      description: "the hub's address as joining clusters reach it (default: that of the kubeconfig)",
+      description: "the hub's address as seen from joining clusters (default: that of the kubeconfig)",
     },
     "bootstrap-kubeconfig": {
       type: "string",
       value: "FILE",
-      description: "also write a kubeconfig with the token there, for 'flotilla agent'",
+      description: "also write a kubeconfig with the token to this file, for 'flotilla agent'",
     },
     ...hubFlags,
   },
   async run({ args, flags, output, signal, clock, connectCluster, environment, writeFile }) {
     if (args[0] !== undefined && args[0] !== "create")
-      throw new UsageError(`'flotilla token' makes a token; it does not know '${args[0]}'`);
+      throw new UsageError(`unknown argument '${args[0]}'; 'flotilla token' creates a token`);
     const hub = await connectCluster(hubKubeconfig(flags, environment), undefined, "hub");
     try {
       const [id, secret] = [randomText(6), randomText(16)];
@@ -58,7 +58,7 @@ export const tokenCommand = defineCommand({
         "usage-bootstrap-authentication": "true",
         "usage-bootstrap-signing": "true",
         "auth-extra-groups": GROUPS,
-        description: "made by 'flotilla token' for clusters that join",
+        description: "created by 'flotilla token' for clusters that join",
       };
       await hub.client.create(
         Secret,
@@ -97,7 +97,7 @@ export const tokenCommand = defineCommand({
   },
 });
 
-/** Of the characters that bootstrap tokens have. Bytes that would make some of them likelier are drawn again. */
+/** Uses the characters allowed in bootstrap tokens. Bytes that would bias the distribution are drawn again. */
 function randomText(length: number): string {
   const ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789";
   const limit = 256 - (256 % ALPHABET.length);

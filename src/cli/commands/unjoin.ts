@@ -1,4 +1,4 @@
-/** `flotilla unjoin`: lets a member go. What it runs goes on running unless `--purge` is given. */
+/** `flotilla unjoin`: removes a member from the fleet. Its workloads keep running unless `--purge` is given. */
 import { Cluster } from "../../api/index.ts";
 import { FlotillaError, sleep, UsageError } from "../../base/index.ts";
 import type { Clock } from "../../base/index.ts";
@@ -14,30 +14,30 @@ const HUB = "hub";
 const LOOK_MS = 250;
 const PURGE_ANNOTATION = "flotilla.dev/purge";
 const FORCE_ANNOTATION = "flotilla.dev/force-unjoin";
-/** Nobody is waited for any more, so what is left is the hub's own work. */
+/** The member is not waited for any more, so only the hub's own cleanup is left. */
 const FORCED_WAIT_MS = 30_000;
 
 export const unjoinCommand = defineCommand({
   name: "unjoin",
-  summary: "let a member go; what it runs stays unless it is purged",
-  details: "Waits until the hub has let go of everything there.",
+  summary: "remove a member from the fleet; its workloads stay unless they are purged",
+  details: "Waits until the hub has released everything there.",
   example: [
     {
-      says: "Let a member go, and remove the hub's account there.",
+      says: "Remove a member, and the hub's account on it.",
       run: "flotilla unjoin paris --cluster-kubeconfig paris.kubeconfig",
     },
-    { says: "Also delete what the hub put there.", run: "flotilla unjoin paris --purge" },
-    { says: "Let a member go that does not answer.", run: "flotilla unjoin paris --force --wait 10" },
+    { says: "Also delete the objects that the hub created there.", run: "flotilla unjoin paris --purge" },
+    { says: "Remove a member that does not respond.", run: "flotilla unjoin paris --force --wait 10" },
   ],
   args: [{ name: "NAME", description: "the member", required: true, completes: "cluster" }],
   flags: {
     purge: {
       type: "boolean",
-      description: "delete on the member what the hub put there; without it everything goes on running",
+      description: "delete the objects that the hub created on the member; without it everything keeps running",
     },
     force: {
       type: "boolean",
-      description: "after --wait, let it go also when it does not answer; what is there stays as it is",
+      description: "after --wait, remove the member even if it does not respond; its objects stay unchanged",
     },
     wait: {
       type: "integer",
@@ -45,7 +45,7 @@ export const unjoinCommand = defineCommand({
       default: 60,
       minimum: 1,
       maximum: 3600,
-      description: "how long to wait for the member to be gone",
+      description: "how long to wait for the member to be removed",
     },
     "cluster-kubeconfig": {
       type: "string",
@@ -56,13 +56,13 @@ export const unjoinCommand = defineCommand({
       type: "string",
       value: "NAME",
       completes: "context",
-      description: "its context (default: the current one)",
+      description: "context in that kubeconfig (default: the current one)",
     },
     "cluster-namespace": {
       type: "string",
       value: "NS",
       default: secretsNamespace,
-      description: "where the hub's accounts are on the cluster",
+      description: "the namespace of the hub's accounts on the cluster",
     },
     ...hubFlags,
   },
@@ -71,7 +71,7 @@ export const unjoinCommand = defineCommand({
     const hub = await connect(hubKubeconfig(flags, environment));
     try {
       const cluster = await find(hub.client, Cluster, { cluster: HUB, name }, { signal });
-      if (!cluster) throw new UsageError(`there is no member ${name}; 'flotilla status' lists them`);
+      if (!cluster) throw new UsageError(`member ${name} not found; run 'flotilla status' to list the members`);
       if (flags.purge) await annotate(hub.client, name, PURGE_ANNOTATION, signal);
       output.progress(`unjoining ${name}`);
       await hub.client.delete(Cluster, { cluster: HUB, name }, { signal });
@@ -80,12 +80,12 @@ export const unjoinCommand = defineCommand({
         if (!flags.force)
           throw new FlotillaError(
             "Unjoin",
-            `${name} is still being unjoined after ${flags.wait} s: ${left}; it goes on by itself, and --force lets it go without its answer`,
+            `${name} is still being unjoined after ${flags.wait} s: ${left}; the hub keeps trying, and --force removes it without a response from the member`,
           );
-        output.progress(`letting ${name} go without its answer`);
+        output.progress(`removing ${name} without its response`);
         await annotate(hub.client, name, FORCE_ANNOTATION, signal);
         const stuck = await untilGone(hub.client, name, FORCED_WAIT_MS, clock, signal);
-        if (stuck !== undefined) throw new FlotillaError("Unjoin", `${name} is still there: ${stuck}`);
+        if (stuck !== undefined) throw new FlotillaError("Unjoin", `${name} is still registered: ${stuck}`);
       }
       const notes: string[] = [];
       if (flags["cluster-kubeconfig"]) {
@@ -99,15 +99,13 @@ export const unjoinCommand = defineCommand({
           await member.close();
         }
       } else if (cluster.spec.secretRef)
-        notes.push(
-          `the account karmada-${name} is still on the member; --cluster-kubeconfig FILE would have removed it`,
-        );
+        notes.push(`the account karmada-${name} is still on the member; use --cluster-kubeconfig FILE to remove it`);
       output.progress("");
       for (const note of notes) output.warn(note);
       output.result(
         { name, purged: flags.purge, forced: left !== undefined },
         () =>
-          `cluster ${name} has left; ${flags.purge && left === undefined ? "what the hub had put there is deleted" : "what it runs goes on running"}`,
+          `cluster ${name} has left; ${flags.purge && left === undefined ? "the objects that the hub created there are deleted" : "its workloads keep running"}`,
       );
     } finally {
       await hub.close();
@@ -124,7 +122,7 @@ async function annotate(client: Client, name: string, annotation: string, signal
   );
 }
 
-/** Undefined when it is gone, else what it waits for. */
+/** Undefined when the member is removed, else what the removal waits for. */
 async function untilGone(
   client: Client,
   name: string,

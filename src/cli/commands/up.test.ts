@@ -6,7 +6,7 @@ import { parseCommandLine } from "../parse.ts";
 import { plain } from "../paint.ts";
 import { renderReady, upCommand } from "./up.ts";
 
-/** What the fleet is started with when the command line says this. */
+/** The options that the fleet is started with for this command line. */
 async function optionsOf(...argv: string[]): Promise<FleetOptions> {
   const asked: FleetOptions[] = [];
   const { args, flags } = parseCommandLine(upCommand, argv);
@@ -35,7 +35,7 @@ async function optionsOf(...argv: string[]): Promise<FleetOptions> {
   return options;
 }
 
-test("without flags workloads leave members as with Karmada's defaults: two seconds apart, ten minutes for a replacement, only where a policy asks", async () => {
+test("without flags eviction uses Karmada's defaults: one workload per two seconds, ten minutes for a replacement, only where a policy asks", async () => {
   expect((await optionsOf()).failover).toEqual({
     evictionsPerSecond: 0.5,
     evictionTimeoutMs: 600_000,
@@ -43,7 +43,7 @@ test("without flags workloads leave members as with Karmada's defaults: two seco
   });
 });
 
-test("the flags of failover have Karmada's names", async () => {
+test("the failover flags have Karmada's names", async () => {
   const { failover } = await optionsOf(
     "--resource-eviction-rate",
     "2.5",
@@ -63,7 +63,7 @@ test("the flags of failover have Karmada's names", async () => {
   });
 });
 
-test("what is printed when everything answers begins with ready, and says what to type next and where things are", () => {
+test("the first output starts with ready, and lists the next commands and the locations", () => {
   const kubeconfigs = new Map([["hub", "/data/fleet/hub.kubeconfig"]]);
   const fleet = {
     url: "https://127.0.0.1:6443",
@@ -84,14 +84,14 @@ test("what is printed when everything answers begins with ready, and says what t
     "  flotilla status --data /data/fleet",
     "",
     "members   have kubeconfigs beside it: member1.kubeconfig, …",
-    "data      /data/fleet; the next start goes on from there",
+    "data      /data/fleet; the next start resumes from there",
     "log       /data/fleet/flotilla.log",
     "",
     "Ctrl-C stops.",
   ]);
 });
 
-test("a fleet that keeps nothing says so", () => {
+test("an ephemeral fleet is reported as such", () => {
   const fleet = {
     url: "https://127.0.0.1:6443",
     members: [],
@@ -101,14 +101,14 @@ test("a fleet that keeps nothing says so", () => {
   };
 
   expect(renderReady(fleet, { ephemeral: true, asked: undefined, isDefaultData: true, paint: plain })).toContain(
-    "data      in memory: objects are gone after a stop",
+    "data      in memory: objects are lost after a stop",
   );
 });
 
 const counts: Record<string, { asked: number | undefined; isTold: boolean }> = {
-  "who asks for fewer members than there are is told that they stay": { asked: 1, isTold: true },
-  "who asks for as many as there are is told nothing": { asked: 2, isTold: false },
-  "who asks for no number is told nothing": { asked: undefined, isTold: false },
+  "--members below the existing number reports that the members stay": { asked: 1, isTold: true },
+  "--members equal to the existing number prints no note": { asked: 2, isTold: false },
+  "without --members no note is printed": { asked: undefined, isTold: false },
 };
 for (const [behaviour, { asked, isTold }] of Object.entries(counts)) {
   test(behaviour, () => {
@@ -124,12 +124,12 @@ for (const [behaviour, { asked, isTold }] of Object.entries(counts)) {
 
     expect(
       text.includes(
-        "members   are those of an earlier start: --members 1 takes none away; for fewer, --data another folder",
+        "members   are from an earlier start: --members 1 removes none; for fewer, use another --data folder",
       ),
     ).toBe(isTold);
   });
 }
 
-test("three members are started where nobody says how many", async () => {
+test("three members are started by default", async () => {
   expect((await optionsOf()).members).toBe(3);
 });

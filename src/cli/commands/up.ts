@@ -1,4 +1,4 @@
-/** `flotilla up`: a hub and simulated members in this process, until Ctrl-C. */
+/** `flotilla up`: runs a hub and simulated members in this process, until Ctrl-C. */
 import { resolve } from "node:path";
 import { UsageError } from "../../base/index.ts";
 import { defineCommand } from "../command.ts";
@@ -12,31 +12,31 @@ export const upCommand = defineCommand({
   name: "up",
   summary: "start a hub and simulated member clusters, and run until Ctrl-C",
   details:
-    "Everything runs in this process: no cluster, no Docker, no root. A line that starts with 'ready' is printed when everything answers. State is kept in the data directory: the next start goes on where this one ended, also after kill -9.",
+    "Everything runs in this process: no cluster, no Docker, no root. A line that starts with 'ready' is printed when every component responds. State is kept in the data directory: the next start resumes from it, even after kill -9.",
   serves: true,
   example: [
-    { says: "Start a hub and three members, and go on where they were.", run: "flotilla up" },
+    { says: "Start a hub and three members, or resume them.", run: "flotilla up" },
     { says: "Start a larger fleet.", run: "flotilla up --members 5 --nodes 10" },
-    { says: "Keep the data here, and take another port.", run: "flotilla up --data ./fleet --port 7443" },
-    { says: "Look at it from another terminal.", run: "kubectl --kubeconfig ~/.flotilla/hub.kubeconfig get clusters" },
+    { says: "Keep the data here, and use another port.", run: "flotilla up --data ./fleet --port 7443" },
+    { says: "Query it from another terminal.", run: "kubectl --kubeconfig ~/.flotilla/hub.kubeconfig get clusters" },
   ],
   args: [],
   flags: {
     members: {
       type: "integer",
       maximum: 10_000,
-      description: "how many member clusters to simulate, at least: those of an earlier start stay (default 3)",
+      description: "minimum number of simulated member clusters; members of an earlier start stay (default 3)",
     },
     pull: {
       type: "string",
       value: "all|A,B",
-      description: "members that pull: an agent in this process serves them, and the hub does not reach them",
+      description: "pull-mode members: an agent in this process serves them, and the hub does not connect to them",
     },
     nodes: {
       type: "integer",
       default: 3,
       maximum: 5_000,
-      description: "simulated nodes per member; 0 gives members that store but run nothing",
+      description: "simulated nodes per member; with 0 members store objects but run nothing",
     },
     "start-ms": {
       type: "integer",
@@ -49,7 +49,7 @@ export const upCommand = defineCommand({
       type: "string",
       value: "A,B",
       description:
-        "agents of Open Cluster Management that first sign in as one of these users are let in without 'flotilla accept' (default: nobody)",
+        "Open Cluster Management agents that first authenticate as one of these users are accepted without 'flotilla accept' (default: none)",
     },
     kruise: {
       type: "string",
@@ -60,7 +60,7 @@ export const upCommand = defineCommand({
     "kruise-gates": {
       type: "string",
       value: "GATES",
-      description: "feature gates of OpenKruise, as its manager takes them: CloneSetShortHash=true,…",
+      description: "feature gates of OpenKruise, in its manager's syntax: CloneSetShortHash=true,…",
     },
     "cluster-status-update-frequency": {
       type: "integer",
@@ -68,86 +68,86 @@ export const upCommand = defineCommand({
       default: 10,
       minimum: 1,
       maximum: 3600,
-      description: "how often members are asked whether they are well",
+      description: "how often the health of members is checked",
     },
     "cluster-success-threshold": {
       type: "integer",
       value: "SECONDS",
       default: 30,
       maximum: 86_400,
-      description: "how long a member that was away must answer before it is ready again",
+      description: "how long a recovered member must respond before it is ready again",
     },
     "enable-empty-workload-propagation": {
       type: "boolean",
-      description: "members that get no replicas of a divided workload get it with 0",
+      description: "members that get no replicas of a divided workload still get the object, with 0 replicas",
     },
     "multiple-pod-templates-scheduling": {
       type: "boolean",
-      description: "workloads of several components are placed as a whole, where there is room for all of them",
+      description: "workloads with several components are scheduled as a whole, to members with room for all of them",
     },
     "cluster-failure-threshold": {
       type: "integer",
       value: "SECONDS",
       default: 30,
       maximum: 86_400,
-      description: "how long a ready member may not answer before it is not ready",
+      description: "how long a ready member may be unreachable before it is not ready",
     },
     "resource-eviction-rate": {
       type: "number",
       value: "N",
       default: 0.5,
       maximum: 10_000,
-      description: "how many workloads leave tainted members per second; 0 is one in 30 minutes",
+      description: "evictions per second from tainted members; 0 means one in 30 minutes",
     },
     "graceful-eviction-timeout": {
       type: "integer",
       value: "SECONDS",
       default: 600,
       maximum: 604_800,
-      description: "how long a copy that is to go waits for its replacement, where the policy does not say",
+      description: "how long a copy under eviction waits for its replacement, unless the policy sets it",
     },
     "enable-no-execute-taint-eviction": {
       type: "boolean",
-      description: "NoExecute taints also move workloads whose policy does not speak of cluster failover",
+      description: "NoExecute taints also evict workloads whose policy does not configure cluster failover",
     },
     "no-execute-taint-eviction-purge-mode": {
       type: "string",
       choices: ["Gracefully", "Directly"],
       default: "Gracefully",
-      description: "how these leave: after their replacement is up, or at once",
+      description: "how these are evicted: after their replacement is up, or at once",
     },
     "allow-no-execute-taint-policy": {
       type: "boolean",
-      description: "ClusterTaintPolicies may set NoExecute, which moves workloads",
+      description: "ClusterTaintPolicies may set NoExecute taints, which evict workloads",
     },
     data: {
       type: "string",
       value: "DIR",
-      description: "where to keep state, certificates and kubeconfigs (default ~/.flotilla)",
+      description: "directory for state, certificates and kubeconfigs (default ~/.flotilla)",
     },
     port: {
       type: "integer",
       value: "P",
       default: 6443,
       maximum: 65_535,
-      description: "port of the API server on 127.0.0.1; 0 takes any free one",
+      description: "port of the API server on 127.0.0.1; 0 picks a free one",
     },
-    ephemeral: { type: "boolean", description: "keep objects in memory only; they are gone after a stop" },
+    ephemeral: { type: "boolean", description: "keep objects in memory only; they are lost after a stop" },
     "log-format": {
       type: "string",
       choices: ["text", "json"],
       default: "text",
-      description: "lines of the log on standard error for people, or for programs; the file has JSON",
+      description: "format of the log on standard error, for people or for programs; the file is always JSON",
     },
     "log-level": {
       type: "string",
       choices: ["debug", "info", "warn", "error"],
       default: "warn",
-      description: "what to log to standard error; DIR/flotilla.log has what changed in any case",
+      description: "log level of standard error; DIR/flotilla.log records changes in any case",
     },
   },
   async run({ flags, output, signal, startFleet, environment }) {
-    if (flags.data === "") throw new UsageError("--data needs the name of a directory");
+    if (flags.data === "") throw new UsageError("--data needs a directory name");
     const data = flags.data ?? defaultDataDirectory(environment);
     const fleet = await startFleet(
       {
@@ -206,7 +206,7 @@ export const upCommand = defineCommand({
     try {
       const failure = await Promise.race([fleet.failed, aborted(signal)]);
       if (failure) throw failure;
-      output.say("stopping; Ctrl-C again ends at once");
+      output.say("stopping; press Ctrl-C again to exit at once");
     } finally {
       await fleet.stop();
     }
@@ -215,7 +215,7 @@ export const upCommand = defineCommand({
 
 export interface ReadyPage {
   ephemeral: boolean;
-  /** How many members somebody asked for; undefined when nobody did. */
+  /** The value of --members; undefined if it was not given. */
   asked: number | undefined;
   isDefaultData: boolean;
   paint: Paint;
@@ -237,13 +237,11 @@ export function renderReady(
     "",
     ...(asked === undefined || members.length <= asked
       ? []
-      : [
-          `members   are those of an earlier start: --members ${asked} takes none away; for fewer, --data another folder`,
-        ]),
+      : [`members   are from an earlier start: --members ${asked} removes none; for fewer, use another --data folder`]),
     ...(members[0] === undefined ? [] : [`members   have kubeconfigs beside it: ${members[0]}.kubeconfig, …`]),
     ephemeral
-      ? "data      in memory: objects are gone after a stop"
-      : `data      ${data}; the next start goes on from there`,
+      ? "data      in memory: objects are lost after a stop"
+      : `data      ${data}; the next start resumes from there`,
     `log       ${logFile}`,
     "",
     "Ctrl-C stops.",

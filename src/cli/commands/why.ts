@@ -1,6 +1,6 @@
 /**
- * `flotilla why`: why a resource is where it is. The hub explains what has a binding, Placements and works, and what
- * works bring to members; what no policy selects is explained from a snapshot.
+ * `flotilla why`: explains why a resource is where it is. The hub explains resources with a binding, Placements and
+ * works, and the objects that works apply to members; resources that no policy selects are explained from a snapshot.
  */
 import { bindingName, parseApiVersion } from "../../api/index.ts";
 import { FlotillaError, UsageError } from "../../base/index.ts";
@@ -14,7 +14,7 @@ import { resolveType } from "../explain/resolve-type.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
 const OCM_DOMAIN = "open-cluster-management.io";
-/** Groups with what Karmada keeps on its hub. */
+/** API groups of Karmada's own hub objects. */
 const HUBS_OWN: ReadonlySet<string> = new Set([
   "cluster.karmada.io",
   "config.karmada.io",
@@ -24,24 +24,24 @@ const HUBS_OWN: ReadonlySet<string> = new Set([
 
 export const whyCommand = defineCommand({
   name: "why",
-  summary: "say why a resource is where it is, what its members say, and what to do",
+  summary: "explain why a resource is where it is, what its members report, and what to do",
   details:
-    "Which policy matched, each cluster kept or refused with the reason, what each member got and says of it, what moved, what is wrong and what to do. Also of Placements, ManifestWorks and ManifestWorkReplicaSets, and of objects that ManifestWorks bring to members.",
+    "Shows which policy matched, which clusters were selected or excluded and why, what each member got and reports, what moved, what is wrong and what to do. Also explains Placements, ManifestWorks and ManifestWorkReplicaSets, and objects that ManifestWorks apply to members.",
   example: [
-    { says: "Why is this where it is?", run: "flotilla why deployment/web" },
-    { says: "The same, of a workload in another namespace.", run: "flotilla why cloneset web -n shop" },
-    { says: "Which clusters does a Placement choose, and why?", run: "flotilla why placement/web -n shop" },
-    { says: "What became of a ManifestWork?", run: "flotilla why manifestwork/web -n member1" },
-    { says: "All of it, for a program to read.", run: "flotilla why clusterrole/reader -o json" },
+    { says: "Explain where a Deployment runs.", run: "flotilla why deployment/web" },
+    { says: "Explain a workload in another namespace.", run: "flotilla why cloneset web -n shop" },
+    { says: "Explain which clusters a Placement selects.", run: "flotilla why placement/web -n shop" },
+    { says: "Explain the state of a ManifestWork.", run: "flotilla why manifestwork/web -n member1" },
+    { says: "Print the full explanation as JSON.", run: "flotilla why clusterrole/reader -o json" },
   ],
   args: [
     {
       name: "TYPE/NAME",
-      description: "the resource as kubectl names it, or its TYPE",
+      description: "the resource as in kubectl, or its TYPE",
       required: true,
       completes: "resource",
     },
-    { name: "NAME", description: "its name, when only the TYPE came before", required: false, completes: "name" },
+    { name: "NAME", description: "its name, if the first argument is only a TYPE", required: false, completes: "name" },
   ],
   flags: {
     namespace: {
@@ -71,7 +71,7 @@ export function readResource([first = "", second]: readonly string[]): { type: s
   const slash = first.indexOf("/");
   const [type, name] = slash < 0 ? [first, second] : [first.slice(0, slash), first.slice(slash + 1)];
   if (!type || !name || (slash >= 0 && second !== undefined))
-    throw new UsageError("name one resource: 'flotilla why deployment/web' or 'flotilla why deployment web'");
+    throw new UsageError("specify one resource: 'flotilla why deployment/web' or 'flotilla why deployment web'");
   return { type, name };
 }
 
@@ -89,22 +89,22 @@ async function explained(
     { ...key, name: bindingName(kind.kind, where.name) },
     { signal },
   );
-  // Another group may have a kind of this name; its binding then has the same name.
+  // A kind of the same name in another group would have the same binding name.
   if (known && parseApiVersion(known.resource.apiVersion).group === kind.group) return known;
   const template = await find(client, kind, key, { signal });
   if (!template)
     throw new FlotillaError(
       "NotFound",
-      `there is no ${kind.kind} ${where.name}${where.namespace ? ` in namespace ${where.namespace}` : ""} on the hub, and no ManifestWork brings one to members`,
+      `${kind.kind} ${where.name}${where.namespace ? ` in namespace ${where.namespace}` : ""} not found on the hub, and no ManifestWork applies one to members`,
     );
-  // These are never templates, so policies have nothing to say of them.
+  // These are never templates, so policies do not apply to them.
   if (kind.group.endsWith(OCM_DOMAIN))
     throw new UsageError(
-      `nothing decides where a ${kind.kind} is; of Open Cluster Management's kinds, Placement, ManifestWork and ManifestWorkReplicaSet are explained, and 'flotilla status' shows clusters`,
+      `a ${kind.kind} is not scheduled; of Open Cluster Management's kinds, Placement, ManifestWork and ManifestWorkReplicaSet can be explained; run 'flotilla status' for clusters`,
     );
   if (HUBS_OWN.has(kind.group))
     throw new UsageError(
-      `a ${kind.kind} is the hub's own and never propagated, so nothing decides where it is; ask about a resource that is, and 'flotilla status' shows members`,
+      `a ${kind.kind} is a hub object and is never propagated; specify a resource that is propagated, or run 'flotilla status' for members`,
     );
   const { explainUnbound } = await import("../explain/explain-unbound.ts");
   return explainUnbound(client, template, clock, signal);

@@ -101,37 +101,40 @@ function createReach(
 }
 
 const cases: Record<string, { line: string; want: string }> = {
-  "commands have what they do behind a tab": {
+  "commands are offered with their summaries after a tab": {
     line: "vers",
     want: "version\tprint the version of flotilla and of the Kubernetes API that it serves\n:4\n",
   },
-  "help is followed by a command": {
+  "help is completed with commands": {
     line: "help vers",
     want: "version\tprint the version of flotilla and of the Kubernetes API that it serves\n:4\n",
   },
-  "a file is left to the shell": { line: "plan -f ", want: ":0\n" },
-  "a folder is left to the shell": { line: "status --data ", want: ":16\n" },
+  "files are completed by the shell": { line: "plan -f ", want: ":0\n" },
+  "folders are completed by the shell": { line: "status --data ", want: ":16\n" },
   "an unknown command offers nothing": { line: "frobnicate ", want: ":4\n" },
-  "namespaces are the hub's": { line: "why -n s", want: "shop\n:4\n" },
-  "members are those of both faces": { line: "unjoin ", want: "member1\nmember2\nmember10\nwaiting\n:4\n" },
-  "a list of members goes on behind a comma": {
+  "namespaces come from the hub": { line: "why -n s", want: "shop\n:4\n" },
+  "members come from Clusters and ManagedClusters": {
+    line: "unjoin ",
+    want: "member1\nmember2\nmember10\nwaiting\n:4\n",
+  },
+  "a list of members is completed after a comma": {
     line: "adopt cloneset web --from member1,member",
     want: "member1,member2\nmember1,member10\n:4\n",
   },
-  "types have their group where the name alone means another": {
+  "types carry their group where the short name is ambiguous": {
     line: "why s",
     want: "statefulsets\nstatefulsets.apps.kruise.io\n:4\n",
   },
-  "names are those of the type before": { line: "why cloneset -n shop w", want: "web\n:4\n" },
-  "names behind a slash keep their type": {
+  "names are those of the preceding type": { line: "why cloneset -n shop w", want: "web\n:4\n" },
+  "names after a slash keep their type": {
     line: "why -n shop clonesets/",
     want: "clonesets/web\nclonesets/cart\n:4\n",
   },
-  "names are asked of the member that is named, and take no line or column": {
+  "names come from the member given by --clusters, with control characters replaced": {
     line: "adopt cloneset --from=member2 -n=shop ",
     want: "old name\ton member2\n:4\n",
   },
-  "contexts are those of the kubeconfig that was named": {
+  "contexts come from the named kubeconfig": {
     line: "join oslo --cluster-kubeconfig x --cluster-context p",
     want: "prod\tcluster eu\n:4\n",
   },
@@ -142,7 +145,7 @@ for (const [behaviour, { line, want }] of Object.entries(cases)) {
   });
 }
 
-test("the hub is the one that the line names", async () => {
+test("the hub is the one that the command line names", async () => {
   const reach = createReach();
 
   await completeLine(commands, ["why", "--data", "./fleet", "-n", ""], reach);
@@ -151,7 +154,7 @@ test("the hub is the one that the line names", async () => {
   expect(reach.kubeconfigs).toEqual(["fleet/hub.kubeconfig", "/home/ann/.flotilla/hub.kubeconfig"]);
 });
 
-test("a hub that does not run offers nothing, silently", async () => {
+test("an unreachable hub offers nothing, silently", async () => {
   const failure = new FlotillaError("NoKubeconfig", "no kubeconfig");
   const reach = createReach({ failure });
 

@@ -1,9 +1,8 @@
 /**
- * Answers a shell that asks what may come next: one candidate per line, with what it means behind a tab, and in the
- * last line a number that says how to go on. kubectl's plugins answer in this form, so one answer serves every shell
- * and kubectl.
+ * Answers a shell's completion request: one candidate per line, with its description after a tab, and a directive
+ * number in the last line. kubectl plugins use this protocol, so one implementation serves every shell and kubectl.
  *
- * Whatever fails offers nothing: somebody is typing, and a message would garble the line.
+ * Every failure offers nothing: an error message would garble the line that the user is typing.
  */
 import type { Clock } from "../../base/index.ts";
 import type { CommandContext } from "../command.ts";
@@ -14,14 +13,14 @@ import type { Candidate, Offer, Wanted } from "./offer.ts";
 
 /** Bits of the last line. */
 const DIRECTIVES = { files: 0, noSpace: 2, nothingElse: 4, directories: 16 } as const;
-/** Whoever pressed a key waits no longer than this for a hub. */
+/** The longest time a key press may wait for a hub. */
 const PATIENCE_MS = 1_500;
 const MAX_SAYS = 100;
 
 export interface CompletionReach extends Pick<CommandContext<never>, "connect" | "environment" | "readFile"> {
   clock: Clock;
   signal: AbortSignal;
-  /** For whoever looks for a mistake in completion itself. */
+  /** For debugging completion itself. */
   complain(error: unknown): void;
 }
 
@@ -80,7 +79,7 @@ async function fromHub(
       hubValues(wanted, { client: hub.client, clock, patienceMs: PATIENCE_MS, signal: until }),
     );
   } finally {
-    // Nobody waits for a connection to be taken down.
+    // Closing the connection is not awaited.
     void hub.close().catch(complain);
   }
 }
@@ -92,6 +91,6 @@ function render(candidates: readonly Candidate[], directive: number): string {
   return [...lines, `:${directive}`, ""].join("\n");
 }
 
-/** Names come from servers: none may start a line or a column of its own. */
+/** Names come from servers and must not start a new line or column. */
 // oxlint-disable-next-line no-control-regex
 const oneLine = (text: string): string => text.replaceAll(/[\x00-\x1f\x7f]+/g, " ");

@@ -1,7 +1,4 @@
-/**
- * What only a hub knows while a word is typed: members, namespaces, types, names of objects. Reads only, and never
- * much.
- */
+/** Queries a hub for completion values: members, namespaces, types, names of objects. Read-only and limited in size. */
 import { Cluster, ManagedCluster } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
 import { queryText, resourcePath } from "../../client/index.ts";
@@ -14,9 +11,9 @@ import { findType, idOf } from "../members/types.ts";
 import type { ServedType } from "../members/types.ts";
 import type { Candidate, Wanted } from "./offer.ts";
 
-/** Nobody reads through more. */
+/** More candidates would not be read. */
 const MAX_NAMES = 500;
-/** When no member is named, these many are asked for the names of their objects. */
+/** If no member is named, at most this many are queried for object names. */
 const MAX_MEMBERS = 8;
 const METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 
@@ -55,7 +52,7 @@ export async function hubValues({ completes, typed, line }: Wanted, asking: Aski
 
 const plain = (value: string): Candidate => ({ value });
 
-/** `a,b,c` is completed at its last part; what is in the list is not offered again. */
+/** `a,b,c` is completed at its last part; entries of the list are not offered again. */
 function inList(typed: string, values: readonly string[]): string[] {
   const done = typed.slice(0, typed.lastIndexOf(",") + 1);
   const taken = new Set(done.split(","));
@@ -68,7 +65,7 @@ async function memberNames(asking: Asking): Promise<string[]> {
       namesAt(asking, hubPlace, { group, version: storageVersion, resource: plural }),
     ),
   );
-  // Who may not list one face is shown the other.
+  // A user who may list only Clusters or only ManagedClusters gets those.
   return [...new Set(faces.flatMap((face) => (face.status === "fulfilled" ? face.value : [])))].toSorted((a, b) =>
     a.localeCompare(b, "en", { numeric: true }),
   );
@@ -80,7 +77,7 @@ async function typesOf(asking: Asking): Promise<ServedType[]> {
   );
 }
 
-/** Plural names, with the group where the name alone means another type. */
+/** Plural names, with the group where the name alone is ambiguous. */
 function wordsFor(type: ServedType, _index: number, all: readonly ServedType[]): string[] {
   const first = findType(all, type.plural);
   if (first === type) return [type.plural];
@@ -99,7 +96,7 @@ async function nameCandidates(
   const { group, version, plural, scope } = type;
   const where = [{ group, version, resource: plural }, scope === "Namespaced" ? namespace : undefined] as const;
   const found = await objectNames(asking, ...where, clusters);
-  // What the hub has none of, such as pods, members have.
+  // Kinds that the hub has no objects of, such as pods, are read from members.
   const names =
     found.length > 0 || clusters.length > 0
       ? found
@@ -113,7 +110,7 @@ interface Collection {
   resource: string;
 }
 
-/** On the hub, or on members, each name with where it is. */
+/** Names on the hub or on members, each with its cluster. */
 async function objectNames(
   asking: Asking,
   collection: Collection,
@@ -126,7 +123,7 @@ async function objectNames(
   const found = await Promise.allSettled(
     places.map(async (place) => (await namesAt(asking, place, where)).map((value) => [value, place.name] as const)),
   );
-  // A member that does not answer hides nothing of the others.
+  // A member that does not respond does not hide the names of the others.
   const byName = Map.groupBy(
     found.flatMap((each) => (each.status === "fulfilled" ? each.value : [])),
     ([value]) => value,

@@ -26,7 +26,7 @@ const sail = defineCommand({
 const values = (...words: string[]): string[] => offerFor(sail, words).candidates.map(({ value }) => value);
 const wanted = (...words: string[]): string | undefined => offerFor(sail, words).wanted?.completes;
 
-test("the first word is a command, with what it does", () => {
+test("the first word is a command, with its summary", () => {
   expect(
     offerCommands(
       [
@@ -40,21 +40,21 @@ test("the first word is a command, with what it does", () => {
 
 const fixed: Record<string, { words: string[]; want: string[] }> = {
   "choices of an argument": { words: [""], want: ["out", "home"] },
-  "choices that begin with what was typed": { words: ["h"], want: ["home"] },
+  "choices that match the typed prefix": { words: ["h"], want: ["home"] },
   "choices of a flag": { words: ["out", "--rig", "k"], want: ["ketch"] },
-  "choices of a flag by its letter": { words: ["out", "-r", ""], want: ["sloop", "ketch"] },
-  "choices behind an equals sign": { words: ["out", "--rig=s"], want: ["--rig=sloop"] },
-  "words that a flag takes beside others": { words: ["--speed", "f"], want: ["fast"] },
-  "words that a flag's value names": { words: ["--print", ""], want: ["wide", "name", "jsonpath="] },
-  "flags that begin with what was typed": { words: ["out", "--n"], want: ["--namespace", "--night", "--no-color"] },
-  "flags that were given are not offered again": { words: ["--night", "--n"], want: ["--namespace", "--no-color"] },
-  "flags that may be repeated are": { words: ["--crew", "ann", "--c"], want: ["--crew"] },
-  "flags also after a value right behind its letter": { words: ["-nshop", "--n"], want: ["--night", "--no-color"] },
-  "no flags after two dashes": { words: ["out", "--", "--n"], want: [] },
-  "nothing for a flag that is not there": { words: ["--colour="], want: [] },
-  "the value of a flag is no argument": { words: ["--crew", "ann", ""], want: ["out", "home"] },
+  "choices of a flag by its short name": { words: ["out", "-r", ""], want: ["sloop", "ketch"] },
+  "choices after an equals sign": { words: ["out", "--rig=s"], want: ["--rig=sloop"] },
+  "words that a flag offers among other values": { words: ["--speed", "f"], want: ["fast"] },
+  "words that a flag's placeholder lists": { words: ["--print", ""], want: ["wide", "name", "jsonpath="] },
+  "flags that match the typed prefix": { words: ["out", "--n"], want: ["--namespace", "--night", "--no-color"] },
+  "no flags that were already given": { words: ["--night", "--n"], want: ["--namespace", "--no-color"] },
+  "flags that may be repeated": { words: ["--crew", "ann", "--c"], want: ["--crew"] },
+  "flags after a value attached to a short flag": { words: ["-nshop", "--n"], want: ["--night", "--no-color"] },
+  "no flags after --": { words: ["out", "--", "--n"], want: [] },
+  "nothing for an unknown flag": { words: ["--colour="], want: [] },
+  "arguments, not counting flag values": { words: ["--crew", "ann", ""], want: ["out", "home"] },
 };
-describe("offered are", () => {
+describe("completion offers", () => {
   for (const [behaviour, { words, want }] of Object.entries(fixed)) {
     test(behaviour, () => {
       expect(values(...words)).toEqual(want);
@@ -62,7 +62,7 @@ describe("offered are", () => {
   }
 });
 
-test("what is not known here is said: files, folders, namespaces, members", () => {
+test("values from outside are requested: files, folders, namespaces, members", () => {
   expect([
     wanted("--log", ""),
     wanted("--home", "/"),
@@ -73,11 +73,11 @@ test("what is not known here is said: files, folders, namespaces, members", () =
   ]).toEqual(["file", "directory", "namespace", "namespace", "cluster", "cluster"]);
 });
 
-test("what comes before the word in the same one is kept", () => {
+test("a prefix in the same word is kept", () => {
   expect(offerFor(sail, ["--namespace=sh"]).wanted).toMatchObject({ typed: "sh", before: "--namespace=" });
 });
 
-test("what was said before is known", () => {
+test("earlier words provide the context", () => {
   const line = offerFor(sail, ["out", "--crew", "ann", "--crew=bob", "-nshop", ""]).wanted?.line;
 
   expect(line?.args).toEqual(["out"]);

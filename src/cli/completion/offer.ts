@@ -1,25 +1,25 @@
 /**
- * What may come next on a command line that is being typed: commands, flags, choices; or what the hub has to be asked
- * for. Pure.
+ * Decides what may come next on a partial command line: commands, flags, choices, or values to query from the hub.
+ * Pure.
  *
- * The last word is the one that is being typed, empty when nothing of it is there yet. A line that makes no sense is
- * not judged: whatever may follow is offered all the same.
+ * The last word is the one being typed, empty if it has not been started. An invalid line is not rejected; candidates
+ * are offered anyway.
  */
 import type { Argument, Command, Completes, Flag } from "../command.ts";
 import { flagsOf } from "../parse.ts";
 
 export interface Candidate {
   value: string;
-  /** What shells that can show it show beside it. */
+  /** The description, for shells that show one. */
   says?: string;
 }
 
-/** The value of a flag or an argument that is not known here. */
+/** A flag value or argument that must be looked up elsewhere. */
 export interface Wanted {
   completes: Completes;
-  /** What is there of it. */
+  /** What has been typed of it. */
   typed: string;
-  /** What comes before it in the same word: `--clusters=` or nothing. */
+  /** The preceding part of the same word: `--clusters=` or empty. */
   before: string;
   line: Line;
 }
@@ -29,7 +29,7 @@ export interface Offer {
   wanted?: Wanted;
 }
 
-/** What a line says before the word that is being typed. */
+/** The parsed words before the one being typed. */
 export interface Line {
   args: string[];
   flags: Map<string, string[]>;
@@ -48,7 +48,7 @@ export function offerCommands(commands: readonly { name: string; summary: string
         { name: "--help", summary: "list the commands" },
         { name: "--version", summary: "print the version" },
       ]
-    : [...commands, { name: "help", summary: "tell more about a command" }];
+    : [...commands, { name: "help", summary: "show help for a command" }];
   return all.filter(({ name }) => name.startsWith(typed)).map(({ name, summary }) => ({ value: name, says: summary }));
 }
 
@@ -101,7 +101,7 @@ function readFlag(
     else line.pending = name;
     return;
   }
-  // `-nshop`: the value stands right behind the letter.
+  // `-nshop`: the value is attached to the letter.
   const letter = word.startsWith("--") ? undefined : findFlag(flags, word.slice(0, 2));
   if (letter !== undefined && flags[letter]?.type !== "boolean") add(letter, word.slice(2));
 }
@@ -111,7 +111,7 @@ function findFlag(flags: Record<string, Flag>, word: string): string | undefined
   return Object.keys(flags).find((name) => `-${flags[name]?.short ?? ""}` === word && word !== "-");
 }
 
-/** Those that were given already are not offered again, unless they may be repeated. */
+/** Flags that were given are not offered again, unless they may be repeated. */
 function offerFlags(flags: Record<string, Flag>, typed: string, line: Line): Candidate[] {
   return Object.entries(flags)
     .filter(([name, { repeated }]) => `--${name}`.startsWith(typed) && (repeated || !line.flags.has(name)))
@@ -128,7 +128,7 @@ function offerValue(of: Partial<Flag> | Argument, typed: string, before: string,
   return completes === undefined ? NOTHING : { candidates: [], wanted: { completes, typed, before, line } };
 }
 
-/** `all|A,B` and `wide|name|jsonpath=EXPRESSION` name words among other things. */
+/** `all|A,B` and `wide|name|jsonpath=EXPRESSION` contain literal words. */
 const choicesIn = (value = ""): string[] =>
   value.includes("|") ? value.split("|").flatMap((part) => /^[a-z][a-z-]*=?/.exec(part)?.[0] ?? []) : [];
 

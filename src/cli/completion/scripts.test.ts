@@ -5,7 +5,7 @@ import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { scripts } from "./scripts.ts";
 
-/** A stand-in that shows which words it was asked about: the scripts only pass words on and show the answer. */
+/** A fake flotilla that prints the words it was called with: the scripts only pass words on and show the answer. */
 const STAND_IN = `#!/bin/sh
 shift
 for word in "$@"; do printf '<%s>' "$word" >> "$ASKED"; done
@@ -52,7 +52,10 @@ function run(
 }
 
 describe.runIf(isInstalled("bash"))("bash", () => {
-  /** Sets what bash sets before it asks; words are also broken at `=` and `:`. The cursor is at the bar. */
+  /**
+   * Sets the variables that bash sets before completion; bash also splits words at `=` and `:`. The bar marks the
+   * cursor.
+   */
   const complete = (line: string, answer: string): ReturnType<typeof run> => {
     const point = line.indexOf("|");
     const typed = line.replace("|", "");
@@ -65,21 +68,21 @@ describe.runIf(isInstalled("bash"))("bash", () => {
     return run("bash", ["--norc", "-c", script], answer);
   };
 
-  test("words are passed on, and answers shown without what they mean", () => {
+  test("words are passed on, and candidates are shown without descriptions", () => {
     expect(complete("flotilla st|", "status\\tshow the members\\nsnapshot\\tsave\\n:4\\n")).toEqual({
       asked: "<st>",
       shown: ["status"],
     });
   });
 
-  test("a word that is not there yet is passed on as an empty one", () => {
+  test("an unstarted word is passed on as an empty one", () => {
     expect(complete("flotilla  why  -n |", "default\\nshop\\n:4\\n")).toEqual({
       asked: "<why><-n><>",
       shown: ["default", "shop"],
     });
   });
 
-  test("words that bash broke are whole, and only the last part is answered", () => {
+  test("words that bash split are joined, and only the last part is replaced", () => {
     expect(complete("flotilla status --output=js|", "--output=json\\n:4\\n")).toEqual({
       asked: "<status><--output=js>",
       shown: ["json"],
@@ -90,11 +93,11 @@ describe.runIf(isInstalled("bash"))("bash", () => {
     });
   });
 
-  test("what stands behind the cursor does not count", () => {
+  test("text after the cursor is ignored", () => {
     expect(complete("flotilla sta|tus --all", "status\\n:4\\n")).toEqual({ asked: "<sta>", shown: ["status"] });
   });
 
-  test("files and folders are bash's own to offer", () => {
+  test("files and folders are completed by bash", () => {
     writeFileSync(join(folder, "web.yaml"), "");
 
     expect(complete("flotilla plan -f we|", ":0\\n").shown).toEqual(["compopt -o filenames", "web.yaml"]);
@@ -102,11 +105,11 @@ describe.runIf(isInstalled("bash"))("bash", () => {
     expect(complete("flotilla up --data we|", ":16\\n").shown).toEqual(["compopt -o filenames"]);
   });
 
-  test("no space follows where more is to come", () => {
+  test("nospace suppresses the trailing space", () => {
     expect(complete("flotilla get -o j|", "jsonpath=\\n:6\\n").shown).toEqual(["compopt -o nospace", "jsonpath="]);
   });
 
-  test("a flotilla that says nothing offers nothing", () => {
+  test("a flotilla that prints nothing offers nothing", () => {
     expect(complete("flotilla st|", "").shown).toEqual([]);
   });
 });
@@ -118,21 +121,21 @@ describe.runIf(isInstalled("zsh"))("zsh", () => {
     return run("zsh", ["-f", "-c", script], answer);
   };
 
-  test("answers are described", () => {
+  test("candidates are described", () => {
     expect(complete(["st"], "status\\tshow: the members\\na:b\\n:4\\n")).toEqual({
       asked: "<st>",
       shown: ["describe -V flotilla described", "status:show: the members", "a\\:b"],
     });
   });
 
-  test("a word that is not there yet is passed on as an empty one", () => {
+  test("an unstarted word is passed on as an empty one", () => {
     expect(complete(["why", "-n", ""], "shop\\n:4\\n")).toEqual({
       asked: "<why><-n><>",
       shown: ["describe -V flotilla described", "shop"],
     });
   });
 
-  test("files and folders are zsh's own to offer", () => {
+  test("files and folders are completed by zsh", () => {
     expect([complete(["plan", "-f", ""], ":0\\n").shown, complete(["up", "--data", ""], ":16\\n").shown]).toEqual([
       ["files "],
       ["files -/"],
@@ -146,18 +149,18 @@ describe.runIf(isInstalled("fish"))("fish", () => {
     return run("fish", ["--no-config", "-c", `source flotilla.fish; complete -C '${line}'`], answer);
   };
 
-  test("answers are shown with what they mean", () => {
+  test("candidates are shown with descriptions", () => {
     expect(complete("flotilla st", "status\\tshow the members\\n:4\\n")).toEqual({
       asked: "<st>",
       shown: ["status\tshow the members"],
     });
   });
 
-  test("a word that is not there yet is passed on as an empty one", () => {
+  test("an unstarted word is passed on as an empty one", () => {
     expect(complete("flotilla why -n ", "shop\\n:4\\n")).toEqual({ asked: "<why><-n><>", shown: ["shop"] });
   });
 
-  test("files are fish's own to offer", () => {
+  test("files are completed by fish", () => {
     writeFileSync(join(folder, "web.yaml"), "");
 
     expect(complete("flotilla plan -f we", ":0\\n").shown).toEqual(["web.yaml"]);

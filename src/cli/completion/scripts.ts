@@ -1,13 +1,13 @@
 /**
- * The scripts with which shells ask `flotilla __complete`. They only pass the words on and show the answer; what may
- * come next is decided in `offer.ts`, in one place for all shells.
+ * The scripts with which shells call `flotilla __complete`. They only pass the words on and show the answer; `offer.ts`
+ * decides the candidates for all shells.
  */
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof SHELLS)[number];
 
 /**
- * bash breaks words also at `=` and `:`. They are put together again for us, and what stands before the last break is
- * taken off the answers, because bash replaces only what comes after it.
+ * bash also splits words at `=` and `:`. The script joins them, and strips the part before the last split from the
+ * candidates, because bash replaces only what follows it.
  */
 const BASH = `# Completion of flotilla for bash 4.3 or newer: source <(flotilla completion bash)
 _flotilla() {

@@ -15,11 +15,11 @@ const cases: Record<string, { deed: Deed; line: string }> = {
     deed: { do: "annotate", target: { kind: Cluster, name: "member2" }, annotation: "a.dev/b", value: "c" },
     line: "kubectl annotate cluster member2 a.dev/b=c",
   },
-  "an annotation is taken away": {
+  "an annotation is removed": {
     deed: { do: "annotate", target: { kind: Cluster, name: "member2" }, annotation: "a.dev/b" },
     line: "kubectl annotate cluster member2 a.dev/b-",
   },
-  "a member is asked with its own kubeconfig": {
+  "a member is queried with its own kubeconfig": {
     deed: { do: "get", cluster: "member2", kind: Pod, namespace: "shop", selector: "app=web" },
     line: "kubectl --kubeconfig member2.kubeconfig get pods -n shop -l app=web",
   },
@@ -30,7 +30,7 @@ for (const [behaviour, { deed, line }] of Object.entries(cases)) {
   });
 }
 
-test("a plan tells how many replicas each member would get, whether they are new or others than before", () => {
+test("a plan reports the replicas per member, new or changed", () => {
   const change = (cluster: string, action: string, kind: string, after?: number) => ({
     cluster,
     action,

@@ -1,6 +1,6 @@
 /**
- * What a person does in the story: a line for kubectl, and the same through our own client for machines that have none.
- * Both show the same line and have the same effect.
+ * The user's actions in the demo: a kubectl command line, and the same action through our own client for machines
+ * without kubectl. Both show the same line and have the same effect.
  */
 import type { Kind } from "../../api/index.ts";
 import type { Json } from "../../base/index.ts";
@@ -11,7 +11,7 @@ export type Deed =
   | { do: "create-namespace"; name: string }
   | { do: "apply"; file: string }
   | { do: "patch"; target: Target; patch: readonly JsonPatchStep[] }
-  /** No value takes the annotation away. */
+  /** Without a value the annotation is removed. */
   | { do: "annotate"; target: Target; annotation: string; value?: string }
   | { do: "get"; cluster: string; kind: Kind; namespace?: string; selector?: string; name?: string };
 
@@ -21,10 +21,10 @@ export interface JsonPatchStep {
   value: Json;
 }
 
-/** Whose API it goes to. */
+/** The cluster whose API is called. */
 export const clusterOf = (deed: Deed): string => (deed.do === "get" ? deed.cluster : "hub");
 
-/** As kubectl takes it. */
+/** As kubectl arguments. */
 export function argumentsOf(deed: Deed): string[] {
   if (deed.do === "create-namespace") return ["create", "namespace", deed.name];
   if (deed.do === "apply") return ["apply", "-f", deed.file];
@@ -50,7 +50,7 @@ const named = ({ kind, namespace, name }: Target): string[] => [
   ...(namespace ? ["-n", namespace] : []),
 ];
 
-/** As a person would type it, with the hub's kubeconfig in the environment. */
+/** As a user would type it, with the hub's kubeconfig in the environment. */
 export function lineOf(deed: Deed): string {
   const cluster = clusterOf(deed);
   return [

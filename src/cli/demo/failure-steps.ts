@@ -1,4 +1,4 @@
-/** The last part: a member fails, its replicas move, it comes back, and everything returns to its place. */
+/** The last part: a member fails, its replicas move, it recovers, and the replicas return. */
 import { Cluster } from "../../api/index.ts";
 import type { Target } from "./deeds.ts";
 import { countPods, isSame, showShares } from "./fleet-view.ts";
@@ -14,7 +14,7 @@ const FAULT = "simulation.flotilla.dev/fault";
 export function failureSteps(memory: Memory): Step[] {
   return [
     {
-      title: `What if ${FAILING} died?`,
+      title: `What if ${FAILING} failed?`,
       limitMs: 30_000,
       async act(stage) {
         memory.planned = plannedShares(await stage.flotilla("plan", "--without-cluster", FAILING));
@@ -28,7 +28,7 @@ export function failureSteps(memory: Memory): Step[] {
       },
     },
     {
-      title: `${FAILING} is cut off: its replicas move as planned, and it keeps what it runs`,
+      title: `${FAILING} is disconnected: its replicas move as planned, and it keeps its pods`,
       limitMs: 60_000,
       async act(stage) {
         await stage.perform({ do: "apply", file: "failover.yaml" });
@@ -46,7 +46,7 @@ export function failureSteps(memory: Memory): Step[] {
           running[FAILING] === memory.shares[FAILING];
         return {
           seen,
-          text: `${FAILING} is ${ready.includes(FAILING) ? "still Ready" : "not Ready"}; the hub wants ${showShares(shares)}; Ready on the members: ${showShares(running)}`,
+          text: `${FAILING} is ${ready.includes(FAILING) ? "still Ready" : "not Ready"}; the hub schedules ${showShares(shares)}; Ready on the members: ${showShares(running)}`,
         };
       },
       async show(stage) {
@@ -55,7 +55,7 @@ export function failureSteps(memory: Memory): Step[] {
       },
     },
     {
-      title: `${FAILING} is back: the copy that was replaced goes`,
+      title: `${FAILING} is back: its replaced copy is removed`,
       limitMs: 60_000,
       act: (stage) => stage.perform({ do: "annotate", target: TARGET, annotation: FAULT }),
       async observe({ view, members }) {
@@ -70,7 +70,7 @@ export function failureSteps(memory: Memory): Step[] {
       },
     },
     {
-      title: "The fleet is balanced again, as the weights say",
+      title: "The fleet is rebalanced according to the weights",
       limitMs: 60_000,
       act: (stage) => stage.perform({ do: "apply", file: "rebalance.yaml" }),
       async observe({ view, members }) {

@@ -1,6 +1,6 @@
 /**
- * What the demo looks at: pods of the members and objects of the hub, read with our own client, which is quick enough
- * to ask again and again.
+ * What the demo observes: pods of the members and objects of the hub. Read with our own client, which is fast enough
+ * for polling.
  */
 import { CloneSet, Cluster, ManifestWork, Pod, ResourceBinding } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -16,27 +16,27 @@ export interface PodView {
 }
 
 export interface Rollout {
-  /** The members have told about the newest version of the object. */
+  /** The members have reported status for the newest generation. */
   isCurrent: boolean;
   replicas: number;
   ready: number;
   updated: number;
 }
 
-/** Replicas by member, in the order of their names. */
+/** Replicas by member, sorted by name. */
 export type Shares = Readonly<Record<string, number>>;
 
 export interface FleetView {
   readyMembers(): Promise<string[]>;
-  /** The pods of these members that are not on their way out. */
+  /** The pods of these members that are not terminating. */
   pods(members: readonly string[], namespace: string): Promise<PodView[]>;
   /** How the hub divides the CloneSet. */
   shares(): Promise<Shares>;
-  /** Copies that are on their way from a member to others. */
+  /** Copies being evicted from a member. */
   leaving(): Promise<string[]>;
-  /** What the hub reports of the CloneSet. */
+  /** The CloneSet status that the hub reports. */
   rollout(): Promise<Rollout>;
-  /** What the ManifestWork of a member says. */
+  /** The status of a member's ManifestWork. */
   work(member: string): Promise<{
     isApplied: boolean;
     isAvailable: boolean;
@@ -126,7 +126,7 @@ export function showShares(shares: Shares): string {
 
 export const isSame = (a: Shares, b: Shares): boolean => showShares(a) === showShares(b);
 
-/** How many pods each member has, of those that fit; members without any are shown too. */
+/** Matching pods per member; members without any are included. */
 export function countPods(
   pods: readonly PodView[],
   members: readonly string[],

@@ -1,13 +1,13 @@
 /**
- * The files of the story, as a person would write them. They are written to the throw-away folder, where the commands
+ * The manifests of the demo, as a user would write them. They are written to the temporary folder, where the commands
  * find them.
  */
 
 export const APP = "registry.example.com/shop/web";
 export const REPLICAS = 10;
-/** How many pods an update leaves as they are: the fleet's number, whatever each member runs. */
+/** How many pods an update leaves unchanged: a number for the whole fleet, however the replicas are divided. */
 export const PARTITION = 7;
-/** Through Open Cluster Management one member runs so many. */
+/** Replicas on the one member served through Open Cluster Management. */
 export const OCM_REPLICAS = 3;
 
 const shop = `apiVersion: policy.karmada.io/v1alpha1

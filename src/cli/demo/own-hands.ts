@@ -1,5 +1,5 @@
 /**
- * Does what the story does through our own client, where there is no kubectl, and prints what kubectl would, or nearly.
+ * Performs the demo's actions through our own client where kubectl is missing, and prints nearly what kubectl would.
  */
 import type { Client } from "../../client/index.ts";
 import { createKindResolver } from "../../client/index.ts";
@@ -66,7 +66,7 @@ async function getTable(
   const { status, body } = await client.raw({ method: "GET", cluster, path, headers: { accept: AS_TABLE } }, signal);
   const text = Buffer.concat(await Array.fromAsync(body)).toString();
   if (status !== 200)
-    throw new FlotillaError("Demo", `reading ${kind.plural} of ${cluster}: the server answered ${status}`);
+    throw new FlotillaError("Demo", `reading ${kind.plural} of ${cluster}: the server returned ${status}`);
   const { columnDefinitions, rows = [] } = JSON.parse(text) as Table;
   const shown = columnDefinitions.flatMap(({ priority }, index) => (priority === 0 ? [index] : []));
   return renderTable(

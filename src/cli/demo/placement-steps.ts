@@ -1,6 +1,6 @@
 /**
- * The first part of the story: an application goes to three members, its status adds up, and one of them gets its own
- * variant.
+ * The first part of the demo: an application is propagated to three members, its status is aggregated, and one member
+ * gets an override.
  */
 import { CloneSet, Cluster, Pod } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
@@ -94,7 +94,7 @@ export function placementSteps(memory: Memory): Step[] {
   ];
 }
 
-/** Of a plan, how many replicas of the CloneSet each member would get. */
+/** The CloneSet replicas per member in a plan. */
 export function plannedShares(plan: Json): Shares {
   const changes =
     isObject(plan) && Array.isArray(plan["changes"]) ? (plan["changes"] as unknown as PlannedChange[]) : [];

@@ -1,5 +1,5 @@
 /**
- * The second part: an update in place that stops at a number of the whole fleet, its end, and the same application
+ * The second part: an in-place update that stops at a fleet-wide partition, its completion, and the same application
  * through Open Cluster Management.
  */
 import { CloneSet, ManifestWork } from "../../api/index.ts";
@@ -12,7 +12,7 @@ import type { Memory } from "./story.ts";
 
 const WEB: Target = { kind: CloneSet, namespace: "shop", name: "web" };
 const UPDATED = REPLICAS - PARTITION;
-/** A rollout that is held must still be where it was after a while; controllers act within milliseconds. */
+/** A held rollout must be unchanged after this time; controllers act within milliseconds. */
 const HELD_MS = 1_500;
 const OCM_MEMBER = "member3";
 
@@ -45,7 +45,7 @@ export function rolloutSteps(memory: Memory, now: () => number): Step[] {
 
   return [
     {
-      title: `A new image, held at a partition of ${PARTITION} for the whole fleet: ${UPDATED} pods are updated in place, not ${UPDATED} on each member`,
+      title: `A new image with a fleet-wide partition of ${PARTITION}: ${UPDATED} pods are updated in place, not ${UPDATED} on each member`,
       limitMs: 45_000,
       act: (stage) =>
         patch(
@@ -61,7 +61,7 @@ export function rolloutSteps(memory: Memory, now: () => number): Step[] {
       show: async (stage) => void (await stage.flotilla("why", "cloneset/web", "-n", "shop")),
     },
     {
-      title: "The partition is lifted, and the update comes to its end",
+      title: "The partition is removed, and the update completes",
       limitMs: 45_000,
       act: (stage) => patch(stage, { op: "replace", path: "/spec/updateStrategy/partition", value: 0 }),
       observe: (stage) => look(stage, REPLICAS),

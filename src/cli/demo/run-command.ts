@@ -1,4 +1,4 @@
-/** Runs one of our own commands within this process, as it would be typed, and keeps what it printed. */
+/** Runs one of our own commands in this process, as if typed, and captures its output. */
 import { FlotillaError } from "../../base/index.ts";
 import type { Json } from "../../base/index.ts";
 import type { CommandContext } from "../command.ts";
@@ -17,7 +17,7 @@ export async function runCommand(
   [name = "", ...line]: readonly string[],
 ): Promise<CommandResult> {
   const command = await commands.find((entry) => entry.name === name)?.load();
-  if (!command) throw new FlotillaError("Demo", `there is no command '${name}'`);
+  if (!command) throw new FlotillaError("Demo", `unknown command '${name}'`);
   const { args, flags } = parseCommandLine(command, line);
   const printed: string[] = [];
   let value: Json = null;

@@ -1,4 +1,4 @@
-/** What a step of the story can do and see, and what a step is. */
+/** What a demo step is, and what it can do and observe. */
 import type { Json } from "../../base/index.ts";
 import type { Deed } from "./deeds.ts";
 import type { FleetView } from "./fleet-view.ts";
@@ -6,17 +6,14 @@ import type { FleetView } from "./fleet-view.ts";
 export interface Stage {
   members: readonly string[];
   view: FleetView;
-  /** Does it, and shows the line and what was printed. */
+  /** Performs the action, and shows the command line and its output. */
   perform(deed: Deed): Promise<void>;
-  /**
-   * Runs one of our own commands as it would be typed, shows the line and what was printed, and answers its result as
-   * data.
-   */
+  /** Runs one of our own commands as if typed, shows the line and its output, and returns its result as data. */
   flotilla(...line: string[]): Promise<Json>;
   say(text: string): void;
 }
 
-/** Whether what a step promises is there, in words for either case. */
+/** Whether the expected effect is observed, with a text for both cases. */
 export interface Verdict {
   seen: boolean;
   text: string;
@@ -24,10 +21,10 @@ export interface Verdict {
 
 export interface Step {
   title: string;
-  /** How long it may take to become true. */
+  /** Time limit for the effect. */
   limitMs: number;
   act?(stage: Stage): Promise<void>;
   observe(stage: Stage): Promise<Verdict>;
-  /** What is worth a look once it was seen. */
+  /** What to show after the effect was observed. */
   show?(stage: Stage): Promise<void>;
 }

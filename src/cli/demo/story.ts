@@ -1,7 +1,4 @@
-/**
- * The story that the demo tells, from beginning to end. Each step acts as a person would and says what must then be
- * seen.
- */
+/** All steps of the demo in order. Each step acts as a user would and states the effect that must be observed. */
 import { failureSteps } from "./failure-steps.ts";
 import type { PodView, Shares } from "./fleet-view.ts";
 import { placementSteps } from "./placement-steps.ts";
@@ -10,11 +7,11 @@ import type { Step } from "./stage.ts";
 
 export const MEMBERS: readonly string[] = ["member1", "member2", "member3"];
 
-/** What later steps need to know of earlier ones. */
+/** What later steps need from earlier ones. */
 export interface Memory {
-  /** What the last plan said. */
+  /** The result of the last plan. */
   planned: Shares;
-  /** How the replicas were divided when all was well. */
+  /** How the replicas were divided while all members were healthy. */
   shares: Shares;
   /** The pods before the update. */
   pods: readonly PodView[];

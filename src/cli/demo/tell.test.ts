@@ -1,4 +1,4 @@
-/** How a story is told: in order, with time to read, and not further than what was seen. */
+/** Steps run in order, with pauses to read, and stop at the first effect that is not observed. */
 import { expect, test } from "vitest";
 import { createFakeClock } from "../../base/index.ts";
 import type { FakeClock } from "../../base/index.ts";
@@ -34,7 +34,7 @@ function telling(
   };
 }
 
-/** Lets everything happen that needs no time, and then time pass until the story waits no more. */
+/** Flushes microtasks, then advances the clock until the demo waits no more. */
 async function run(clock: FakeClock, story: Promise<unknown>): Promise<void> {
   const state = { isOver: false };
   void Promise.allSettled([story]).then(() => (state.isOver = true));
@@ -46,7 +46,7 @@ async function run(clock: FakeClock, story: Promise<unknown>): Promise<void> {
   }
 }
 
-test("a step is told when what it promised is seen, and what is worth a look is shown after that", async () => {
+test("a step is reported when its effect is observed, and its extra output is shown after that", async () => {
   const clock = createFakeClock();
   const happened: string[] = [];
   let looks = 0;
@@ -66,7 +66,7 @@ test("a step is told when what it promised is seen, and what is worth a look is 
   expect(written.join("")).toBe("\n1/1  Pods start\n\n✓ 3 of 3 pods (0.2 s)\n");
 });
 
-test("a step that is not seen in its time ends the story and says what was missing", async () => {
+test("a step whose effect is not observed in time stops the demo and reports what was missing", async () => {
   const clock = createFakeClock();
   const never: Step = {
     title: "Pods start",
@@ -80,11 +80,11 @@ test("a step that is not seen in its time ends the story and says what was missi
 
   await expect(told).rejects.toMatchObject({
     code: "NotObserved",
-    message: 'the step "Pods start" was not observed within 2 s; what was seen last: 1 of 3 pods',
+    message: 'the step "Pods start" was not observed within 2 s; last observed: 1 of 3 pods',
   });
 });
 
-test("readers get their time between steps, and none before the first", async () => {
+test("there is a pause between steps, but none before the first", async () => {
   const clock = createFakeClock();
   const startMs = clock.now();
   const step: Step = { title: "Pods start", limitMs: 1_000, observe: async () => ({ seen: true, text: "yes" }) };
@@ -103,7 +103,7 @@ test("Ctrl-C ends the wait", async () => {
   const { told } = telling([step], clock, { signal: stopping.signal });
   await new Promise((resolve) => setImmediate(resolve));
 
-  stopping.abort(new Error("stopped by Ctrl-C"));
+  stopping.abort(new Error("interrupted by Ctrl-C"));
 
-  await expect(told).rejects.toThrow("stopped by Ctrl-C");
+  await expect(told).rejects.toThrow("interrupted by Ctrl-C");
 });

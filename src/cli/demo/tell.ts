@@ -1,6 +1,6 @@
 /**
- * Tells a story step by step: acts, waits until what was promised is seen, shows it, and goes on. A step that is not
- * seen in time ends the story.
+ * Runs the demo step by step: acts, waits until the expected effect is observed, shows it, and continues. A step whose
+ * effect is not observed in time stops the demo.
  */
 import { FlotillaError, sleep } from "../../base/index.ts";
 import type { Clock } from "../../base/index.ts";
@@ -8,7 +8,7 @@ import type { Output } from "../output.ts";
 import { wrapWords } from "../text-layout.ts";
 import type { Stage, Step } from "./stage.ts";
 
-/** Looking is cheap, and every step waits for its last look. */
+/** Polling is cheap, and every step waits for its last poll. */
 const LOOK_EVERY_MS = 100;
 
 export interface Told {
@@ -21,7 +21,7 @@ export interface TellOptions {
   steps: readonly Step[];
   stage: Stage;
   output: Output;
-  /** How long a reader gets between two steps. */
+  /** The pause between two steps. */
   pauseMs: number;
   clock: Clock;
   signal: AbortSignal;
@@ -59,16 +59,16 @@ export async function tell({ steps, stage, output, pauseMs, clock, signal }: Tel
       if (clock.now() >= deadlineMs)
         throw new FlotillaError(
           "NotObserved",
-          `the step "${step.title}" was not observed within ${step.limitMs / 1000} s; what was seen last: ${text}`,
+          `the step "${step.title}" was not observed within ${step.limitMs / 1000} s; last observed: ${text}`,
         );
       await sleep(clock, LOOK_EVERY_MS, signal);
     }
   }
 }
 
-/** In a log a sentence stays in one line. */
+/** In a log file each sentence stays on one line. */
 const wrapped = (text: string, width: number | undefined, indent: string): string[] =>
   width === undefined ? [text] : wrapWords(text, width, indent);
 
-/** A longer line would wrap, and then be drawn again below itself. */
+/** A longer line would wrap and could not be redrawn in place. */
 const fitted = (text: string, width = 80): string => (text.length < width ? text : `${text.slice(0, width - 2)}…`);

@@ -1,4 +1,4 @@
-/** When certificates and tokens end. Pure. */
+/** Expiry of certificates and tokens. Pure. */
 import { X509Certificate } from "node:crypto";
 import { isObject } from "../../base/index.ts";
 
@@ -7,7 +7,7 @@ export interface Lifetime {
   toMs: number;
 }
 
-/** Of PEM or DER; of several certificates the one that ends first. Undefined for what is no certificate. */
+/** From PEM or DER; of several certificates the one that expires first. Undefined if there is no certificate. */
 export function certificateLifetime(data: string | Uint8Array): Lifetime | undefined {
   const blocks =
     typeof data === "string"
@@ -17,7 +17,7 @@ export function certificateLifetime(data: string | Uint8Array): Lifetime | undef
   return found.toSorted((a, b) => a.toMs - b.toMs)[0];
 }
 
-/** A bundle has a few; a Secret may have anything. */
+/** A bundle has a few; a Secret may contain anything. */
 const MAX_CERTIFICATES = 100;
 
 function readLifetime(block: string | Uint8Array): Lifetime | undefined {
@@ -30,7 +30,7 @@ function readLifetime(block: string | Uint8Array): Lifetime | undefined {
   }
 }
 
-/** Of a token of a service account; undefined for tokens that do not say when they end. */
+/** Expiry of a service account token; undefined for tokens without one. */
 export function tokenLifetime(token: string): Lifetime | undefined {
   const [, payload = "", signature] = token.split(".");
   if (signature === undefined) return undefined;

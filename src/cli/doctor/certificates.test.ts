@@ -19,7 +19,7 @@ const DAY = 86_400_000;
 const folder = mkdtempSync(join(tmpdir(), "flotilla-doctor-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A certificate that ends after so many days of a year. */
+/** A one-year certificate that expires in this many days. */
 async function certificate(days: number): Promise<string> {
   const authority = await createCertificateAuthority({ clock: createFakeClock(NOW - (365 - days) * DAY) });
   return (await authority.issueClient({ commonName: "test", organizations: [] })).certificate;
@@ -36,7 +36,7 @@ const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 const [fine, late, over] = await Promise.all([certificate(300), certificate(20), certificate(-1)]);
 
-test("of a bundle the certificate counts that ends first, and other texts have no end", () => {
+test("a bundle expires with its first certificate, and other texts have no expiry", () => {
   expect(certificateLifetime(`${fine}\n${late}`)?.toMs).toBe(NOW + 20 * DAY);
   expect(certificateLifetime("-----BEGIN CERTIFICATE-----\nnonsense\n-----END CERTIFICATE-----")).toBeUndefined();
   expect(tokenLifetime(token(3))?.toMs).toBe(NOW + 3 * DAY);
@@ -47,7 +47,7 @@ test("of a bundle the certificate counts that ends first, and other texts have n
   ]);
 });
 
-test("the hub's, the reader's, members' and agents' credentials are all looked at", async () => {
+test("credentials of the hub, the user, members and agents are all checked", async () => {
   const clock = createFakeClock(NOW);
   const client = createFakeClient({ clock });
   const { signal } = new AbortController();
@@ -95,8 +95,8 @@ test("the hub's, the reader's, members' and agents' credentials are all looked a
   const { findings, seen } = certificatesCheck.judge(facts, { nowMs: NOW, patienceMs: 0 });
 
   expect(findings.map((finding) => `${finding.severity} ${finding.about}: ${finding.seen}`)).toEqual([
-    "warning hub https://127.0.0.1:6443: The certificate that the hub shows ends in 20d.",
-    "problem member paris: The token with which the hub reaches it ended 2d ago.",
+    "warning hub https://127.0.0.1:6443: The serving certificate of the hub ends in 20d.",
+    "problem member paris: The token with which the hub connects to it ended 2d ago.",
     "warning member oslo: The certificate of its agent ends in 20d.",
   ]);
   expect(seen).toMatch(/^6 certificates and tokens/);

@@ -1,50 +1,50 @@
 /**
- * What a check of `flotilla doctor` is: `gather` reads, `judge` decides. Judging is pure, so that every case is a small
- * test; a check that could not gather is told as such and never as well.
+ * Defines a check of `flotilla doctor`: `gather` reads, `judge` decides. Judging is pure, so that every case is a small
+ * test. A check that could not gather is reported as unknown, never as ok.
  */
 import type { DoctorContext } from "./context.ts";
 
 /**
- * `problem`: something does not work. `warning`: it works and will not for long, or not as meant. `partly`: what could
- * be looked at is well. `unknown`: nobody could look. `skipped`: it does not apply here.
+ * `problem`: something does not work. `warning`: it works but will soon fail, or behaves unexpectedly. `partly`:
+ * everything that could be checked is ok. `unknown`: nothing could be checked. `skipped`: it does not apply here.
  */
 export type Verdict = "ok" | "warning" | "problem" | "partly" | "unknown" | "skipped";
 
 export interface DoctorFinding {
   severity: "warning" | "problem";
-  /** What it is about: `member member2`, `Work karmada-es-member1/web-5d9`. */
+  /** The affected object: `member member2`, `Work karmada-es-member1/web-5d9`. */
   about: string;
-  /** What was seen, in one or two sentences. */
+  /** What was observed, in one or two sentences. */
   seen: string;
   /** What to do. */
   fix: string;
-  /** The commands that do it, to be typed as they are; words in capitals are to be filled in. */
+  /** The commands to run verbatim; words in capitals are placeholders. */
   commands: readonly string[];
 }
 
 export interface Judgement {
   /** One line for the table: `3 of 3 ready`. */
   seen: string;
-  /** The worst first. */
+  /** Worst first. */
   findings: readonly DoctorFinding[];
-  /** What could not be looked at, each with the reason. */
+  /** What could not be checked, each with the reason. */
   unseen?: readonly string[];
   /** Why the check does not apply here. */
   skipped?: string;
 }
 
 export interface CheckDefinition<T> {
-  /** What `--only` names. */
+  /** The name for `--only`. */
   name: string;
-  /** One line: what is looked at. */
+  /** One line: what is checked. */
   summary: string;
-  /** For the documentation: what is told, and when. */
+  /** For the documentation: what is reported, and when. */
   tells: string;
   gather(context: DoctorContext): Promise<T>;
   judge(gathered: T, now: Moment): Judgement;
 }
 
-/** When it is, and how long something may take before it counts as stuck. */
+/** The current time, and how long an operation may take before it counts as stuck. */
 export interface Moment {
   nowMs: number;
   patienceMs: number;
@@ -54,7 +54,7 @@ export interface DoctorCheck extends Pick<CheckDefinition<unknown>, "name" | "su
   run(context: DoctorContext, now: Moment): Promise<Judgement>;
 }
 
-/** Hides what a check gathers, so that checks of different kinds fit one list. */
+/** Hides the type that a check gathers, so that different checks fit one list. */
 export function defineCheck<T>({
   name,
   summary,

@@ -1,6 +1,5 @@
 /**
- * What checks may reach: the hub, its members through it, this machine. Lists are read once for all checks, page by
- * page.
+ * What checks may use: the hub, its members through it, this machine. Lists are read once for all checks, page by page.
  */
 import type { Kind, KubernetesObject } from "../../api/index.ts";
 import { Cluster } from "../../api/index.ts";
@@ -15,39 +14,39 @@ export interface DoctorContext {
   client: Client;
   /** The hub's address. */
   server: string;
-  /** Where the kubeconfig is that was used. */
+  /** The kubeconfig that was used. */
   kubeconfig: string;
-  /** The data directory, where it is this machine that has it. */
+  /** The data directory, if it is on this machine. */
   data: string;
   clock: Clock;
-  /** Ends with the check's time. */
+  /** Aborted at the check's time limit. */
   signal: AbortSignal;
-  /** Members to look at; undefined is all. */
+  /** Members to check; undefined means all. */
   only: ReadonlySet<string> | undefined;
   surroundings: Surroundings;
   lists: HubLists;
 }
 
-/** The hub's objects by kind. What several checks look at is read once. */
+/** The hub's objects by kind. Lists that several checks use are read once. */
 export interface HubLists {
-  /** Everything of a kind; what a hub does not serve is an empty list. Throws where it may not be listed. */
+  /** All objects of a kind; empty for a kind that the hub does not serve. Throws if listing is forbidden. */
   all<T extends KubernetesObject>(kind: Kind<T>): Promise<readonly DeepReadonly<T>[]>;
-  /** The first page of a selection; not kept. */
+  /** The first page of a selection; not cached. */
   some<T extends KubernetesObject>(
     kind: Kind<T>,
     selection: Omit<ListOptions, "cluster">,
   ): Promise<readonly DeepReadonly<T>[]>;
 }
 
-/** A work may have half a megabyte. */
+/** A work may be half a megabyte in size. */
 const PAGE = 100;
-/** More of a kind are not looked at, and the check says so. */
+/** More objects of a kind are not checked, and the check reports so. */
 export const MAX_OBJECTS = 100_000;
 
 export interface ListsOptions {
   client: Client;
   signal: AbortSignal;
-  /** What is kept of each object: a page may be as large as it is, a hundred thousand objects may not. */
+  /** Reduces each object before it is kept: one page may be large, a hundred thousand objects may not. */
   slim<T extends KubernetesObject>(kind: Kind<T>, object: DeepReadonly<T>): DeepReadonly<T>;
 }
 
@@ -62,13 +61,13 @@ export function createHubLists({ client, signal, slim }: ListsOptions): HubLists
         if (objects.length > MAX_OBJECTS)
           throw new FlotillaError(
             "TooMany",
-            `there are more than ${MAX_OBJECTS} ${kind.plural}; this check does not look at so many`,
+            `there are more than ${MAX_OBJECTS} ${kind.plural}, the limit of this check`,
           );
       }
     } catch (error) {
       if (isNotFound(error)) return []; // Not served, so there are none.
       if (error instanceof ApiError && error.status.code === 403)
-        throw new FlotillaError("Forbidden", `you may not list ${kind.plural}`, { cause: error });
+        throw new FlotillaError("Forbidden", `you are not allowed to list ${kind.plural}`, { cause: error });
       throw error;
     }
     return objects;
@@ -97,10 +96,10 @@ export function createHubLists({ client, signal, slim }: ListsOptions): HubLists
   };
 }
 
-/** Whether a hub is on this machine, where its data directory can be looked at. */
+/** Whether a hub is on this machine, where its data directory can be checked. */
 export const isHere = (server: string): boolean => /^https?:\/\/(?:127\.|localhost\b|\[::1\])/.test(server);
 
-/** The members that are asked about, by name. */
+/** The selected members, by name. */
 export async function membersIn({
   lists,
   only,

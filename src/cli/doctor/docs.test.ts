@@ -4,7 +4,7 @@ import { CHECKS } from "./checks/index.ts";
 
 const page = readFileSync(new URL("../../../docs/doctor.md", import.meta.url), "utf8");
 
-test("the guide describes every check, in the order of the report, with what the check says of itself", () => {
+test("the guide documents every check, in report order, with the check's own text", () => {
   const sections = page.slice(page.indexOf("## The checks")).split("\n### ").slice(1);
 
   const described = sections.map((section) => ({

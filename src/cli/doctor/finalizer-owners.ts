@@ -1,22 +1,22 @@
-/** Who takes which finalizer off, and what to do when that does not happen. Pure. */
+/** Maps each finalizer to the component that removes it, and to what to do when that does not happen. Pure. */
 import type { DoctorFinding } from "./check.ts";
 
 export interface Deleting {
-  /** As kubectl names it: `works.work.karmada.io`. */
+  /** As in kubectl: `works.work.karmada.io`. */
   type: string;
   kind: string;
   namespace?: string;
   name: string;
   sinceMs: number;
   finalizers: readonly string[];
-  /** What the server says about a namespace or definition that does not end. */
+  /** The server's message about a namespace or CRD that is stuck in deletion. */
   remaining?: string;
-  /** The member that it is for. */
+  /** The member it belongs to. */
   member?: string;
 }
 
 interface Owner {
-  /** A sentence: who takes it off, and when. */
+  /** A sentence: which component removes it, and when. */
   who: string;
   fix: string;
   commands(object: Deleting): readonly string[];
@@ -29,86 +29,86 @@ const unjoin = ({ member, name }: Deleting): readonly string[] => [
 
 const OWNERS: Readonly<Record<string, Owner>> = {
   "karmada.io/execution-controller": {
-    who: "The hub takes it off when the copy is gone from the member.",
-    fix: "Bring the member back, or see what holds the object there. If the member is gone for good, let it go.",
+    who: "The hub removes it when the copy is deleted on the member.",
+    fix: "Restore the member, or find what blocks the object there. If the member is lost for good, unjoin it.",
     commands: unjoin,
   },
   "karmada.io/binding-controller": {
-    who: "The hub takes it off when all Works of the binding are gone.",
-    fix: "See which Work is left.",
+    who: "The hub removes it when all Works of the binding are deleted.",
+    fix: "Find the remaining Work.",
     commands: ({ namespace, name }) => [
       `kubectl get works -A | grep ${name.replace(/-[a-z]+$/, "")}`,
       `kubectl get resourcebinding ${name} -n ${namespace ?? "default"} -o yaml`,
     ],
   },
   "karmada.io/cluster-resource-binding-controller": {
-    who: "The hub takes it off when all Works of the binding are gone.",
-    fix: "See which Work is left.",
+    who: "The hub removes it when all Works of the binding are deleted.",
+    fix: "Find the remaining Work.",
     commands: ({ name }) => [`kubectl get works -A | grep ${name.replace(/-[a-z]+$/, "")}`],
   },
   "karmada.io/cluster-controller": {
-    who: "The hub takes it off when the member's execution namespace is empty.",
-    fix: "Bring the member back, so that its Works can end; or do not wait for it.",
+    who: "The hub removes it when the member's execution namespace is empty.",
+    fix: "Restore the member, so that its Works can be deleted; or unjoin it without waiting.",
     commands: ({ name }) => [`kubectl get works -n karmada-es-${name}`, `flotilla unjoin ${name} --force`],
   },
   "cluster.open-cluster-management.io/manifest-work-cleanup": {
-    who: "The agent, or the hub where it reaches the member, takes it off when the objects are gone there.",
-    fix: "Bring the member or its agent back.",
+    who: "The agent, or the hub for a push-mode member, removes it when the objects are deleted there.",
+    fix: "Restore the member or its agent.",
     commands: ({ member = "MEMBER" }) => [
       `flotilla doctor --only agents,members --clusters ${member}`,
       `kubectl get manifestworks -n ${member}`,
     ],
   },
   "work.open-cluster-management.io/manifest-work-cleanup": {
-    who: "The hub takes it off when the ManifestWorks of the set are gone.",
-    fix: "See which of its ManifestWorks is left.",
+    who: "The hub removes it when the ManifestWorks of the set are deleted.",
+    fix: "Find the remaining ManifestWork.",
     commands: ({ namespace, name }) => [
       `kubectl get manifestworks -A -l work.open-cluster-management.io/manifestworkreplicaset=${namespace ?? ""}.${name}`,
     ],
   },
   "cluster.open-cluster-management.io/api-resource-cleanup": {
-    who: "The hub takes it off when the cluster's works and rights are gone.",
-    fix: "See which ManifestWorks are left in its namespace.",
+    who: "The hub removes it when the cluster's works and RBAC are deleted.",
+    fix: "Find the remaining ManifestWorks in its namespace.",
     commands: ({ name }) => [`kubectl get manifestworks -n ${name}`, `flotilla unjoin ${name} --force`],
   },
   "cluster.open-cluster-management.io/resource-cleanup": {
-    who: "The hub takes it off when the cluster's works are gone.",
-    fix: "See which ManifestWorks are left in its namespace.",
+    who: "The hub removes it when the cluster's works are deleted.",
+    fix: "Find the remaining ManifestWorks in its namespace.",
     commands: ({ name }) => [`kubectl get manifestworks -n ${name}`, `flotilla unjoin ${name} --force`],
   },
   "customresourcecleanup.apiextensions.k8s.io": {
-    who: "The hub takes it off when all objects of the kind are gone.",
-    fix: "See which objects are left, and what holds them.",
+    who: "The hub removes it when all objects of the kind are deleted.",
+    fix: "Find the remaining objects, and what blocks them.",
     commands: ({ name }) => [`kubectl get ${name} -A`],
   },
   foregroundDeletion: {
-    who: "The hub takes it off when everything that the object owns is gone.",
-    fix: "See what it owns and what holds that.",
+    who: "The hub removes it when all dependents of the object are deleted.",
+    fix: "Find its dependents and what blocks them.",
     commands: (object) => [`kubectl get ${object.type} ${object.name}${inNamespace(object)} -o yaml`],
   },
   orphan: {
-    who: "The hub takes it off when nothing names the object as its owner any more.",
-    fix: "Look at the hub's health.",
+    who: "The hub removes it when no object refers to this one as its owner.",
+    fix: "Check the hub's health.",
     commands: () => ["flotilla doctor --only hub"],
   },
   kubernetes: {
-    who: "The hub takes it off when the namespace is empty.",
-    fix: "See what is left in it.",
+    who: "The hub removes it when the namespace is empty.",
+    fix: "Find the remaining objects in it.",
     commands: ({ name }) => [
       `kubectl get namespace ${name} -o yaml`,
       `kubectl api-resources --verbs=list --namespaced -o name | xargs -n 1 kubectl get -n ${name} --ignore-not-found`,
     ],
   },
   "flotilla.dev/contents": {
-    who: "The hub takes it off when everything in the logical cluster is gone.",
-    fix: "Look at the hub's health.",
+    who: "The hub removes it when everything in the logical cluster is deleted.",
+    fix: "Check the hub's health.",
     commands: () => ["flotilla doctor --only hub"],
   },
 };
 
 const inNamespace = ({ namespace }: Deleting): string => (namespace ? ` -n ${namespace}` : "");
 
-/** What a stuck object needs. Finalizers that Flotilla does not know are named with the way around them. */
+/** The fix for a stuck object. For finalizers that Flotilla does not know, it is a patch that removes them. */
 export function cureOf(object: Deleting): Pick<DoctorFinding, "fix" | "commands"> & { who: string } {
   const foreign = object.finalizers.filter((finalizer) => !Object.hasOwn(OWNERS, finalizer));
   const [unknown] = foreign;
@@ -116,8 +116,8 @@ export function cureOf(object: Deleting): Pick<DoctorFinding, "fix" | "commands"
     const own = object.finalizers.filter((finalizer) => !foreign.includes(finalizer));
     const patch = JSON.stringify({ metadata: { finalizers: own.length > 0 ? own : null } });
     return {
-      who: "Nothing in Flotilla takes it off; whoever set it does.",
-      fix: `Start the controller that takes ${foreign.join(", ")} off. If it is gone for good, take it off yourself: what it would have cleaned up stays behind.`,
+      who: "Flotilla does not remove it; the controller that set it does.",
+      fix: `Start the controller that removes ${foreign.join(", ")}. If that controller is gone for good, remove the finalizer yourself: the resources it would have cleaned up are left behind.`,
       commands: [`kubectl patch ${object.type} ${object.name}${inNamespace(object)} --type merge -p '${patch}'`],
     };
   }
@@ -125,7 +125,7 @@ export function cureOf(object: Deleting): Pick<DoctorFinding, "fix" | "commands"
   if (!owner)
     return {
       who: "",
-      fix: "Look at the object.",
+      fix: "Inspect the object.",
       commands: [`kubectl get ${object.type} ${object.name}${inNamespace(object)} -o yaml`],
     };
   return { who: owner.who, fix: owner.fix, commands: owner.commands(object) };

@@ -1,10 +1,10 @@
-/** Reads figures of one name from Prometheus' text. Pure. */
+/** Reads the samples of one metric from Prometheus' text format. Pure. */
 export interface Sample {
   labels: Readonly<Record<string, string>>;
   value: number;
 }
 
-/** Bounded: a page of metrics may have a hundred thousand lines, of which a few are of interest. */
+/** Bounded: a metrics page may have a hundred thousand lines, of which few are relevant. */
 const MAX_SAMPLES = 10_000;
 
 export function samplesOf(text: string, name: string): Sample[] {

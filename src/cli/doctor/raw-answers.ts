@@ -1,4 +1,4 @@
-/** Plain requests to the hub and, through it, to members: answers as text, with the server's time. */
+/** Raw requests to the hub and, through it, to members: responses as text, with the server's time. */
 import { FlotillaError, isObject } from "../../base/index.ts";
 import type { Clock, JsonObject } from "../../base/index.ts";
 import type { Client } from "../../client/index.ts";
@@ -7,9 +7,9 @@ import { failureOf, readText } from "../members/ask.ts";
 export interface Answer {
   status: number;
   text: string;
-  /** What the server's clock said, when it says so. */
+  /** The server's Date header, if present. */
   dateMs?: number;
-  /** How long the answer took, by our clock; its middle is when the server looked at its own. */
+  /** Duration of the request by our clock; the server's time belongs to its middle. */
   tookMs: number;
   middleMs: number;
 }
@@ -36,11 +36,11 @@ export async function askRaw(
   };
 }
 
-/** The object of an answer. Throws with what the server said when it is no success. */
+/** The object in a response. Throws with the server's message if the status is not a success. */
 export function objectOf(what: string, { status, text }: Answer): JsonObject {
   if (status !== 200) throw new FlotillaError("Unreachable", what, { cause: failureOf(status, text) });
   const value = parsed(what, text);
-  if (!isObject(value)) throw new FlotillaError("Unreachable", `${what}: the answer is no object`);
+  if (!isObject(value)) throw new FlotillaError("Unreachable", `${what}: the response is not an object`);
   return value;
 }
 
@@ -48,6 +48,6 @@ function parsed(what: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new FlotillaError("Unreachable", `${what}: the answer is no JSON`, { cause: error });
+    throw new FlotillaError("Unreachable", `${what}: the response is not JSON`, { cause: error });
   }
 }

@@ -1,4 +1,4 @@
-/** A report as text that fits a terminal: a line for each check, then what is wrong with what to type. Pure. */
+/** Renders a report as text for a terminal: a line for each check, then each finding with the commands to run. Pure. */
 import type { Paint } from "../paint.ts";
 import { renderTable } from "../table.ts";
 import { padTo, shorten, wrapWords } from "../text-layout.ts";
@@ -34,7 +34,7 @@ export function renderDoctor(report: DoctorReport, { paint, width = WIDTH }: Pag
       .filter(({ unseen }) => unseen.length > 0)
       .map(({ name, unseen }) =>
         [
-          `${paint.bold(name)}: not everything could be looked at`,
+          `${paint.bold(name)}: not everything could be checked`,
           ...unseen.flatMap((reason) => indented(reason, width)),
         ].join("\n"),
       ),
@@ -42,7 +42,7 @@ export function renderDoctor(report: DoctorReport, { paint, width = WIDTH }: Pag
   ].join("\n\n");
 }
 
-/** What was seen goes on in the next line, below its column, when it is long. */
+/** Long observations continue on the next line, below their column. */
 function renderChecks(checks: readonly CheckResult[], paint: Paint, width: number): string {
   const nameWidth = Math.max("CHECK".length, ...checks.map(({ name }) => name.length)) + 2;
   const wordWidth = Math.max("RESULT".length, ...checks.map(({ verdict }) => WORDS[verdict].length)) + 2;
@@ -80,7 +80,7 @@ function renderFinding(
     `${mark} ${name}: ${shorten(printable(about), Math.max(20, width - name.length - 11))}`,
     ...indented(seen, width),
     ...indented(`fix: ${fix}`, width),
-    // As they are to be typed, whatever their length.
+    // Never wrapped, so that they can be copied.
     ...commands.map((command) => `${INDENT}${INDENT}${paint.bold(printable(command))}`),
   ].join("\n");
 }
@@ -90,7 +90,7 @@ const indented = (text: string, width: number): string[] =>
     (line, index) => `${INDENT}${index === 0 ? "" : INDENT}${line}`,
   );
 
-/** Messages come from members and from objects that others wrote: what steers a terminal is left out. */
+/** Messages come from members and from objects of other users: control characters are removed. */
 const printable = (text: string): string => text.replaceAll(/[\p{Cc}\s]+/gu, " ");
 
 function renderSummary({ checks, problems, warnings, unknown }: DoctorReport, paint: Paint): string {
@@ -98,7 +98,7 @@ function renderSummary({ checks, problems, warnings, unknown }: DoctorReport, pa
   const parts = [
     `${problems} ${problems === 1 ? "problem" : "problems"}`,
     `${warnings} ${warnings === 1 ? "warning" : "warnings"}`,
-    ...(unknown > 0 ? [`${unknown} could not look at everything`] : []),
+    ...(unknown > 0 ? [`${unknown} could not check everything`] : []),
   ];
   const text = `${parts.join(", ")}; ${counted(checks.length - skipped, "check")}`;
   return problems > 0 ? paint.red(text) : warnings + unknown > 0 ? paint.yellow(text) : paint.green(text);

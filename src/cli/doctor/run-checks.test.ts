@@ -47,7 +47,7 @@ const check = (name: string, gather: DoctorCheck["run"]): DoctorCheck => ({
 const well = check("well", async () => ({ seen: "3 of 3", findings: [] }));
 const limits = { patienceMs: 60_000, limitMs: 20_000 };
 
-test("a check that fails is not checked, and holds up no other", async () => {
+test("a failing check is reported as unknown, and does not block the others", async () => {
   const report = await runChecks(
     [well, check("broken", () => Promise.reject(new Error("no way")))],
     contextOf(),
@@ -61,7 +61,7 @@ test("a check that fails is not checked, and holds up no other", async () => {
   expect(report).toMatchObject({ problems: 0, unknown: 1 });
 });
 
-test("why the hub does not answer is told by its own check alone", async () => {
+test("an unreachable hub is explained only by the hub check", async () => {
   const away = new UnreachableError("list works of cluster hub at 127.0.0.1:6443: nothing listens there");
 
   const report = await runChecks(
@@ -74,12 +74,12 @@ test("why the hub does not answer is told by its own check alone", async () => {
   );
 
   expect(report.checks.map(({ verdict, seen }) => ({ verdict, seen }))).toEqual([
-    { verdict: "unknown", seen: "the hub does not answer" },
-    { verdict: "unknown", seen: "the hub does not answer" },
+    { verdict: "unknown", seen: "the hub does not respond" },
+    { verdict: "unknown", seen: "the hub does not respond" },
   ]);
 });
 
-test("a check that takes too long is stopped and told", async () => {
+test("a check that exceeds its time limit is stopped and reported", async () => {
   const context = contextOf();
   let isStopped = false;
   const slow = check(
@@ -95,7 +95,7 @@ test("a check that takes too long is stopped and told", async () => {
   expect(isStopped).toBe(true);
 });
 
-test("what the same commands mend is told once", async () => {
+test("findings with the same commands are merged", async () => {
   const finding = (about: string, command: string): DoctorFinding => ({
     severity: "problem",
     about,
@@ -118,7 +118,7 @@ test("what the same commands mend is told once", async () => {
   expect(report.problems).toBe(2);
 });
 
-test("lists are read once for all checks, in pages, and say when they may not be read", async () => {
+test("lists are read once for all checks, in pages, and report when listing is forbidden", async () => {
   const { client, lists } = contextOf();
   await client.create(ConfigMap, "hub", {
     apiVersion: "v1",
@@ -131,10 +131,10 @@ test("lists are read once for all checks, in pages, and say when they may not be
 
   expect(first).toBe(second);
   expect(client.count("list")).toBe(1);
-  await expect(lists.all(Work)).rejects.toThrow("you may not list works");
+  await expect(lists.all(Work)).rejects.toThrow("you are not allowed to list works");
 });
 
-test("of what a Work brings only the names are kept", () => {
+test("of a Work's manifests only the names are kept", () => {
   const work = {
     apiVersion: "work.karmada.io/v1alpha1",
     kind: "Work",
@@ -160,7 +160,7 @@ test("of templates only their metadata is kept", () => {
   expect(slimObject(ConfigMap, settings)).toEqual({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "web" } });
 });
 
-test("figures are read by their name and labels", () => {
+test("samples are read by metric name and labels", () => {
   const text = '# TYPE a_total counter\na_total{x="1",y="a\\"b"} 3\na_total_more{x="1"} 9\nb 4\na_total 7 1700000000\n';
 
   expect(samplesOf(text, "a_total")).toEqual([
@@ -169,7 +169,7 @@ test("figures are read by their name and labels", () => {
   ]);
 });
 
-test("the text has a line for each check, and for each finding what to type", async () => {
+test("the text has a line for each check, and the commands for each finding", async () => {
   const finding = {
     severity: "problem" as const,
     about: "member paris",
@@ -203,7 +203,7 @@ test("the text has a line for each check, and for each finding what to type", as
     "  fix: Bring it back.",
     "    flotilla unjoin paris --force",
     "",
-    "members: not everything could be looked at",
+    "members: not everything could be checked",
     "  the clock of paris",
     "",
     "1 problem, 0 warnings; 2 checks",

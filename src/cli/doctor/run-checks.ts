@@ -1,4 +1,4 @@
-/** Runs checks side by side, each within its own time. */
+/** Runs checks in parallel, each with its own time limit. */
 import { FlotillaError, messageOf } from "../../base/index.ts";
 import { UnreachableError } from "../../client/index.ts";
 import { verdictOf } from "./check.ts";
@@ -18,11 +18,11 @@ export interface DoctorReport {
   checks: CheckResult[];
   problems: number;
   warnings: number;
-  /** Checks that could not look, or not at everything. */
+  /** Checks that could not run, or not completely. */
   unknown: number;
 }
 
-/** Of each check; more are counted. */
+/** Per check; further findings are counted. */
 export const MAX_FINDINGS = 20;
 
 export async function runChecks(
@@ -67,9 +67,9 @@ async function runCheck(
     return resultOf(check, await Promise.race([check.run({ ...context, signal }, now), late.promise]));
   } catch (error) {
     context.signal.throwIfAborted();
-    // Members are asked through the hub, which says itself when one does not answer. The check of the hub has the
+    // Members are reached through the hub, which itself reports when one does not respond. The hub check reports the
     // reason.
-    const reason = isUnreachable(error) ? "the hub does not answer" : messageOf(error).replaceAll(/\s+/g, " ");
+    const reason = isUnreachable(error) ? "the hub does not respond" : messageOf(error).replaceAll(/\s+/g, " ");
     return { name: check.name, verdict: "unknown", seen: reason, findings: [], unseen: [] };
   } finally {
     timer.cancel();
@@ -89,7 +89,7 @@ function resultOf({ name }: DoctorCheck, judgement: Judgement): CheckResult {
   return { name, verdict: verdictOf(judgement), seen: skipped ?? seen, findings: worstFirst, unseen };
 }
 
-/** What is mended by the same commands is one finding: a member that is away holds up hundreds of Works. */
+/** Findings with the same commands are merged: one unreachable member blocks hundreds of Works. */
 function mergeAlike(findings: readonly DoctorFinding[]): DoctorFinding[] {
   const groups = Map.groupBy(findings, ({ severity, commands }) => JSON.stringify([severity, commands]));
   return Array.from(groups.values(), ([first, ...others]) => ({

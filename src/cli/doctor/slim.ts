@@ -1,5 +1,5 @@
 /**
- * What checks need of large objects: Works and ManifestWorks without what they bring, definitions without their
+ * Reduces large objects to what checks need: Works and ManifestWorks without their manifests, CRDs without their
  * schemas. Pure.
  */
 import {
@@ -24,7 +24,7 @@ import type { Kind, KubernetesObject } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
 import type { DeepReadonly, Json, JsonObject } from "../../base/index.ts";
 
-/** Kinds of which checks look at more than metadata. */
+/** Kinds of which checks read more than metadata. */
 const KEPT_KINDS = [
   Cluster,
   ManagedCluster,
@@ -48,7 +48,7 @@ const BULKY = new Set([Work.plural, ManifestWork.plural, ManifestWorkReplicaSet.
 
 export function slimObject<T extends KubernetesObject>(kind: Kind<T>, object: DeepReadonly<T>): DeepReadonly<T> {
   const { managedFields: _fields, ...metadata } = (object as DeepReadonly<KubernetesObject>).metadata;
-  // Of templates, which may be anything and many, only whether they are being deleted is of interest.
+  // Templates may be of any kind and numerous; only whether they are being deleted matters.
   if (!KEPT.has(`${kind.group}/${kind.plural}`))
     return { apiVersion: object.apiVersion, kind: object.kind, metadata } as unknown as DeepReadonly<T>;
   const { spec } = object as { spec?: unknown };
@@ -61,7 +61,7 @@ function slimSpec(plural: string, spec: JsonObject): JsonObject {
   return plural === CustomResourceDefinition.plural ? { group, names, scope } : spec;
 }
 
-/** The first few manifests with nothing but their names: what a check tells of. */
+/** The first few manifests, names only: what checks report. */
 function manifestsIn(spec: JsonObject): Json[] {
   const { workload } = spec;
   const manifests = isObject(workload) && Array.isArray(workload["manifests"]) ? workload["manifests"] : [];

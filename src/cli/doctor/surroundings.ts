@@ -1,4 +1,4 @@
-/** What doctor asks of this machine and its network: the certificate that a server shows, disks and files. */
+/** What doctor reads from this machine and its network: the certificate a server presents, disks and files. */
 import type { Stats } from "node:fs";
 import { stat, statfs } from "node:fs/promises";
 import { isIP } from "node:net";
@@ -6,7 +6,7 @@ import { connect } from "node:tls";
 import { FlotillaError } from "../../base/index.ts";
 
 export interface Surroundings {
-  /** The certificate that a server shows, in DER; it is read and not trusted. */
+  /** The certificate that a server presents, in DER; it is not trusted. */
   servingCertificate(server: URL, signal: AbortSignal): Promise<Uint8Array>;
   /** Bytes; undefined when there is no such file. */
   fileSize(path: string): Promise<number | undefined>;
@@ -22,7 +22,7 @@ export const surroundings: Surroundings = {
       signal.throwIfAborted();
       const { hostname, port } = server;
       const host = hostname.replace(/^\[|\]$/g, "");
-      // Only what it says is looked at; nothing is sent, and the client that does send has its own trust.
+      // Only the certificate is read and nothing is sent; clients that send data verify the server themselves.
       const socket = connect(
         {
           host,
@@ -35,7 +35,7 @@ export const surroundings: Surroundings = {
           const { raw } = socket.getPeerCertificate();
           socket.destroy();
           if (raw) resolve(raw);
-          else reject(new FlotillaError("Unreachable", `${server.host} showed no certificate`));
+          else reject(new FlotillaError("Unreachable", `${server.host} presented no certificate`));
         },
       );
       const stop = (): void => void socket.destroy(signal.reason as Error);

@@ -9,7 +9,7 @@ const CONFIG_MAP = { data: { b: "2" }, kind: "ConfigMap", apiVersion: "v1", meta
 const MEMORY =
   '{"apiVersion":"v1","data":{"b":"2"},"kind":"ConfigMap","metadata":{"annotations":{},"name":"c","namespace":"shop"}}\n';
 
-/** A hub that has this object, or none, and remembers the writes. */
+/** A fake hub that has this object, or none, and records the writes. */
 function hubWith(existing?: JsonObject): {
   client: Client;
   writes: { verb: string; body: JsonObject; options: JsonObject }[];
@@ -41,7 +41,7 @@ function hubWith(existing?: JsonObject): {
 const apply = (client: Client, manifest: JsonObject, dryRun = false) =>
   applyAll(client, [manifest], "shop", { dryRun, signal: new AbortController().signal });
 
-test("a new object is created with kubectl's memory of it, byte for byte", async () => {
+test("a new object is created with kubectl's last-applied annotation, byte for byte", async () => {
   const { client, writes } = hubWith();
 
   const [applied] = await apply(client, CONFIG_MAP);
@@ -56,7 +56,7 @@ test("a new object is created with kubectl's memory of it, byte for byte", async
   ]);
 });
 
-test("an object that was applied before loses what the manifest has no more, and nothing else", async () => {
+test("an object that was applied before loses only the fields that the manifest dropped", async () => {
   const last = JSON.stringify({ data: { a: "1", b: "1" }, metadata: { annotations: {}, labels: { x: "y" } } });
   const { client, writes } = hubWith({
     metadata: { name: "c", resourceVersion: "1", annotations: { [LAST_APPLIED]: last } },
@@ -75,7 +75,7 @@ test("an object that was applied before loses what the manifest has no more, and
   ]);
 });
 
-test("an object that somebody made in another way is applied on the server, and a status that was written meanwhile is no change", async () => {
+test("an object that was not created by apply is applied server-side, and a concurrent status update is not a change", async () => {
   const { client, writes } = hubWith({
     ...CONFIG_MAP,
     metadata: { name: "c", namespace: "shop", resourceVersion: "1" },
@@ -88,7 +88,7 @@ test("an object that somebody made in another way is applied on the server, and 
   expect(writes).toMatchObject([{ verb: "apply", options: { force: true, fieldManager: "kubectl" } }]);
 });
 
-test("a manifest that is too large to be remembered is applied on the server", async () => {
+test("a manifest too large for the last-applied annotation is applied server-side", async () => {
   const { client, writes } = hubWith();
 
   await apply(client, { ...CONFIG_MAP, data: { big: "x".repeat(300_000) } });
@@ -96,7 +96,7 @@ test("a manifest that is too large to be remembered is applied on the server", a
   expect(writes.map(({ verb }) => verb)).toEqual(["apply"]);
 });
 
-test("a dry run does the same, and remembers nothing", async () => {
+test("a dry run does the same, without the last-applied annotation", async () => {
   const { client, writes } = hubWith();
 
   await apply(client, CONFIG_MAP, true);

@@ -1,9 +1,8 @@
 /**
- * How manifests are applied to the hub, for good or in a dry run. A plan asks the hub in dry runs what it would have
- * then: so defaults, admission and refusals are the real ones, nothing is written, and what is applied later is what
- * was planned.
+ * Applies manifests to the hub, for real or in a dry run. A plan uses dry runs on the hub, so defaults, admission and
+ * rejections are the real ones, nothing is written, and a later apply does what was planned.
  *
- * Objects are applied as kubectl does it, and are remembered as kubectl remembers them, so that both can be used on one
+ * Objects are applied as kubectl applies them, with the same last-applied annotation, so that both can be used on one
  * object.
  */
 import { ResourceInterpreterCustomization, gvkOf } from "../../api/index.ts";
@@ -18,16 +17,16 @@ import { isNotFound } from "../../machinery/index.ts";
 import type { HubState } from "./read-snapshot.ts";
 
 type Given = DeepReadonly<KubernetesObject>;
-/** kubectl's memory of what it applied last; what it has and the manifest has not is taken away. */
+/** kubectl's record of the last applied manifest; fields that it has and the new manifest lacks are removed. */
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
-/** All annotations of an object together have 256 KiB, and its own need some too. */
+/** All annotations of an object together are limited to 256 KiB, and the object's own need some of it. */
 const MAX_REMEMBERED_CHARACTERS = 200 * 1024;
-/** Those who applied with that memory, and those who applied on the server, by the names that kubectl has for them. */
+/** kubectl's field managers for client-side and server-side apply. */
 const WITH_MEMORY = "kubectl-client-side-apply";
 const ON_SERVER = "kubectl";
 
 export interface Applied {
-  /** As the hub has it then. */
+  /** The object as the hub has it afterwards. */
   object: Given;
   kind: Kind;
   outcome: "created" | "changed" | "unchanged";
@@ -36,11 +35,11 @@ export interface Applied {
 export interface ApplyHow {
   dryRun: boolean;
   signal: AbortSignal;
-  /** Told of each object when it is done. */
+  /** Called for each object after it was applied. */
   onApplied?(applied: Applied): void;
 }
 
-/** In the order in which they are given. */
+/** In the given order. */
 export async function dryRun(
   client: Client,
   manifests: readonly JsonObject[],
@@ -50,7 +49,7 @@ export async function dryRun(
   return (await applyAll(client, manifests, namespace, { dryRun: true, signal })).map(({ object }) => object);
 }
 
-/** In the order in which they are given; ends with the first that the hub refuses. */
+/** In the given order; stops at the first object that the hub rejects. */
 export async function applyAll(
   client: Client,
   manifests: readonly JsonObject[],
@@ -99,7 +98,7 @@ async function applyOne(
     const key = { cluster: "hub", namespace: namespace || undefined, name };
     const existing = await find(client, kind, key, { signal });
     const remembered = withMemory(given);
-    // The memory itself changes nothing that anybody would plan.
+    // The annotation itself is not a change worth planning.
     const written = remembered && isDry ? given : remembered;
     if (!existing && written)
       return {
@@ -125,24 +124,21 @@ async function applyOne(
     if (isNotFound(error) && namespace)
       throw new FlotillaError(
         "NoNamespace",
-        `${doing}: namespace ${namespace} is not there; create it first, and ${isDry ? "plan" : "apply"} the rest then`,
+        `${doing}: namespace ${namespace} not found; create it first, then ${isDry ? "plan" : "apply"} the rest`,
         { cause: error },
       );
     throw new FlotillaError("Refused", doing, { cause: error });
   }
 }
 
-/** What a manifest can change. A status that somebody writes meanwhile is no change of ours. */
+/** The parts that a manifest can change. A concurrent status update is not our change. */
 function contentOf(object: Given): unknown {
   const { metadata, status: _, ...content } = object as Given & { status?: unknown };
   const { resourceVersion: _revision, managedFields: _managers, ...named } = metadata;
   return { ...content, metadata: named };
 }
 
-/**
- * The manifest with kubectl's memory of it, written as kubectl writes it; undefined for one that is too large to be
- * remembered.
- */
+/** The manifest with kubectl's last-applied annotation, in kubectl's format; undefined if it is too large. */
 function withMemory(given: Given): Given | undefined {
   const annotations: Record<string, string> = { ...given.metadata.annotations };
   delete annotations[LAST_APPLIED];
@@ -152,7 +148,7 @@ function withMemory(given: Given): Given | undefined {
     : { ...given, metadata: { ...given.metadata, annotations: { ...annotations, [LAST_APPLIED]: text } } };
 }
 
-/** Keys in order, so that the same manifest is always the same text. */
+/** Sorted keys, so that the same manifest always yields the same text. */
 function sorted(value: Json): Json {
   if (Array.isArray(value)) return value.map(sorted);
   if (!isObject(value)) return value;
@@ -168,12 +164,13 @@ function lastApplied({ metadata }: Given): JsonObject | undefined {
     const value = JSON.parse(text) as Json;
     return isObject(value) ? value : undefined;
   } catch (error) {
-    if (error instanceof SyntaxError) return undefined; // Somebody wrote over it; kubectl starts anew as well.
+    // The annotation was overwritten; kubectl starts over in this case as well.
+    if (error instanceof SyntaxError) return undefined;
     throw error;
   }
 }
 
-/** A merge patch: the manifest, and null for what the last one had and it has not. */
+/** A merge patch: the manifest, and null for fields that only the last one had. */
 function threeWay(last: JsonObject, next: JsonObject): JsonObject {
   const patch: JsonObject = { ...next };
   for (const [key, before] of Object.entries(last)) {
@@ -184,12 +181,12 @@ function threeWay(last: JsonObject, next: JsonObject): JsonObject {
   return patch;
 }
 
-/** The state with these objects in place of what they were. */
+/** The state with these objects replacing their previous versions. */
 export function withObjects(state: HubState, objects: readonly Given[]): HubState {
   const snapshot: Record<string, readonly Given[]> = { ...state.snapshot };
   let customizations = state.customizations;
-  // Whoever asks which came later, a policy or its template, finds these after everything that is there, in their
-  // order.
+  // Comparisons of creation order, for example of a policy and its template, find these after all existing objects, in
+  // their order.
   let newest = 0;
   for (const list of Object.values(snapshot))
     for (const { metadata } of list) newest = Math.max(newest, Number(metadata.resourceVersion ?? 0));
@@ -210,7 +207,7 @@ export function withObjects(state: HubState, objects: readonly Given[]): HubStat
 }
 
 const isOf = ({ group, kind }: Kind, object: Given): boolean => object.kind === kind && gvkOf(object).group === group;
-/** Whether two are one object, in whatever version. */
+/** Whether two are the same object, in any version. */
 export const isSame = (a: Given, b: Given): boolean =>
   a.kind === b.kind &&
   a.metadata.name === b.metadata.name &&

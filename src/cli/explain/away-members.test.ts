@@ -21,16 +21,16 @@ const hub = () =>
     member3: { "/version": new Error("cut off") },
   });
 
-test("a member that a plan changes and that does not answer is named with the reason", async () => {
+test("a changed member that does not respond is reported with the reason", async () => {
   const { client, asking } = hub();
 
   const plan = await withAway(planFor("member1", "member2"), [], { ...asking, client });
 
   expect(plan.away).toEqual([{ cluster: "member2", reason: "cut off" }]);
-  expect(renderPlan(plan)).toContain("Away, so that this waits until they are back:\n  member2: cut off");
+  expect(renderPlan(plan)).toContain("Unreachable; these changes wait until the members are back:\n  member2: cut off");
 });
 
-test("members that a plan does not change, or takes for gone, are not asked", async () => {
+test("members that a plan does not change, or excludes, are not queried", async () => {
   const { client, asking, asked } = hub();
 
   const plan = await withAway(planFor("member1", "member3"), ["member3"], { ...asking, client });

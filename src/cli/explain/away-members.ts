@@ -1,6 +1,6 @@
 /**
- * Of the members that a plan changes, those that do not answer now. The hub takes its time until it calls a member
- * away; people who plan should know before.
+ * Finds the members that a plan changes and that do not respond now. The hub marks a member as not ready only after a
+ * delay; users should know while planning.
  */
 import type { Clock } from "../../base/index.ts";
 import type { Client } from "../../client/index.ts";
@@ -10,10 +10,10 @@ import { findPlaces } from "../members/places.ts";
 import type { Place } from "../members/places.ts";
 import type { PlanResult } from "./plan-input.ts";
 
-/** A member that is there answers this within a fraction of it. */
+/** A healthy member responds in a fraction of this. */
 const PATIENCE_MS = 3_000;
 
-/** The plan with those that are away; `without` are left out, who count as gone in it anyway. */
+/** The plan with its unreachable members; members in `without` are skipped, because the plan excludes them anyway. */
 export async function withAway(
   plan: PlanResult,
   without: readonly string[],
@@ -22,7 +22,7 @@ export async function withAway(
   const changed = new Set(plan.changes.map(({ cluster }) => cluster).filter((cluster) => !without.includes(cluster)));
   const places =
     changed.size === 0 ? [] : (await findPlaces(client, [], signal)).filter(({ name }) => changed.has(name));
-  // The hub need not have a way to those that pull; what it heard of them is all there is.
+  // The hub may be unable to reach pull-mode members; their reported status is all there is.
   const isPull = ({ mode }: Place): boolean => mode === "pull";
   const asked = await askEach(
     places.filter((place) => !isPull(place)),

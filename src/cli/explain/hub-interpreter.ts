@@ -1,4 +1,4 @@
-/** The interpreter of a hub, without the hub: the customizations that it has, and what Flotilla knows by itself. */
+/** A hub's interpreter without the hub: its customizations and the built-in rules. */
 import { gvkOf } from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
 import type { Clock, DeepReadonly } from "../../base/index.ts";
@@ -21,7 +21,7 @@ export function createHubInterpreter(
   return { interpreter: createInterpreter([level, ...knownLevels]), close: () => engine.close() };
 }
 
-/** The webhook configuration that the hub asks about objects like this one. Only the hub can reach it. */
+/** The webhook configuration that the hub calls for objects like this one. Only the hub can reach it. */
 export function webhookFor(
   { webhooks }: Pick<HubState, "webhooks">,
   object: DeepReadonly<KubernetesObject>,

@@ -1,7 +1,7 @@
 /**
- * What of a plan is its own. Something is always under way in a fleet, and some things are stuck: every plan would tell
- * of them, whatever it is about. They are what planning the fleet as it stands tells as well, and are counted instead
- * of shown.
+ * Separates the changes a plan causes from those pending anyway. In a fleet some rollouts are always in progress or
+ * stuck, and every plan would report them. Changes and problems that also appear when planning the unchanged fleet are
+ * counted instead of shown.
  */
 import type { MemberChange } from "../../explain/index.ts";
 
@@ -10,14 +10,14 @@ export interface PlanProblem {
   message: string;
 }
 
-/** What a plan of the fleet tells. */
+/** The changes and problems of a fleet plan. */
 export interface PlanNews {
   /** Sorted by cluster. */
   changes: MemberChange[];
   problems: PlanProblem[];
 }
 
-/** `isAsked` tells the resources that the plan is about: their problems are shown also where they are not new. */
+/** `isAsked` matches the resources that the plan is about: their problems are shown even if they are not new. */
 export function ownNews(
   planned: PlanNews,
   standing: PlanNews,
@@ -36,7 +36,7 @@ export function ownNews(
     problems,
     note:
       left.length > 0
-        ? `${left.join(" and ")} that are there already, whatever you apply: 'flotilla why' explains them`
+        ? `${left.join(" and ")} exist independently of this plan: 'flotilla why' explains them`
         : undefined,
   };
 }

@@ -1,4 +1,4 @@
-/** Plans on a snapshot of the hub with manifests added and clusters taken away. */
+/** Plans on a snapshot of the hub with manifests added and clusters removed. */
 import { executionNamespace, gvkOf } from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
 import { FlotillaError, UsageError } from "../../base/index.ts";
@@ -16,9 +16,9 @@ import type { HubState } from "./read-snapshot.ts";
 
 export interface PlanInput {
   manifests: readonly JsonObject[];
-  /** Members that count as gone. */
+  /** Members to exclude. */
   without: readonly string[];
-  /** For manifests that name none. */
+  /** For manifests without a namespace. */
   namespace: string;
 }
 
@@ -30,17 +30,17 @@ export interface AwayMember {
 export interface PlanResult extends PlanNews {
   /** What this plan does not show. */
   notes: string[];
-  /** Members with changes that do not answer now; unset when nobody looked, or all do. */
+  /** Changed members that do not respond now; unset when not checked, or all respond. */
   away?: AwayMember[];
 }
 
 type Object = DeepReadonly<KubernetesObject>;
 
-/** The plan of the whole fleet, and what of it concerns people. */
+/** The plan of the whole fleet, and the part to show. */
 export interface PlannedFleet {
   plan: FleetPlan;
   result: PlanResult;
-  /** Of the plan, the resources that are among the manifests or whose policies are. */
+  /** The resources of the plan that are among the manifests, or whose policies are. */
   asked: TemplatePlan[];
 }
 
@@ -95,7 +95,7 @@ export async function planManifests(
     const { note, ...news } = ownNews(planned, await planStanding(before, clock), (resource) => titles.has(resource));
     const notes = [
       ...(asking > 0
-        ? [`${asking} resources are left out: what they mean is asked of a webhook that only the hub can reach`]
+        ? [`${asking} resources are skipped: they are interpreted by a webhook that only the hub can reach`]
         : []),
       ...firstSteps(plan, news.changes),
       ...(note === undefined ? [] : [note]),
@@ -123,13 +123,13 @@ async function planStanding(state: HubState, clock: Clock): Promise<PlanNews> {
   }
 }
 
-/** Whether a resource, or the policy that has it, is among the manifests. */
+/** Whether a resource, or the policy that claims it, is among the manifests. */
 function concerns(given: readonly Object[], { template, match }: TemplatePlan): boolean {
   const policy = match.outcome === "matched" ? match.policy : undefined;
   return given.some((object) => isSame(object, template) || (policy !== undefined && isSame(object, policy)));
 }
 
-/** What a plan cannot show, because it follows from what members report about what it does show. */
+/** Later steps that a plan cannot show, because they depend on what members report about the first. */
 function firstSteps({ templates }: FleetPlan, changes: readonly MemberChange[]): string[] {
   const changing = new Set(changes.map(({ object: { kind, namespace = "", name } }) => `${kind} ${namespace}/${name}`));
   return templates.flatMap(({ template, works }) => {
@@ -138,13 +138,13 @@ function firstSteps({ templates }: FleetPlan, changes: readonly MemberChange[]):
       openRollout(works.after.flatMap(({ spec }) => (spec.workload?.manifests ?? []) as unknown as Object[]));
     return open
       ? [
-          `${titleOf(template)}: this is the first step, in which ${open.updated} of ${open.demanded} pods get the release; the others follow as members report`,
+          `${titleOf(template)}: this is the first step, which updates ${open.updated} of ${open.demanded} pods; the others follow as members report`,
         ]
       : [];
   });
 }
 
-/** Resources that the hub asks a webhook about cannot be planned here. */
+/** Resources interpreted by a webhook cannot be planned here. */
 function withoutAsking(state: HubState): { snapshot: HubState["snapshot"]; asking: number } {
   const known = state.snapshot.templates.filter((template) => webhookFor(state, template) === undefined);
   return { snapshot: { ...state.snapshot, templates: known }, asking: state.snapshot.templates.length - known.length };
@@ -156,12 +156,12 @@ function refuseWebhooks(state: HubState, given: readonly Object[]): void {
     if (webhook !== undefined)
       throw new FlotillaError(
         "WebhookInterpreter",
-        `planning ${titleOf(object)}: the hub asks webhook ${webhook} what this kind means, and only the hub can reach it; leave the object out of the plan`,
+        `planning ${titleOf(object)}: this kind is interpreted by webhook ${webhook}, which only the hub can reach; remove the object from the plan`,
       );
   }
 }
 
-/** As if the clusters had left: what they have counts no more, and is what goes. */
+/** As if the clusters had left: their copies no longer count and are shown as deleted. */
 function withoutClusters(
   state: HubState,
   names: readonly string[],
@@ -170,7 +170,7 @@ function withoutClusters(
   const unknown = names.find((name) => !clusters.some(({ metadata }) => metadata.name === name));
   if (unknown !== undefined)
     throw new UsageError(
-      `there is no member '${unknown}'; the fleet has ${clusters.map(({ metadata }) => metadata.name).join(", ") || "none"}`,
+      `member '${unknown}' not found; the fleet has ${clusters.map(({ metadata }) => metadata.name).join(", ") || "none"}`,
     );
   if (names.length === 0) return { state, gone: [] };
   const namespaces = new Set(names.map(executionNamespace));
@@ -188,7 +188,7 @@ function withoutClusters(
   };
 }
 
-/** The kinds of what resources may take along; nothing where no policy asks for that. */
+/** The kinds of possible dependencies; empty where no policy propagates them. */
 async function neededKinds(
   { snapshot }: HubState,
   interpreter: Pick<Interpreter, "dependencies">,
@@ -201,7 +201,7 @@ async function neededKinds(
     try {
       found.push(...(await interpreter.dependencies(template)));
     } catch (error) {
-      // The plan itself says so where it matters.
+      // The plan itself reports it where it matters.
       if (!(error instanceof InterpretError)) throw error;
     }
   }

@@ -1,4 +1,4 @@
-/** Reads a hub's snapshot through its API. Nothing is written. */
+/** Reads a hub's snapshot through its API. Read-only. */
 import { ResourceInterpreterCustomization, ResourceInterpreterWebhookConfiguration } from "../../api/index.ts";
 import type { Kind, KubernetesObject } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -18,7 +18,7 @@ interface KindRef {
   readonly kind: string;
 }
 
-/** `more` are kinds to read besides those that policies and bindings name. */
+/** `more` lists kinds to read besides those that policies and bindings name. */
 export async function readHub(client: Client, more: readonly KindRef[], signal: AbortSignal): Promise<HubState> {
   const list = async <T extends KubernetesObject>(kind: Kind<T>): Promise<readonly DeepReadonly<T>[]> =>
     (await client.list(kind, { cluster: "hub", signal })).items;
@@ -36,7 +36,7 @@ export async function readHub(client: Client, more: readonly KindRef[], signal: 
   return { snapshot: { ...known, templates }, customizations, webhooks };
 }
 
-/** The state with the objects of more kinds; those that were read are not read again. */
+/** The state with the objects of more kinds; kinds that were already read are not read again. */
 export async function readMore(
   client: Client,
   state: HubState,
@@ -55,7 +55,7 @@ export async function readMore(
   return { ...state, snapshot: { ...state.snapshot, templates: [...state.snapshot.templates, ...lists.flat()] } };
 }
 
-/** A kind that the hub does not serve has no objects; policies may wait for it. */
+/** A kind that the hub does not serve has no objects; policies may refer to it in advance. */
 async function servedKinds(resolver: KindResolver, refs: readonly KindRef[]): Promise<Kind[]> {
   const each = new Map(refs.map((ref) => [`${ref.apiVersion}/${ref.kind}`, ref]));
   const found = await Promise.all(

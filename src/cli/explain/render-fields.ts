@@ -1,4 +1,4 @@
-/** Changed fields as lines for people. */
+/** Renders changed fields as lines. */
 import type { DeepReadonly, Json } from "../../base/index.ts";
 import type { FieldChange } from "../../explain/index.ts";
 

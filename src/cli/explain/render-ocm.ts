@@ -1,11 +1,11 @@
-/** What an explanation says of Open Cluster Management's objects, and of objects that come by them, as text. Pure. */
+/** Renders explanations of Open Cluster Management's objects, and of objects they apply, as text. Pure. */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { ExplainedManifest, ExplainedRollout, Explanation } from "../../explain/index.ts";
 import { renderTable } from "../table.ts";
 
 type Read = DeepReadonly<Explanation>;
 
-/** Policies have nothing to say of these kinds, nor of what is on members alone. */
+/** Policies do not apply to these kinds, nor to objects that exist only on members. */
 export const isManagedByPolicy = ({
   prioritizers,
   manifests,
@@ -20,7 +20,7 @@ export const isManagedByPolicy = ({
   !rollout &&
   (!works || policy !== undefined || otherPolicies.length > 0 || decision !== undefined);
 
-/** The sections of an object of Open Cluster Management: a title and its lines each. */
+/** The sections for an Open Cluster Management object: a title and its lines each. */
 export function renderOcm({ decision, prioritizers, manifests, rollout }: Read, width?: number): string[][] {
   return [
     prioritizers && decision ? renderClusters(decision, prioritizers, width) : [],
@@ -61,7 +61,7 @@ function renderClusters(
           3,
           width,
         )
-      : "there are none",
+      : "none",
   ];
 }
 
@@ -95,7 +95,7 @@ function renderManifest({
     `${kind} ${namespace ? `${namespace}/` : ""}${name}: ${facts.join(", ")}${message ? `: ${message}` : ""}`,
     ...(Object.keys(conditions).length > 0 ? [`  conditions  ${pairs(conditions)}`] : []),
     ...(Object.keys(feedback).length > 0 ? [`  feedback    ${pairs(feedback)}`] : []),
-    ...(alsoBy === undefined ? [] : [`  wanted by   ${alsoBy} too`]),
+    ...(alsoBy === undefined ? [] : [`  also owned by ${alsoBy}`]),
   ];
 }
 
@@ -124,7 +124,7 @@ function renderRollout(
   ];
 }
 
-/** ManifestWorks that bring the object to members. */
+/** ManifestWorks that apply the object to members. */
 export function renderWorks({ works }: Read): string[] {
   if (!works) return [];
   const rows = works.map(

@@ -1,4 +1,4 @@
-/** A plan as text: by cluster, what is created, changed and deleted. Pure. */
+/** Renders a plan as text: per cluster, what is created, changed and deleted. Pure. */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { MemberChange } from "../../explain/index.ts";
 import type { PlanResult } from "./plan-input.ts";
@@ -7,7 +7,7 @@ import { renderField } from "./render-fields.ts";
 
 const SIGNS = { create: "+", update: "~", delete: "-" } as const;
 
-/** Within the columns of a terminal, where there is one. */
+/** Fits the terminal width, if there is one. */
 export function renderPlan({ changes, problems, notes, away = [] }: DeepReadonly<PlanResult>, width?: number): string {
   const byCluster = Map.groupBy(changes, ({ cluster }) => cluster);
   const sections = [
@@ -18,7 +18,7 @@ export function renderPlan({ changes, problems, notes, away = [] }: DeepReadonly
     ...(away.length > 0
       ? [
           [
-            "Away, so that this waits until they are back:",
+            "Unreachable; these changes wait until the members are back:",
             ...away.map(({ cluster, reason }) => `  ${cluster}: ${reason}`),
           ].join("\n"),
         ]

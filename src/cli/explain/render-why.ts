@@ -1,4 +1,4 @@
-/** An explanation as text. Pure. */
+/** Renders an explanation as text. Pure. */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { ExplainedMember, ExplainedPolicy, Explanation } from "../../explain/index.ts";
 import { renderTable } from "../table.ts";
@@ -8,7 +8,7 @@ import { isManagedByPolicy, renderOcm, renderWorks } from "./render-ocm.ts";
 
 type Read = DeepReadonly<Explanation>;
 
-/** Within the columns of a terminal, where there is one. */
+/** Fits the terminal width, if there is one. */
 export function renderWhy(explanation: Read, width?: number): string {
   const { kind, namespace, name, apiVersion } = explanation.resource;
   // Sections are indented.
@@ -66,13 +66,13 @@ function renderDecision({ decision }: Read, width: number | undefined): string[]
     ]),
   ];
   return [
-    `CLUSTERS (${source === "recorded" ? `decided at ${at}` : "computed now: the decision itself is not remembered"})`,
-    ...(affinityName === undefined ? [] : [`follows the affinity ${affinityName}`]),
-    ...failedTerms.map((term) => `affinity ${term.name} did not work: ${term.message}`),
+    `CLUSTERS (${source === "recorded" ? `decided at ${at}` : "computed now: the original decision is not recorded"})`,
+    ...(affinityName === undefined ? [] : [`uses the affinity ${affinityName}`]),
+    ...failedTerms.map((term) => `affinity ${term.name} failed: ${term.message}`),
     ...(rows.length > 0
       ? [renderTable(["CLUSTER", "VERDICT", "SCORE", "ROOM", "SHARE", "REASON"], rows, 3, width)]
       : []),
-    ...(message === undefined ? [] : [`nothing was chosen: ${message}`]),
+    ...(message === undefined ? [] : [`no cluster was selected: ${message}`]),
   ];
 }
 

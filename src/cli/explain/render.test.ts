@@ -55,16 +55,16 @@ const explanation: Explanation = {
   problems: [{ what: "it is wrong", try: "do this" }],
 };
 
-test("an explanation is told from the policy to what to do", () => {
+test("an explanation is rendered from the policy to the fix", () => {
   expect(renderWhy(explanation)).toBe(`Deployment shop/web (apps/v1)
 
 POLICY
   PropagationPolicy shop/all (priority 0, selects it by name): it won
   not ClusterPropagationPolicy base (priority 9, selects it by kind): it lost
 
-CLUSTERS (computed now: the decision itself is not remembered)
-  follows the affinity spare
-  affinity main did not work: no room
+CLUSTERS (computed now: the original decision is not recorded)
+  uses the affinity spare
+  affinity main failed: no room
   CLUSTER                   VERDICT   SCORE   ROOM   SHARE   REASON
   oslo                      kept      100     7      4
   paris, rome and 10 more   refused   -       -      -       TaintToleration: tainted
@@ -85,7 +85,7 @@ PROBLEMS
     → do this`);
 });
 
-test("a plan is told by cluster, with what is created, changed and deleted", () => {
+test("a plan is rendered per cluster, with what is created, changed and deleted", () => {
   const object = { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" };
 
   const text = renderPlan({
@@ -124,7 +124,7 @@ Not shown:
   something else`);
 });
 
-test("a plan without changes says so", () => {
+test("a plan without changes is rendered as such", () => {
   expect(renderPlan({ changes: [], problems: [], notes: [] })).toBe("Nothing would change on any member.");
 });
 
@@ -133,7 +133,7 @@ const SENTENCE =
   "集群 cluster(s) had untolerated taint {key: value} and then some more words which nobody wants to read in one line";
 const widest = (text: string): number => Math.max(...text.split("\n").map(displayWidth));
 
-test("an explanation fits the terminal, whatever the names are, and is whole where there is none", () => {
+test("an explanation fits the terminal width with any names, and is not cut without a terminal", () => {
   const crowded: Explanation = {
     ...explanation,
     resource: { ...explanation.resource, name: LONG.slice(0, 40) },
@@ -163,7 +163,7 @@ test("an explanation fits the terminal, whatever the names are, and is whole whe
   expect(renderWhy(crowded)).toContain(`TaintToleration: ${SENTENCE}`);
 });
 
-test("so does a plan", () => {
+test("a plan fits the terminal width", () => {
   const object = { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: LONG.slice(0, 50) };
   const plan = {
     changes: [

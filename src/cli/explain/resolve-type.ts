@@ -1,7 +1,4 @@
-/**
- * Finds the kind that a person means by `deploy`, `deployments`, `Deployment` or `clonesets.apps.kruise.io`, from the
- * hub's discovery.
- */
+/** Resolves `deploy`, `deployments`, `Deployment` or `clonesets.apps.kruise.io` to a kind, with the hub's discovery. */
 import { FlotillaError, UsageError } from "../../base/index.ts";
 import type { JsonObject } from "../../base/index.ts";
 import type { AnyKind, Client } from "../../client/index.ts";
@@ -11,14 +8,13 @@ import { readTypes } from "../members/discovery.ts";
 import { findType, idOf, kindOf, knownNames } from "../members/types.ts";
 import type { ServedType } from "../members/types.ts";
 
-/** In the version that the hub prefers. Throws `UsageError` for a type that the hub does not serve. */
+/** In the hub's preferred version. Throws `UsageError` for a type that the hub does not serve. */
 export async function resolveType(client: Client, type: string, signal: AbortSignal): Promise<AnyKind> {
   return (await resolveVersions(client, type, signal))[0];
 }
 
 /**
- * In every version that the hub serves, the one that it prefers first. Throws `UsageError` for a type that the hub does
- * not serve.
+ * In every version that the hub serves, preferred first. Throws `UsageError` for a type that the hub does not serve.
  */
 export async function resolveVersions(
   client: Client,
@@ -29,7 +25,7 @@ export async function resolveVersions(
   const found = findType(types, type);
   if (!found)
     throw new UsageError(
-      `the hub does not serve a resource type '${type}'${didYouMean(type, knownNames(types))}; 'kubectl api-resources' lists them`,
+      `the hub does not serve the resource type '${type}'${didYouMean(type, knownNames(types))}; run 'kubectl api-resources' to list the types`,
     );
   const others = types.filter((other) => other !== found && idOf(other) === idOf(found));
   return [kindOf(found), ...others.map(kindOf)];
@@ -40,7 +36,7 @@ function typesOfHub(client: Client, signal: AbortSignal): Promise<ServedType[]> 
     const { status, body } = await client.raw({ method: "GET", path, cluster: "hub", headers: { accept } }, signal);
     const text = await readText(body);
     if (status !== 200)
-      throw new FlotillaError("Discovery", "asking the hub what it serves", { cause: failureOf(status, text) });
+      throw new FlotillaError("Discovery", "reading the hub's API discovery", { cause: failureOf(status, text) });
     return JSON.parse(text) as JsonObject;
   });
 }

@@ -1,6 +1,6 @@
 /**
- * `--check`: does every script compile, and would the hub take the customization? The table is karmadactl's; what it
- * cannot say (the place in the file, warnings) comes beside it.
+ * `--check`: does every script compile, and would the hub accept the customization? The table is karmadactl's; file
+ * positions and warnings, which it lacks, are printed beside it.
  */
 import type { ResourceInterpreterCustomization } from "../../api/index.ts";
 import type { DeepReadonly, Json } from "../../base/index.ts";
@@ -24,11 +24,11 @@ export interface CheckedRule {
 
 export interface CheckedManifest {
   source: string;
-  /** Why it is no customization that can be looked at. */
+  /** Why it is not a valid customization. */
   problem?: string;
   target?: { apiVersion: string; kind: string };
   rules: CheckedRule[];
-  /** Each error with its place and the line of the file. */
+  /** Each error with its position and the line of the file. */
   details: string[];
   warnings: string[];
 }
@@ -36,7 +36,7 @@ export interface CheckedManifest {
 export const hasFailed = ({ problem, details }: CheckedManifest): boolean =>
   problem !== undefined || details.length > 0;
 
-/** All of them together, because no two may carry out the same operation for the same kind. */
+/** Checks all of them together, because no two may implement the same operation for the same kind. */
 export function checkManifests(manifests: readonly Manifest[]): CheckedManifest[] {
   const canonical = manifests.map((manifest) =>
     isCustomization(manifest) ? toCanonical(manifest) : { manifest, errors: [], warnings: [] },
@@ -53,7 +53,7 @@ const isComplete = ({ apiVersion, kind }: { apiVersion: string; kind: string }):
   apiVersion !== "" && kind !== "";
 const asCustomization = ({ object }: Manifest): Customization => object as unknown as Customization;
 
-/** `others` are all that could be on a hub together; undefined when this one could not be. */
+/** `others` are all that could be on a hub together; undefined when this one could not. */
 function checkManifest(
   { manifest, errors, warnings }: Canonical,
   others: readonly Customization[] | undefined,
@@ -74,7 +74,7 @@ function checkManifest(
   checked.rules.push(...RULES.map((rule) => checkRule(manifest, rule, findings.errors, checked.details)));
   checked.warnings.push(...findings.warnings.map((warning) => placed(manifest, warning)));
   for (const { field, message } of others ? findConflicts(asCustomization(manifest), others) : [])
-    checked.warnings.push(`${manifest.file}:${manifest.line}: a hub takes one of them only: ${field}: ${message}`);
+    checked.warnings.push(`${manifest.file}:${manifest.line}: a hub accepts only one of them: ${field}: ${message}`);
   return checked;
 }
 
@@ -89,7 +89,7 @@ function checkRule(
   const script = scriptTextOf(manifest, operation);
   const syntax = syntaxErrorOf(source);
   if (syntax) {
-    // The words of karmadactl, whose column is the end of the word that it stumbles over.
+    // karmadactl's message, whose column is the end of the offending token.
     const message = syntax.message.trim();
     details.push(
       script
@@ -117,7 +117,7 @@ function syntaxErrorOf(source: string): LuaSyntaxError | undefined {
   }
 }
 
-/** A finding that names a field and perhaps a line of its script, with the place in the file. */
+/** Adds the position in the file to a finding that names a field and perhaps a line of its script. */
 function placed(manifest: Manifest, finding: string): string {
   const [, field, text = finding] = /^spec\.customizations\.(\w+)\.luaScript: (.*)$/s.exec(finding) ?? [];
   const line = /\bline (\d+): /.exec(text)?.[1];

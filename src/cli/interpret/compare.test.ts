@@ -9,45 +9,45 @@ const cases: Record<string, { name: string; want: Json; have: Json; paths: strin
     have: { a: [1, { b: "x" }] },
     paths: [],
   },
-  "every field that differs is named": {
+  "every differing field is named": {
     name: "retained",
     want: { a: 1, b: [1, 2] },
     have: { a: 2, b: [1], c: 3 },
     paths: ["retained.a", "retained.b[1]", "retained.c"],
   },
-  "keys that are no names stand in quotes": {
+  "keys that are not identifiers are quoted": {
     name: "retained",
     want: { "a.b/c": 1 },
     have: {},
     paths: ['retained["a.b/c"]'],
   },
-  "a key of every object's prototype is a key like another": {
+  "a key from Object.prototype is compared like any other": {
     name: "retained",
     want: { constructor: 1 },
     have: {},
     paths: ["retained.constructor"],
   },
-  "null is nothing": { name: "retained", want: { a: null }, have: {}, paths: [] },
-  "an excluded field may be anything or nothing": {
+  "null equals a missing field": { name: "retained", want: { a: null }, have: {}, paths: [] },
+  "an excluded field matches anything": {
     name: "revised",
     want: { a: "{{EXCLUDE}}", b: ["{{EXCLUDE}}"] },
     have: { b: [3] },
     paths: [],
   },
-  "an empty map in a spec is something": {
+  "an empty map in a spec is a value": {
     name: "retained",
     want: { emptyDir: {} },
     have: {},
     paths: ["retained.emptyDir"],
   },
-  "an empty text in a status is nothing": {
+  "an empty string in a status equals a missing one": {
     name: "status",
     want: { phase: "", list: [], map: { deep: {} } },
     have: {},
     paths: [],
   },
-  "a zero in a status is something": { name: "status", want: { ready: 0 }, have: {}, paths: ["status"] },
-  "of a sum only the status counts": {
+  "a zero in a status is a value": { name: "status", want: { ready: 0 }, have: {}, paths: ["status"] },
+  "only the status of an aggregated object is compared": {
     name: "aggregatedStatus",
     want: { kind: "A", status: { ready: 1 } },
     have: { kind: "A", spec: {}, status: { ready: 2 } },
@@ -59,13 +59,13 @@ const cases: Record<string, { name: string; want: Json; have: Json; paths: strin
     have: { resourceRequest: { cpu: "1000m", memory: "1Mi" } },
     paths: ["requires.resourceRequest.memory"],
   },
-  "components are compared whatever their order": {
+  "components are compared in any order": {
     name: "components",
     want: [{ name: "b" }, { name: "a" }],
     have: [{ name: "a" }, { name: "b" }],
     paths: [],
   },
-  "dependencies are compared whatever their order": {
+  "dependencies are compared in any order": {
     name: "dependencies",
     want: [
       { apiVersion: "v1", kind: "Secret", name: "s" },
@@ -84,7 +84,7 @@ for (const [behaviour, { name, want, have, paths }] of Object.entries(cases)) {
   });
 }
 
-test("a difference is shown with what is wanted and what is there", () => {
+test("a difference shows the expected and the actual value", () => {
   expect(renderDifferences(compareResult("healthy", true, undefined), "  ")).toEqual([
     "  healthy",
     "    want true",
@@ -92,7 +92,7 @@ test("a difference is shown with what is wanted and what is there", () => {
   ]);
 });
 
-test("of very many differences the first are shown", () => {
+test("only the first of many differences are shown", () => {
   const lines = renderDifferences(
     compareResult(
       "retained",

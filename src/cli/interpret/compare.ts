@@ -1,7 +1,6 @@
 /**
- * What differs between the result that a fixture wants and the one that a rule has. Compared as Karmada's own tests do:
- * quantities by value, dependencies and components whatever their order, and nothing where the fixture says
- * `{{EXCLUDE}}`.
+ * Compares the result that a fixture expects with the result of a rule, as Karmada's own tests do: quantities by value,
+ * dependencies and components in any order, and not at all where the fixture has `{{EXCLUDE}}`.
  */
 import { isObject, setOwn } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
@@ -9,32 +8,32 @@ import { scaledQuantity, tryParseQuantity } from "../../machinery/index.ts";
 
 export interface Difference {
   path: string;
-  /** Undefined where nothing is wanted. */
+  /** Undefined where nothing is expected. */
   want: Json | undefined;
-  /** Undefined where nothing is there. */
+  /** Undefined where nothing was returned. */
   have: Json | undefined;
 }
 
-/** Whatever is there, or nothing. */
+/** Matches any value, or none. */
 const EXCLUDE = "{{EXCLUDE}}";
 
 /**
- * Results in which an empty text, list or map is the same as none: Karmada reads the first three into types that drop
- * them, and nobody who reads a status can tell. In a spec they differ: `emptyDir: {}` is a volume.
+ * Results in which an empty string, list or map equals a missing one: Karmada reads the first three into types that
+ * drop them, and consumers of a status cannot distinguish them. In a spec they differ: `emptyDir: {}` is a volume.
  */
 const EMPTY_IS_ABSENT = new Set(["requires", "components", "dependencies", "status", "aggregatedStatus"]);
-/** Lists whose order a script that walks a table cannot promise. */
+/** Lists whose order a script that iterates over a table cannot guarantee. */
 const SORTED: Readonly<Record<string, readonly string[]>> = {
   components: ["name"],
   dependencies: ["apiVersion", "kind", "namespace", "name"],
 };
 
-/** All differences of one named result. A field that is null equals one that is not there. */
+/** All differences of one named result. A null field equals a missing one. */
 export function compareResult(name: string, want: Json, have: Json | undefined): Difference[] {
   const normal = (value: Json | undefined): Json | undefined =>
     sortedBy(EMPTY_IS_ABSENT.has(name) ? withoutEmpties(value) : value, SORTED[name]);
   const differences: Difference[] = [];
-  // Of a sum only the status is written to the template, so nothing else that a script did to the object counts.
+  // Only the status of an aggregated object is written to the template, so other changes by the script do not count.
   const isSum = name === "aggregatedStatus" && isObject(want) && isObject(have);
   if (isSum) compare(`${name}.status`, normal(want["status"]), normal(have["status"]), differences, false);
   else compare(name, normal(want), normal(have), differences, false);
@@ -83,7 +82,7 @@ function isSameQuantity(want: Json | undefined, have: Json | undefined): boolean
   return left !== undefined && right !== undefined && scaledQuantity(left, -9) === scaledQuantity(right, -9);
 }
 
-/** Undefined for what says nothing; a list keeps its length. */
+/** Undefined for empty values; a list keeps its length. */
 function withoutEmpties(value: Json | undefined): Json | undefined {
   if (Array.isArray(value)) return value.length === 0 ? undefined : value.map((item) => withoutEmpties(item) ?? null);
   if (!isObject(value)) return value === "" ? undefined : value;
@@ -105,7 +104,7 @@ function sortedBy(value: Json | undefined, fields: readonly string[] | undefined
     .map(({ item }) => item);
 }
 
-/** More says no more. */
+/** More differences add no information. */
 const MAX_SHOWN = 20;
 const MAX_VALUE_CHARACTERS = 400;
 

@@ -1,4 +1,4 @@
-/** The customizations of a set of documents, and where their scripts are. */
+/** Extracts the customizations from documents, with the positions of their scripts. */
 import { isObject } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
 import { ResourceInterpreterCustomization } from "../../api/index.ts";
@@ -9,7 +9,7 @@ import { RULES } from "./rules.ts";
 import type { ScriptText } from "./script-text.ts";
 import { SourceError } from "./sources.ts";
 
-/** An object of a file. */
+/** An object from a file. */
 export interface Manifest {
   readonly object: JsonObject;
   readonly file: string;
@@ -17,10 +17,10 @@ export interface Manifest {
   readonly scripts: Document["scripts"];
 }
 
-/** The objects of documents, with the items of a list one by one, as `kubectl get -o yaml` writes several. */
+/** The objects of documents, with lists split into their items, as `kubectl get -o yaml` writes several objects. */
 export function manifestsOf(documents: readonly Document[]): Manifest[] {
   return documents.flatMap(({ value, file, line, scripts }) => {
-    if (!isObject(value)) throw new SourceError(`reading ${file}:${line}: this is no object of Kubernetes`);
+    if (!isObject(value)) throw new SourceError(`reading ${file}:${line}: this is not a Kubernetes object`);
     const { kind, items } = value;
     if (typeof kind !== "string" || kind === "")
       throw new SourceError(`reading ${file}:${line}: Object 'Kind' is missing`);
@@ -52,7 +52,7 @@ export function scriptOf({ object }: Manifest, operation: Operation): string {
   return textAt(object, ...scriptPath(operation));
 }
 
-/** Where a script is in its file, if it is in a block of its own. */
+/** The position of a script in its file, if it is a block scalar. */
 export function scriptTextOf(manifest: Manifest, operation: Operation): ScriptText | undefined {
   const source = scriptOf(manifest, operation);
   const path = scriptPath(operation).join(".");
@@ -72,7 +72,7 @@ export interface Canonical {
   warnings: string[];
 }
 
-/** A customization in the form that the hub stores, with what it says about the form in which it was written. */
+/** A customization in the form that the hub stores, with findings about the form in which it was written. */
 export function toCanonical(manifest: Manifest): Canonical {
   const { object, file, line } = manifest;
   const spec = isObject(object["spec"]) ? object["spec"] : {};
@@ -96,7 +96,8 @@ export function toCanonical(manifest: Manifest): Canonical {
     warnings: [
       ...warnings,
       ...unknown.map(
-        (name) => `spec.customizations.${name} is no rule; the rules are ${RULES.map(({ field }) => field).join(", ")}`,
+        (name) =>
+          `spec.customizations.${name} is not a rule; the rules are ${RULES.map(({ field }) => field).join(", ")}`,
       ),
     ].map((text) => at + text),
   };
@@ -106,7 +107,7 @@ function ruleProblem(name: string, rule: Json): string[] {
   if (!isObject(rule)) return [`spec.customizations.${name}: must be a mapping with luaScript`];
   return rule["luaScript"] === undefined || typeof rule["luaScript"] === "string"
     ? []
-    : [`spec.customizations.${name}.luaScript: must be a text`];
+    : [`spec.customizations.${name}.luaScript: must be a string`];
 }
 
 function textAt(object: JsonObject, ...path: readonly string[]): string {

@@ -4,7 +4,7 @@ import { readDocuments } from "./documents.ts";
 const SCRIPT = "spec.customizations.retention.luaScript";
 const read = (text: string): ReturnType<typeof readDocuments> => readDocuments({ name: "rules.yaml", text });
 
-test("documents begin at their first line with text, and empty ones are left out", () => {
+test("documents begin at their first line with text, and empty ones are skipped", () => {
   const documents = read("# first\n---\na: 1\n---\n---\n# second\n\nb: 2\n");
 
   expect(documents.map(({ value, line }) => ({ value, line }))).toEqual([
@@ -13,11 +13,11 @@ test("documents begin at their first line with text, and empty ones are left out
   ]);
 });
 
-test("a mistake is told with the line of the file, not of the document", () => {
+test("an error is reported with the line of the file, not of the document", () => {
   expect(() => read("a: 1\n---\nb: 2\nc: [\n")).toThrow(/^reading rules\.yaml: .*line [45]/);
 });
 
-test("lines of a quoted text may be indented too little, as Go reads them", () => {
+test("lines of a quoted string may be under-indented, as Go's parser allows", () => {
   expect(read("a:\n  - b: 'one\n  two'\n    c: 3\n")[0]?.value).toEqual({ a: [{ b: "one two", c: 3 }] });
 });
 
@@ -30,17 +30,17 @@ const scripts: Record<
     at: [2, 3],
     want: { line: 6, column: 11 },
   },
-  "behind an empty line": {
+  "after an empty line": {
     text: "spec:\n  customizations:\n    retention:\n      luaScript: |\n\n        one\n\n        two\n",
     at: [4, 1],
     want: { line: 8, column: 9 },
   },
-  "where lines are folded into one": {
+  "in a folded block": {
     text: "spec:\n  customizations:\n    retention:\n      luaScript: >\n        one two\n        three\n          four\n",
     at: [1, 9],
     want: { line: 6, column: 9 },
   },
-  "behind folded lines": {
+  "after folded lines": {
     text: "spec:\n  customizations:\n    retention:\n      luaScript: >\n        one\n        two\n          three\n",
     at: [2, 3],
     want: { line: 7, column: 11 },
@@ -50,25 +50,25 @@ const scripts: Record<
     at: [1, 2],
     want: { line: 7, column: 10 },
   },
-  "behind letters of several bytes": {
+  "after multi-byte characters": {
     text: "spec:\n  customizations:\n    retention:\n      luaScript: |\n        é = 漢\n",
     at: [1, 6],
     want: { line: 5, column: 13 },
   },
 };
 for (const [where, { text, at, want }] of Object.entries(scripts)) {
-  test(`the place of a script is known ${where}`, () => {
+  test(`the position of a script is known ${where}`, () => {
     const script = read(text).at(-1)?.scripts.get(SCRIPT);
 
     expect(script?.placeOf(...at)).toEqual(want);
   });
 }
 
-test("a script in quotes has no place", () => {
+test("a quoted script has no position", () => {
   expect(read('spec: {customizations: {retention: {luaScript: "return 1"}}}')[0]?.scripts.size).toBe(0);
 });
 
-test("a place is shown as the line of the file with marks below, also behind tabs", () => {
+test("a position is shown as the line of the file with markers below, even after tabs", () => {
   const script = read(
     "spec:\n  customizations:\n    retention:\n      luaScript: |\n        \tlocal x\n",
   )[0]?.scripts.get(SCRIPT);

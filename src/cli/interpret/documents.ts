@@ -1,4 +1,4 @@
-/** The documents of YAML and JSON files, with where they begin and where their scripts are. */
+/** Splits YAML and JSON files into documents, with the positions of the documents and their scripts. */
 import { EVENT_ID, getScalarValue, parseEvents, SCALAR_STYLE } from "js-yaml";
 import type { Event, ScalarEvent } from "js-yaml";
 import type { Json } from "../../base/index.ts";
@@ -17,10 +17,10 @@ export interface Document {
   readonly scripts: ReadonlyMap<string, ScriptText>;
 }
 
-/** A line that ends a document, as kubectl splits files: what follows on it is dropped. */
+/** A line that ends a document, as kubectl splits files: the rest of the line is dropped. */
 const SEPARATOR = /^---.*$/m;
 
-/** All documents of a text but the empty ones. */
+/** All documents of a text except empty ones. */
 export function readDocuments({ name, text }: Source): Document[] {
   const normal = text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
   const documents: Document[] = [];
@@ -45,13 +45,13 @@ function readDocument(file: string, part: string, line: number): Document | unde
   };
 }
 
-/** Further than any line of a quoted text has to be indented. */
+/** More indentation than any line of a quoted string needs. */
 const INDENTATION = " ".repeat(256);
 const MAX_REPAIRS = 100;
 
 /**
- * Go's reader does not mind a quoted text or a flow collection whose further lines are indented too little, and files
- * that people have rely on it. Leading spaces mean nothing there, so such a line gets more of them. Throws
+ * Go's parser accepts quoted strings and flow collections whose continuation lines are indented too little, and
+ * existing files rely on it. Leading spaces have no meaning there, so such a line gets more of them. Throws
  * `SourceError`, with the line of the file that the text is `linesBefore` lines into.
  */
 function parseAsGo(file: string, given: string, linesBefore: number): { value: Json; text: string } {
@@ -73,11 +73,11 @@ function parseAsGo(file: string, given: string, linesBefore: number): { value: J
   }
 }
 
-/** Counted from 1; 0 for a text of comments alone. */
+/** Counted from 1; 0 if the text has only comments. */
 const firstTextLine = (text: string): number =>
   text.split("\n").findIndex((line) => line.trim() !== "" && !line.trimStart().startsWith("#")) + 1;
 
-/** Anchors, aliases and quoted texts have no place of their own here; a script in one is still run. */
+/** Scripts in anchors, aliases and quoted strings have no position here; they still run. */
 function scriptsOf(file: string, text: string, linesBefore: number): Map<string, ScriptText> {
   const scripts = new Map<string, ScriptText>();
   const lines = text.split("\n");
@@ -106,7 +106,7 @@ function scriptsOf(file: string, text: string, linesBefore: number): Map<string,
 
 /** The scalars that are values of mappings, by their dotted path; lists count as `[]`. */
 function* scalarsOf(text: string): Generator<[string, ScalarEvent]> {
-  /** Of each open collection: its path, whether it has keys, and the key whose value comes next. */
+  /** For each open collection: its path, whether it has keys, and the key whose value comes next. */
   const open: { path: string; isMapping: boolean; key: string | undefined }[] = [];
   for (const event of parseEvents(text, { maxDepth: MAX_DEPTH })) {
     if (event.type === EVENT_ID.DOCUMENT) continue;

@@ -1,6 +1,6 @@
 /**
- * Fixtures: one document per case, with an operation, its inputs and what is wanted. Flotilla's own field names and
- * those of Karmada's test data mean the same.
+ * Fixtures: one document per case, with an operation, its inputs and the expected result. Flotilla's own field names
+ * and those of Karmada's test data are equivalent.
  */
 import { FlotillaError, isObject } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
@@ -16,20 +16,20 @@ export interface Fixture {
   line: number;
   operation: RunOperation;
   input: RuleInput;
-  /** Wanted results by name; those that are not named may be anything. */
+  /** Expected results by name; results that are not named may have any value. */
   want: Readonly<Record<string, Json>>;
-  /** Part of the message with which the rule must fail. */
+  /** A substring of the message with which the rule must fail. */
   wantError: string | undefined;
 }
 
-/** A fixture that does not say what it needs to. */
+/** An invalid fixture. */
 export class FixtureError extends FlotillaError {
   constructor({ file, line }: Pick<Document, "file" | "line">, message: string) {
     super("Fixture", `${file}:${line}: ${message}`);
   }
 }
 
-/** What Karmada calls the fields. */
+/** Karmada's names for the fields. */
 const KARMADA_NAMES: Readonly<Record<string, string>> = {
   desiredObj: "desired",
   observedObj: "observed",
@@ -48,10 +48,10 @@ const FIELDS = new Set([
   "want",
   "wantError",
 ]);
-/** Karmada's runner fills it in itself. */
+/** Karmada's test runner fills it in itself. */
 const IGNORED = new Set(["filepath"]);
 
-/** Throws `FixtureError`, since a case that is misspelt must not pass. */
+/** Throws `FixtureError`, because a misspelled case must not pass. */
 export function readFixture(document: Document): Fixture {
   const fields = fieldsOf(document);
   const fail = (message: string): never => {
@@ -60,16 +60,16 @@ export function readFixture(document: Document): Fixture {
   const given = fields["operation"];
   const operation =
     (typeof given === "string" ? findOperation(given) : undefined) ??
-    fail(`operation is one of ${OPERATION_NAMES.join(", ")}, not ${JSON.stringify(given ?? null)}`);
+    fail(`operation must be one of ${OPERATION_NAMES.join(", ")}, not ${JSON.stringify(given ?? null)}`);
   const { name = operation, replicas = 0, want = {}, wantError } = fields;
-  if (typeof name !== "string") return fail("name is a text");
-  if (typeof replicas !== "number" || !Number.isInteger(replicas)) return fail("replicas is a whole number");
-  if (!isObject(want)) return fail("want has the results by name: healthy: true");
+  if (typeof name !== "string") return fail("name must be a string");
+  if (typeof replicas !== "number" || !Number.isInteger(replicas)) return fail("replicas must be an integer");
+  if (!isObject(want)) return fail("want must contain the results by name: healthy: true");
   if (fields["want"] === undefined && wantError === undefined)
-    return fail("a fixture says what is expected: want or wantError");
+    return fail("a fixture needs an expectation: want or wantError");
   if (wantError !== undefined && typeof wantError !== "string")
-    return fail("wantError is a part of the message that is expected");
-  if (wantError !== undefined && Object.keys(want).length > 0) return fail("want and wantError exclude each other");
+    return fail("wantError must be a substring of the expected message");
+  if (wantError !== undefined && Object.keys(want).length > 0) return fail("want and wantError are mutually exclusive");
   return {
     name,
     file: document.file,
@@ -89,15 +89,15 @@ export function readFixture(document: Document): Fixture {
 
 function fieldsOf(document: Document): JsonObject {
   if (!isObject(document.value))
-    throw new FixtureError(document, "a fixture is a mapping with name, operation, inputs and want");
+    throw new FixtureError(document, "a fixture must be a mapping with name, operation, inputs and want");
   const fields: JsonObject = {};
   for (const [given, value] of Object.entries(document.value)) {
     if (IGNORED.has(given)) continue;
     const field = Object.hasOwn(KARMADA_NAMES, given) ? (KARMADA_NAMES[given] ?? given) : given;
     if (!FIELDS.has(field))
-      throw new FixtureError(document, `a fixture has no field ${given}; it has ${[...FIELDS].join(", ")}`);
+      throw new FixtureError(document, `unknown field ${given}; a fixture has ${[...FIELDS].join(", ")}`);
     if (Object.hasOwn(fields, field))
-      throw new FixtureError(document, `${field} is there twice, once under Karmada's name`);
+      throw new FixtureError(document, `${field} is given twice, once under Karmada's name`);
     if (value !== null) fields[field] = value;
   }
   return fields;
@@ -106,13 +106,13 @@ function fieldsOf(document: Document): JsonObject {
 function objectIn(document: Document, fields: JsonObject, field: "desired" | "observed"): JsonObject | undefined {
   const value = fields[field];
   if (value === undefined || isObject(value)) return value;
-  throw new FixtureError(document, `${field} is an object of Kubernetes`);
+  throw new FixtureError(document, `${field} must be a Kubernetes object`);
 }
 
 function itemsIn(document: Document, { statusItems }: JsonObject): readonly StatusItem[] | undefined {
   if (statusItems === undefined) return undefined;
   if (Array.isArray(statusItems) && statusItems.every(isObject)) return statusItems as unknown as StatusItem[];
-  throw new FixtureError(document, "statusItems is a list with clusterName and status");
+  throw new FixtureError(document, "statusItems must be a list with clusterName and status");
 }
 
 function sharesIn(document: Document, { shares }: JsonObject): readonly Share[] | undefined {
@@ -120,5 +120,5 @@ function sharesIn(document: Document, { shares }: JsonObject): readonly Share[] 
   const isShare = (share: Json): boolean =>
     isObject(share) && typeof share["cluster"] === "string" && Number.isInteger(share["replicas"]);
   if (Array.isArray(shares) && shares.every(isShare)) return shares as unknown as Share[];
-  throw new FixtureError(document, "shares is a list with cluster and replicas");
+  throw new FixtureError(document, "shares must be a list with cluster and replicas");
 }

@@ -4,7 +4,7 @@ import type { Json } from "../../base/index.ts";
 import { parseYaml } from "../../machinery/index.ts";
 import { formatGoYaml } from "./go-yaml.ts";
 
-// Recorded from karmadactl v1.18.1, which printed each text as the item of a list.
+// Recorded from karmadactl v1.18.1, which printed each string as the item of a list.
 const texts: readonly (readonly [text: string, printed: string])[] = [
   ["plain", "- plain"],
   ["yes", '- "yes"'],
@@ -37,11 +37,11 @@ const texts: readonly (readonly [text: string, printed: string])[] = [
   [`long: ${"long ".repeat(20).trim()}`, `- 'long: ${"long ".repeat(15).trim()}\n  ${"long ".repeat(5).trim()}'`],
 ];
 
-test("texts are printed as Go's library does", () => {
+test("strings are printed as by Go's YAML library", () => {
   expect(texts.map(([text]) => formatGoYaml([text]))).toEqual(texts.map(([, printed]) => `${printed}\n`));
 });
 
-test("what is printed reads back the same", () => {
+test("printed strings read back unchanged", () => {
   for (const [text] of texts)
     expect(parseYaml(formatGoYaml({ spec: { texts: [text], [`key ${text}`]: text } }))).toEqual({
       spec: { texts: [text], [`key ${text}`]: text },
@@ -55,7 +55,7 @@ const values: Record<string, { value: Json; want: string }> = {
   },
   "lists in lists": { value: [[1, 2], [{ a: 1 }]], want: "- - 1\n  - 2\n- - a: 1\n" },
   "empty collections": { value: { a: {}, b: [], c: null }, want: "a: {}\nb: []\nc: null\n" },
-  "numbers by their natural order in keys": { value: { a10: 1, a2: 2, "a-b": 3 }, want: "a-b: 3\na2: 2\na10: 1\n" },
+  "keys with numbers in natural order": { value: { a10: 1, a2: 2, "a-b": 3 }, want: "a-b: 3\na2: 2\na10: 1\n" },
   "a number": { value: 3, want: "3\n" },
   "large and small numbers": {
     value: [1e22, 1e-7, 0.0001, 1234567.5, 1.5],
@@ -69,8 +69,8 @@ for (const [what, { value, want }] of Object.entries(values)) {
   });
 }
 
-test("whatever is printed reads back the same", () => {
-  // Texts of the letters that YAML gives a meaning; Unicode's own line breaks have one that readers do not agree on.
+test("any printed value reads back unchanged", () => {
+  // Strings of characters with a meaning in YAML; Unicode line breaks are left out because parsers disagree on them.
   const text = fc.oneof(
     fc.string({ unit: fc.constantFrom(...Array.from("abNy01.-+:#,[]{}&*!|>'\"%@`~?=<\\ \n\té😀")) }),
     fc.string({ unit: "grapheme" }).filter((each) => !/[\u0085\u2028\u2029\uFEFF]/.test(each)),

@@ -1,7 +1,6 @@
 /**
- * YAML as Go's library prints it for kubectl and karmadactl, byte by byte, so that results can be compared with theirs
- * and with files that they wrote: keys in its natural order, its choice of quotes, long texts broken after the 80th
- * column.
+ * Prints YAML byte for byte like Go's library in kubectl and karmadactl, so that results can be compared with theirs
+ * and with files they wrote: keys in natural order, the same quoting, long strings folded after column 80.
  */
 import { isObject } from "../../base/index.ts";
 import type { Json } from "../../base/index.ts";
@@ -42,7 +41,7 @@ function list(items: readonly Json[], indent: number): string {
     .join("\n");
 }
 
-/** A scalar or an empty collection. `column` is where it starts, `indent` where its further lines do. */
+/** A scalar or an empty collection. `column` is where it starts, `indent` where its continuation lines start. */
 function leaf(value: Json, indent: number, column: number): string {
   if (typeof value === "string") return text(value, indent, column);
   if (typeof value === "number") return number(value);
@@ -54,7 +53,7 @@ function number(value: number): string {
   if (Number.isInteger(value) && value < 2 ** 64 && value >= -(2 ** 63)) return String(value);
   const [digits = "", exponent = "0"] = value.toExponential().split("e");
   const power = Number(exponent);
-  // Go writes fractions past six digits with an exponent, which has two digits at least.
+  // Go writes fractions past six digits with an exponent of at least two digits.
   if (power >= -4 && power < 6) return String(value);
   return `${digits}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
 }
@@ -92,7 +91,7 @@ const NOT_TEXT = [
   /^[-+]?\.(inf|Inf|INF)$|^\.(nan|NaN|NAN)$/,
   /^[-+]?(0[xX][0-9a-fA-F_]+|0[bB][01_]+|0[oO]?[0-7_]+|[0-9][0-9_]*)$/,
   /^[-+]?(\.[0-9]+|[0-9][0-9_]*(\.[0-9_]*)?)([eE][-+]?[0-9]+)?$/,
-  // Numbers of base 60, for older readers, and dates.
+  // Base-60 numbers, for older parsers, and dates.
   /^[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?$/,
   /^\d{4}-\d{1,2}-\d{1,2}([Tt ]\d{1,2}:\d{1,2}:\d{1,2}(\.\d+)?(Z|[-+]\d{2}:\d{2})?)?$/,
 ];
@@ -100,11 +99,11 @@ const isText = (value: string): boolean => !WORDS.has(value) && !NOT_TEXT.some((
 
 // oxlint-disable-next-line no-control-regex -- exactly the characters that Go's library takes for unprintable.
 const SPECIAL = /[\x00-\x09\x0B-\x1F\x7F-\x9F\uFEFF\uFFFE\uFFFF\uD800-\uDFFF]/;
-/** What cannot stand without quotes: indicators, and spaces or breaks at an end. */
+/** Strings that need quotes: indicators, and leading or trailing spaces or breaks. */
 const NEEDS_QUOTES = /^(---|\.\.\.)|^[#,[\]{}&*!|>'"%@`]|^[?:-]([ \t]|$)|:([ \t]|$)|[ \t]#|^ | $|[\u2028\u2029]/;
 
 function keyText(key: string): string {
-  // Go leaves the key for merging as it is, and then reads something else.
+  // Go leaves the merge key unquoted, and then reads it back as something else.
   if (!isText(key) || key === "<<" || key.includes("\n") || SPECIAL.test(key)) return doubleQuoted(key, 0, -Infinity);
   return NEEDS_QUOTES.test(key) ? `'${key.replaceAll("'", "''")}'` : key;
 }
@@ -126,7 +125,7 @@ function literal(value: string, indent: number): string {
   return [`|${hint}${chomping}`, ...lines.map((line) => (line === "" ? "" : " ".repeat(indent) + line))].join("\n");
 }
 
-/** Broken at the first single space past the width; never at the ends of a quoted text. */
+/** Folded at the first single space past the width; never at the ends of a quoted string. */
 function folded(value: string, indent: number, start: number, isPlain: boolean): string {
   let out = "";
   let column = start;
@@ -200,7 +199,7 @@ function compareKeys(a: string, b: string): number {
   const [isLetter, otherIsLetter] = [LETTER.test(x), LETTER.test(y)];
   if (isLetter !== otherIsLetter) return isLetter ? 1 : -1;
   if (!isLetter) {
-    // A zero counts as a digit of the number that it continues.
+    // A zero counts as a digit of the number it continues.
     const lead = (x === "0" || y === "0") && /[1-9]\d*$/.test(left.slice(0, at).join("")) ? "1" : "";
     const [digits, others] = [left, right].map((each) => DIGITS.exec(each.slice(at).join(""))?.[0] ?? "") as [
       string,

@@ -1,4 +1,4 @@
-/** What `flotilla interpret` was asked for, and the objects that it names, read. */
+/** The parsed request of `flotilla interpret`, with the objects it names. */
 import { UsageError } from "../../base/index.ts";
 import type { Share, StatusItem } from "../../interpreter/index.ts";
 import type { Output } from "../output.ts";
@@ -22,7 +22,7 @@ export interface InterpretRequest {
   shares: readonly string[];
   check: boolean;
   showDocumentation: boolean;
-  /** Files of fixtures. */
+  /** Fixture files. */
   tests: readonly string[];
 }
 
@@ -38,7 +38,8 @@ export async function readInput(request: InterpretRequest, sources: Sources): Pr
 
 function readShare(text: string): Share {
   const [, cluster, replicas] = /^([^=]+)=(\d{1,9})$/.exec(text) ?? [];
-  if (cluster === undefined) throw new UsageError(`--share is a member and its replicas, member1=5, not '${text}'`);
+  if (cluster === undefined)
+    throw new UsageError(`--share must be MEMBER=REPLICAS, for example member1=5, not '${text}'`);
   return { cluster, replicas: Number(replicas) };
 }
 
@@ -47,7 +48,7 @@ async function readObject(flag: string, file: string | undefined, sources: Sourc
   const manifests = manifestsOf((await sources.read([file])).flatMap(readDocuments));
   const [manifest, ...others] = manifests;
   if (!manifest || others.length > 0)
-    throw new UsageError(`${flag} ${file} has ${manifests.length} objects; one is needed`);
+    throw new UsageError(`${flag} ${file} has ${manifests.length} objects; exactly one is required`);
   return manifest.object;
 }
 
@@ -55,7 +56,7 @@ async function readObject(flag: string, file: string | undefined, sources: Sourc
 async function readStatusItems(file: string, sources: Sources): Promise<StatusItem[]> {
   const items = (await sources.read([file])).flatMap(readDocuments).flatMap(({ value }) => value);
   if (items.some((item) => typeof item !== "object" || item === null || Array.isArray(item)))
-    throw new SourceError(`reading ${file}: a status item is a mapping with clusterName and status`);
+    throw new SourceError(`reading ${file}: a status item must be a mapping with clusterName and status`);
   return items as unknown as StatusItem[];
 }
 
@@ -63,7 +64,7 @@ export async function readManifests(sources: Sources, { files, recursive }: Inte
   return manifestsOf((await sources.read(files, { recursive })).flatMap(readDocuments));
 }
 
-/** In canonical form; what the hub would say about another form is told. */
+/** In canonical form; the hub's warnings about other forms are printed. */
 export async function readCustomizations(
   sources: Sources,
   request: InterpretRequest,
@@ -76,7 +77,7 @@ export async function readCustomizations(
       `reading ${other.file}:${other.line}: not a ResourceInterpreterCustomization, got ${kindText(other)}`,
     );
   if (request.files.length > 0 && manifests.length === 0)
-    throw new SourceError(`there is no customization in ${request.files.join(", ")}`);
+    throw new SourceError(`no customization found in ${request.files.join(", ")}`);
   const known = new Map<string, Manifest>();
   return manifests.map((given) => {
     const before = known.get(nameOf(given));

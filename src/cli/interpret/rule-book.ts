@@ -1,7 +1,4 @@
-/**
- * The rules that a command asks: those of the customizations it was given, or else the ones that Flotilla has by
- * itself.
- */
+/** Selects the rules that a command runs: those of the given customizations, otherwise the built-in ones. */
 import type { ResourceInterpreterCustomization } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
 import type { Clock, DeepReadonly, FlotillaError } from "../../base/index.ts";
@@ -21,7 +18,7 @@ import type { AskedRules, RuleInput } from "./run-rule.ts";
 import { withPlace } from "./script-place.ts";
 
 export interface RuleBook extends AskedRules {
-  /** What went wrong, with the place in the file and its line where they are known. */
+  /** The error, with its position in the file and the line where they are known. */
   explain(error: FlotillaError, operation: RunOperation, input: RuleInput): string;
   close(): Promise<void>;
 }
@@ -43,7 +40,7 @@ export function createRuleBook(customizations: readonly Manifest[], clock: Clock
     explain(error, operation, input) {
       if (error instanceof NoRuleError) return `${error.message} in ${filesOf(customizations)}${whoElse(error)}`;
       if (!(error instanceof InterpretError)) return error.message;
-      // Where there is a script, members' copies are its revisions, one by one.
+      // With a ReviseReplica script, members' copies are its revisions, one by one.
       const scripted = operation === "Divide" ? "ReviseReplica" : operation;
       const manifest = culpritOf(error, scripted, objectOf(operation, input), customizations);
       const script = manifest && scriptTextOf(manifest, scripted);
@@ -53,7 +50,7 @@ export function createRuleBook(customizations: readonly Manifest[], clock: Clock
   };
 }
 
-/** One without a name is known by its file. */
+/** An unnamed customization is named after its file. */
 function named(manifest: Manifest): DeepReadonly<ResourceInterpreterCustomization> {
   const { metadata } = manifest.object;
   return {
@@ -62,10 +59,10 @@ function named(manifest: Manifest): DeepReadonly<ResourceInterpreterCustomizatio
   } as unknown as DeepReadonly<ResourceInterpreterCustomization>;
 }
 
-/** A customization replaces single rules, so what it lacks may still be known. */
+/** A customization replaces single rules, so a built-in rule may still apply. */
 function whoElse({ operation, object }: NoRuleError): string {
   const level = createInterpreter().levelOf(operation === "Divide" ? "divide" : OPERATIONS[operation], object);
-  return level ? `; on a hub Flotilla's own rule answers (${level}), and without -f it does here` : "";
+  return level ? `; on a hub the built-in rule is used (${level}), and here too without -f` : "";
 }
 
 function filesOf(customizations: readonly Manifest[]): string {
@@ -74,8 +71,8 @@ function filesOf(customizations: readonly Manifest[]): string {
 }
 
 /**
- * Dependencies come from every customization of a kind, and the message names the one that failed; else the first by
- * name answers.
+ * Dependencies come from every customization of a kind, and the message names the one that failed; other operations use
+ * the first by name.
  */
 function culpritOf(
   { message }: InterpretError,

@@ -1,6 +1,6 @@
 import { FlotillaError } from "../../base/index.ts";
 
-/** Customizations, a rule or fixtures did not pass; the message says where. */
+/** Customizations, a rule or fixtures failed; the message states where. */
 export class RulesError extends FlotillaError {
   constructor(message: string) {
     super("Rules", message);

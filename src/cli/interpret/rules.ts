@@ -1,6 +1,6 @@
 /**
- * The rules as people name them on the command line, in the order in which `--check` lists them: which field of a
- * customization holds the script, which function it must have, and what the results are called.
+ * The rules as named on the command line, in the order in which `--check` lists them: the customization field that
+ * holds the script, the function it must define, and the names of the results.
  */
 import type { Operation } from "../../interpreter/index.ts";
 
@@ -8,11 +8,11 @@ export interface RuleInfo {
   operation: Operation;
   /** Below `spec.customizations`. */
   field: string;
-  /** The function of the script with its arguments. */
+  /** The script's function with its arguments. */
   signature: string;
-  /** What the rule is for, what it is given and what it must return. */
+  /** The purpose, arguments and result of the rule. */
   documentation: readonly string[];
-  /** A small script that is complete. */
+  /** A small complete script. */
   example: readonly string[];
 }
 
@@ -22,8 +22,8 @@ export const RULES: readonly RuleInfo[] = [
     field: "retention",
     signature: "Retain(desiredObj, observedObj)",
     documentation: [
-      "Keeps what a member's own controllers decided: called before a copy is applied where it exists already.",
-      "desiredObj is the copy to apply, observedObj what the member has. Returns desiredObj with the values to keep.",
+      "Retains fields that a member's own controllers set: called before a copy is applied to an existing object.",
+      "desiredObj is the copy to apply, observedObj the member's object. Returns desiredObj with the retained values.",
     ],
     example: [
       "function Retain(desiredObj, observedObj)",
@@ -37,7 +37,7 @@ export const RULES: readonly RuleInfo[] = [
     field: "replicaResource",
     signature: "GetReplicas(desiredObj)",
     documentation: [
-      "Tells how many replicas an object asks for, and what one of them needs of a cluster.",
+      "Returns how many replicas an object requests, and what one replica requires of a cluster.",
       "Returns a number, and a table with nodeClaim, resourceRequest, namespace and priorityClassName, or nil.",
     ],
     example: [
@@ -52,7 +52,7 @@ export const RULES: readonly RuleInfo[] = [
     field: "componentResource",
     signature: "GetComponents(desiredObj)",
     documentation: [
-      "Tells the parts of an object that is made of several, each with replicas and needs of its own.",
+      "Returns the components of a multi-component object, each with its own replicas and requirements.",
       "Returns a list of tables with name, replicas and replicaRequirements, or nil.",
     ],
     example: [
@@ -66,7 +66,7 @@ export const RULES: readonly RuleInfo[] = [
     field: "replicaRevision",
     signature: "ReviseReplica(desiredObj, desiredReplica)",
     documentation: [
-      "Makes a member's copy: the object with the number of replicas that this member runs.",
+      "Creates a member's copy: the object with the replica count that this member runs.",
       "Returns desiredObj.",
     ],
     example: [
@@ -81,7 +81,7 @@ export const RULES: readonly RuleInfo[] = [
     field: "statusReflection",
     signature: "ReflectStatus(observedObj)",
     documentation: [
-      "Picks what of a member object's status goes back to the hub; without this rule all of it does.",
+      "Selects which part of a member object's status is sent to the hub; without this rule all of it is.",
       "Returns a table.",
     ],
     example: [
@@ -95,9 +95,9 @@ export const RULES: readonly RuleInfo[] = [
     field: "statusAggregation",
     signature: "AggregateStatus(desiredObj, statusItems)",
     documentation: [
-      "Sums the members' statuses onto the object on the hub.",
+      "Aggregates the members' statuses into the object on the hub.",
       "Each item has clusterName, status, applied, appliedMessage and health; statusItems is nil before the first member reports.",
-      "Returns desiredObj, of which the status is taken.",
+      "Returns desiredObj, of which only the status is used.",
     ],
     example: [
       "function AggregateStatus(desiredObj, statusItems)",
@@ -114,7 +114,7 @@ export const RULES: readonly RuleInfo[] = [
     operation: "InterpretHealth",
     field: "healthInterpretation",
     signature: "InterpretHealth(observedObj)",
-    documentation: ["Tells whether a member's object is well.", "Returns true or false; nil is an error."],
+    documentation: ["Returns whether a member's object is healthy.", "Returns true or false; nil is an error."],
     example: [
       "function InterpretHealth(observedObj)",
       "  return observedObj.status ~= nil and observedObj.status.readyReplicas == observedObj.spec.replicas",
@@ -126,8 +126,8 @@ export const RULES: readonly RuleInfo[] = [
     field: "dependencyInterpretation",
     signature: "GetDependencies(desiredObj)",
     documentation: [
-      "Names the objects that must be on a member for this one to work: they follow it when its policy says so.",
-      "Returns a list of tables with apiVersion, kind, namespace, and name or labelSelector. The rules of all customizations of a kind add up.",
+      "Returns the dependencies that must be on a member for this object to work: they are propagated with it when its policy requests it.",
+      "Returns a list of tables with apiVersion, kind, namespace, and name or labelSelector. The results of all customizations of a kind are combined.",
     ],
     example: [
       'local kube = require("kube")',
@@ -138,23 +138,23 @@ export const RULES: readonly RuleInfo[] = [
   },
 ];
 
-/** What can be run: Karmada's operations, and the division over all members at once that only Flotilla has. */
+/** What can be run: Karmada's operations, and Flotilla's own division over all members at once. */
 export type RunOperation = Operation | "Divide";
 
 export const OPERATION_NAMES: readonly RunOperation[] = [...RULES.map(({ operation }) => operation), "Divide"];
 
-/** By its name, whatever the case of its letters. */
+/** By name, ignoring case. */
 export function findOperation(name: string): RunOperation | undefined {
   return OPERATION_NAMES.find((operation) => operation.toLowerCase() === name.toLowerCase());
 }
 
 const DIVISION = [
-  "-- Divide: no script; the object and the replicas of every member give every member's copy",
-  "-- Flotilla's own rules divide what concerns the fleet as a whole: a partition, ordinals, subsets.",
-  "-- A kind that has none, or has a script for ReviseReplica, is revised for each member.",
+  "-- Divide: no script; returns every member's copy from the object and the replicas of every member",
+  "-- Built-in rules divide fleet-wide numbers: a partition, ordinals, subsets.",
+  "-- A kind without such a rule, or with a script for ReviseReplica, is revised for each member.",
 ].join("\n");
 
-/** The texts of `--show-doc`, of one operation or all: valid Lua, so that it can be the beginning of a script. */
+/** The output of `--show-doc`, for one operation or all: valid Lua, so that it can be the start of a script. */
 export function renderDocumentation(asked: RunOperation | undefined): string {
   const rules = RULES.filter(({ operation }) => asked === undefined || operation === asked).map(
     ({ operation, field, signature, documentation, example }) =>

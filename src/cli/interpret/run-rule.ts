@@ -1,4 +1,4 @@
-/** One operation on given objects, with its results under the names that karmadactl prints and its test files use. */
+/** Runs one operation on given objects, and names its results as karmadactl and its test files do. */
 import { isObject, UsageError } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
 import { InterpretError, OPERATIONS } from "../../interpreter/index.ts";
@@ -20,12 +20,12 @@ export interface NamedResult {
 }
 
 export interface Answer {
-  /** Undefined when what holds for every kind answered. */
+  /** Undefined when the default for all kinds was used. */
   level: LevelName | undefined;
   results: readonly NamedResult[];
 }
 
-/** Whose rules are asked: Flotilla's own, or those of customizations alone. */
+/** The rules to run: built-in ones, or only those of customizations. */
 export interface AskedRules {
   readonly interpreter: Interpreter;
   readonly isBuiltIn: boolean;
@@ -35,7 +35,7 @@ type Run = (interpreter: Interpreter, object: AnyObject, input: RuleInput) => Pr
 
 const json = (value: unknown): Json => (value ?? null) as Json;
 
-/** To a script no statuses at all are nil, which is not an empty list. The hub always has a list. */
+/** A script gets nil for missing statuses, which is not an empty list. The hub always passes a list. */
 const NIL = undefined as unknown as readonly StatusItem[];
 
 const runs: Readonly<Record<RunOperation, Run>> = {
@@ -83,8 +83,8 @@ const runs: Readonly<Record<RunOperation, Run>> = {
 };
 
 /**
- * Throws `InterpretError` when the rule fails or there is none, and `UsageError` when an object is missing or one too
- * many.
+ * Throws `InterpretError` when the rule fails or does not exist, and `UsageError` when an object is missing or
+ * superfluous.
  */
 export async function runRule(
   { interpreter, isBuiltIn }: AskedRules,
@@ -93,13 +93,12 @@ export async function runRule(
 ): Promise<Answer> {
   const object = objectOf(operation, input);
   if (operation === "Divide" && (input.shares ?? []).length === 0)
-    throw new UsageError("Divide needs the members and how many replicas each runs");
+    throw new UsageError("Divide needs the members and the replicas of each");
   const level =
     operation === "Divide"
       ? (interpreter.levelOf("divide", object) ?? interpreter.levelOf("reviseReplicas", object))
       : interpreter.levelOf(OPERATIONS[operation], object);
-  // Reading the whole status is Flotilla's rule for all kinds that nobody has written one for; customizations have no
-  // such rule.
+  // Returning the whole status is the built-in rule for all kinds without one; customizations have no such default.
   if (level === undefined && !(isBuiltIn && operation === "InterpretStatus")) throw new NoRuleError(operation, object);
   const results = await runs[operation](interpreter, object, input);
   return {
@@ -117,37 +116,37 @@ function withoutAddedMetadata({ name, value }: NamedResult): NamedResult {
   return { name, value: rest };
 }
 
-/** Nobody has a rule for this operation on this kind. */
+/** No rule exists for this operation on this kind. */
 export class NoRuleError extends InterpretError {
   readonly operation: RunOperation;
   readonly object: AnyObject;
   constructor(operation: RunOperation, object: AnyObject) {
-    super(`there is no rule ${operation} for ${object.apiVersion} ${object.kind}`);
+    super(`no rule ${operation} for ${object.apiVersion} ${object.kind}`);
     this.operation = operation;
     this.object = object;
   }
 }
 
-/** The object that the rule is about. Only Retain looks at two. */
+/** The object of the rule. Only Retain takes two. */
 export function objectOf(operation: RunOperation, { desired, observed }: RuleInput): AnyObject {
   if (operation === "Retain") {
     if (!desired || !observed)
       throw new UsageError(
-        `Retain needs the desired object and the observed one; the ${desired ? "observed" : "desired"} one is missing`,
+        `Retain needs both the desired and the observed object; the ${desired ? "observed" : "desired"} one is missing`,
       );
     return checked(desired);
   }
   if (desired && observed)
-    throw new UsageError(`${operation} is about one object; it is given a desired and an observed one`);
+    throw new UsageError(`${operation} takes one object, but a desired and an observed one were given`);
   const object = desired ?? observed;
-  if (!object) throw new UsageError(`${operation} needs an object, desired or observed`);
+  if (!object) throw new UsageError(`${operation} needs a desired or an observed object`);
   return checked(object);
 }
 
 function checked(object: JsonObject): AnyObject {
   const { apiVersion, kind } = object;
   if (typeof apiVersion !== "string" || typeof kind !== "string" || kind === "")
-    throw new UsageError("the object has no apiVersion and kind, so that no rule can be found for it");
-  // Rules read names and annotations without asking whether there are any.
+    throw new UsageError("the object has no apiVersion and kind, so no rule can be found for it");
+  // Rules read metadata without checking that it exists.
   return (object["metadata"] ? object : { ...object, metadata: {} }) as unknown as AnyObject;
 }

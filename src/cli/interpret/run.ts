@@ -1,4 +1,4 @@
-/** `flotilla interpret`: chooses between checking, testing and running rules, and carries it out. */
+/** `flotilla interpret`: checks, tests or runs rules, depending on the flags. */
 import { UsageError } from "../../base/index.ts";
 import type { Clock } from "../../base/index.ts";
 import { InterpretError } from "../../interpreter/index.ts";
@@ -35,7 +35,7 @@ export async function interpret(request: InterpretRequest, context: InterpretCon
   if (request.tests.length > 0) return test(request, sources, context);
   if (!operation)
     throw new UsageError(
-      `say what to do: --operation (${OPERATION_NAMES.join(", ")}), --check or --test FILE; see 'flotilla interpret --help'`,
+      `specify what to do: --operation (${OPERATION_NAMES.join(", ")}), --check or --test FILE; see 'flotilla interpret --help'`,
     );
   return run(operation, request, sources, context);
 }
@@ -52,7 +52,7 @@ function showDocumentation(operation: RunOperation | undefined, output: Output):
 }
 
 function check(manifests: readonly Manifest[], output: Output): void {
-  if (manifests.length === 0) throw new UsageError("--check needs the customizations to look at: -f FILE");
+  if (manifests.length === 0) throw new UsageError("--check needs customizations: -f FILE");
   const checks = checkManifests(manifests);
   output.result(checkData(checks), () => renderChecks(checks));
   for (const { warnings } of checks) for (const warning of warnings) output.warn(`Warning: ${warning}`);
@@ -72,7 +72,7 @@ async function test(request: InterpretRequest, sources: Sources, { output, clock
   const rules = createRuleBook(await readCustomizations(sources, request, output), clock);
   try {
     const documents = (await sources.read(request.tests, { recursive: request.recursive })).flatMap(readDocuments);
-    if (documents.length === 0) throw new SourceError(`there is no fixture in ${request.tests.join(", ")}`);
+    if (documents.length === 0) throw new SourceError(`no fixture found in ${request.tests.join(", ")}`);
     const fixtures = documents.map(readFixture);
     const outcomes: Outcome[] = [];
     for (const fixture of fixtures) {
@@ -107,7 +107,7 @@ async function run(
       throw new RulesError(`Execute ${operation} error: ${rules.explain(error, operation, input)}`);
     }
     const { level, results } = answer;
-    const shown = level ?? "what holds for every kind";
+    const shown = level ?? "the default for all kinds";
     output.result(
       { operation, level: shown, results: Object.fromEntries(results.map(({ name, value }) => [name, value])) },
       () => renderAnswer(answer, customizations.length === 0 ? shown : undefined),
@@ -118,15 +118,12 @@ async function run(
 }
 
 /**
- * As karmadactl prints it, without the last line break. Where Flotilla's own rules answer, which it cannot ask, a
- * comment says whose they are.
+ * As karmadactl prints it, without the trailing newline. For built-in rules, which karmadactl cannot run, a comment
+ * names them.
  */
 function renderAnswer({ results }: Answer, level: string | undefined): string {
   const blocks = results.map(
     ({ name, value }, index) => `---\n# [${index + 1}/${results.length}] ${name}:\n${formatGoYaml(value)}`,
   );
-  return `${level === undefined ? "" : `# answered by Flotilla's own rules: ${level}\n`}${blocks.join("")}`.slice(
-    0,
-    -1,
-  );
+  return `${level === undefined ? "" : `# result of the built-in rules: ${level}\n`}${blocks.join("")}`.slice(0, -1);
 }

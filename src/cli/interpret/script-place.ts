@@ -1,8 +1,8 @@
-/** Adds to a message about a script where in its file that is, and the line itself. */
+/** Adds the position in the file, and the line itself, to a message about a script. */
 import { LuaSyntaxError } from "../../interpreter/index.ts";
 import type { Place, ScriptText } from "./script-text.ts";
 
-/** `cause` is the failure of the script, which knows the line and, when it does not compile, the column. */
+/** `cause` is the script's error, which knows the line and, when it does not compile, the column. */
 export function withPlace(message: string, cause: unknown, script: ScriptText): string {
   const found = placeIn(cause, script);
   if (!found) return `${script.file}: ${message}`;
@@ -14,7 +14,7 @@ function placeIn(cause: unknown, script: ScriptText): { place: Place; length: nu
   if (cause instanceof LuaSyntaxError && cause.position) {
     const { line, column } = cause.position;
     const token = /near '(.*)':/s.exec(cause.message)?.[1] ?? "";
-    // The reader has the last byte of the word that it stumbles over.
+    // The parser reports the last byte of the offending token.
     const bytes = Buffer.byteLength(token);
     const start = script.placeOf(line, Math.max(1, column - bytes + 1));
     return start && { place: start, length: token.includes("\n") ? 1 : token.length };

@@ -1,7 +1,6 @@
 /**
- * Where in a YAML file the lines of a script are. A script in a block scalar (`|` or `>`) is the file's text without
- * its indentation and, where it is folded, with lines joined; from a place in the script this finds the place in the
- * file.
+ * Maps positions in a script to positions in its YAML file. A script in a block scalar (`|` or `>`) is the file's text
+ * without its indentation and, when folded, with lines joined.
  */
 
 /** Counted from 1. */
@@ -12,16 +11,16 @@ export interface Place {
 
 /** A block scalar in a file. */
 export interface Block {
-  /** What the file is called. */
+  /** The name of the file. */
   file: string;
-  /** The lines of its text as they stand in the file. */
+  /** Its lines as written in the file. */
   lines: readonly string[];
-  /** Which line of the file the first of them is, counted from 1. */
+  /** The line of the file at which it starts, counted from 1. */
   firstLine: number;
   indent: number;
 }
 
-/** A stretch of the script that is one line of the file. */
+/** A part of the script that is one line of the file. */
 interface Stretch {
   start: number;
   end: number;
@@ -45,10 +44,7 @@ export class ScriptText {
     return this.#block.file;
   }
 
-  /**
-   * The place in the file; undefined where the script has no such place. `column` counts the bytes of the script's
-   * line.
-   */
+  /** The position in the file; undefined where there is none. `column` counts the bytes of the script's line. */
   placeOf(line: number, column = 1): Place | undefined {
     const lineStart = this.#lineStarts[line - 1];
     if (lineStart === undefined) return undefined;
@@ -61,7 +57,7 @@ export class ScriptText {
     };
   }
 
-  /** The place of the first text in a line of the script. */
+  /** The position of the first text in a line of the script. */
   startOf(line: number): Place | undefined {
     const lineStart = this.#lineStarts[line - 1];
     if (lineStart === undefined) return undefined;
@@ -69,12 +65,12 @@ export class ScriptText {
     return this.placeOf(line, blank + 1);
   }
 
-  /** How many characters the line of the file has from a place on. */
+  /** The number of characters from a position to the end of its line. */
   lengthAt({ line, column }: Place): number {
     return this.#lineAt(line).trimEnd().length - column + 1;
   }
 
-  /** The line of the file with marks under `length` characters. */
+  /** The line of the file with markers under `length` characters. */
   excerpt({ line, column }: Place, length = 1): string {
     const text = this.#lineAt(line);
     const number = String(line);
@@ -89,7 +85,7 @@ export class ScriptText {
   }
 }
 
-/** Every line of the block appears in the script in its order; only line breaks and spaces come between. */
+/** Every line of the block appears in the script in order, separated only by line breaks and spaces. */
 function align(script: string, { lines, firstLine, indent }: Block): Stretch[] {
   const stretches: Stretch[] = [];
   let at = 0;
@@ -110,7 +106,7 @@ function lineStartsOf(text: string): number[] {
   return starts;
 }
 
-/** How many characters the first bytes of a text are. */
+/** How many characters the first bytes of a string are. */
 function charactersIn(text: string, bytes: number): number {
   let characters = 0;
   let counted = 0;

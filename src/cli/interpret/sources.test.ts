@@ -19,18 +19,18 @@ const makeSources = (): Sources =>
   new Sources({ readInput: () => Promise.resolve("input"), download: (url) => Promise.resolve(`body of ${url}`) });
 
 const cases: Record<string, { names: string[]; recursive?: boolean; want: string[] }> = {
-  "a folder's files of YAML and JSON, in order": {
+  "YAML and JSON files of a folder, in order": {
     names: [""],
     want: ["a.json", "b.yaml", "c.yml", "with,comma.yaml"],
   },
-  "a folder and the folders in it": {
+  "a folder with subfolders": {
     names: [""],
     recursive: true,
     want: ["a.json", "b.yaml", "c.yml", "deep/d.yaml", "with,comma.yaml"],
   },
-  "a file of any name": { names: ["notes.txt"], want: ["notes.txt"] },
-  "a pattern that the shell left alone": { names: ["*.y*ml"], want: ["b.yaml", "c.yml", "with,comma.yaml"] },
-  "names with commas between": { names: ["c.yml,b.yaml"], want: ["c.yml", "b.yaml"] },
+  "a file with any name": { names: ["notes.txt"], want: ["notes.txt"] },
+  "a pattern that the shell did not expand": { names: ["*.y*ml"], want: ["b.yaml", "c.yml", "with,comma.yaml"] },
+  "comma-separated names": { names: ["c.yml,b.yaml"], want: ["c.yml", "b.yaml"] },
   "a file with a comma in its name": { names: ["with,comma.yaml"], want: ["with,comma.yaml"] },
 };
 for (const [what, { names, recursive = false, want }] of Object.entries(cases)) {
@@ -52,14 +52,14 @@ for (const [what, { names, recursive = false, want }] of Object.entries(cases)) 
   });
 }
 
-test("reads standard input and addresses", async () => {
+test("reads standard input and URLs", async () => {
   expect(await makeSources().read(["-", "https://example.com/rules.yaml"])).toEqual([
     { name: "STDIN", text: "input" },
     { name: "https://example.com/rules.yaml", text: "body of https://example.com/rules.yaml" },
   ]);
 });
 
-test("a download says what the server answered", async () => {
+test("a failed download reports the server's status", async () => {
   const server = createServer((request, response) =>
     response.writeHead(request.url === "/rules.yaml" ? 200 : 404).end("a: é"),
   );
@@ -70,7 +70,7 @@ test("a download says what the server answered", async () => {
   try {
     expect(await download(`${address}/rules.yaml`, signal)).toBe("a: é");
     await expect(download(`${address}/other.yaml`, signal)).rejects.toThrow(
-      `reading ${address}/other.yaml: the server answered 404 Not Found`,
+      `reading ${address}/other.yaml: the server responded with 404 Not Found`,
     );
   } finally {
     server.close();

@@ -1,38 +1,38 @@
 /**
- * Where the texts of `flotilla interpret` come from: files, folders, patterns, addresses, and `-` for standard input,
- * as kubectl takes them behind `-f`.
+ * The inputs of `flotilla interpret`: files, folders, patterns, URLs, and `-` for standard input, as kubectl accepts
+ * them for `-f`.
  */
 import { existsSync, globSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { FlotillaError, UsageError } from "../../base/index.ts";
 
-/** A text and what people call it. */
+/** A text and its display name. */
 export interface Source {
   readonly name: string;
   readonly text: string;
 }
 
 export interface Reach {
-  /** To the end of standard input, which can be read once. */
+  /** Reads standard input to its end; possible only once. */
   readInput(): Promise<string>;
-  /** The body that an address answers with. */
+  /** The response body of a URL. */
   download(url: string): Promise<string>;
 }
 
-/** A file of rules or fixtures that is larger is a mistake: an API server takes no object of more than 3 MiB. */
+/** A larger file of rules or fixtures is a mistake: an API server accepts no object of more than 3 MiB. */
 const MAX_FILE_BYTES = 32 * 1024 * 1024;
 const MAX_FILES = 10_000;
-/** The files that a folder is read for; a file that is named itself may be called anything. */
+/** The extensions read from a folder; a file that is named directly may have any name. */
 const EXTENSIONS = [".json", ".yaml", ".yml"];
 
-/** The command could not read what it was given. */
+/** An input could not be read. */
 export class SourceError extends FlotillaError {
   constructor(message: string, options?: ErrorOptions) {
     super("Source", message, options);
   }
 }
 
-/** Reads in the order of the names; files of a folder in the order of the alphabet. */
+/** Reads in the order of the names; files of a folder alphabetically. */
 export class Sources {
   readonly #reach: Reach;
   #inputIsTaken = false;
@@ -54,13 +54,14 @@ export class Sources {
   }
 
   #input(): Promise<string> {
-    if (this.#inputIsTaken) throw new UsageError("standard input (-) can be read once only; give the others as files");
+    if (this.#inputIsTaken)
+      throw new UsageError("standard input (-) can be read only once; pass the other inputs as files");
     this.#inputIsTaken = true;
     return this.#reach.readInput();
   }
 }
 
-/** kubectl takes several names with commas between; a file whose name has a comma is still found. */
+/** kubectl accepts comma-separated names; a file whose name contains a comma is still found. */
 const separate = (name: string): string[] =>
   name.includes(",") && !/^https?:/.test(name) && !existsSync(name) ? name.split(",") : [name];
 
@@ -68,13 +69,13 @@ function filesOf(name: string, recursive: boolean): string[] {
   const files = expand(name).flatMap((path) => (statSync(path).isDirectory() ? filesIn(path, recursive) : [path]));
   if (files.length === 0)
     throw new SourceError(
-      `reading ${name}: no file there ends in ${EXTENSIONS.join(", ")}${recursive ? "" : "; --recursive also looks in its folders"}`,
+      `reading ${name}: no file there ends in ${EXTENSIONS.join(", ")}${recursive ? "" : "; use --recursive to read subfolders"}`,
     );
   if (files.length > MAX_FILES) throw new SourceError(`reading ${name}: more than ${MAX_FILES} files`);
   return files;
 }
 
-/** A name that is no file may be a pattern which the shell did not expand. */
+/** A name that is not a file may be a pattern that the shell did not expand. */
 function expand(name: string): string[] {
   if (statSync(name, { throwIfNoEntry: false })) return [name];
   const matches = globSync(name).toSorted();
@@ -94,7 +95,7 @@ function filesIn(folder: string, recursive: boolean): string[] {
 function readText(file: string): string {
   try {
     if (statSync(file).size > MAX_FILE_BYTES)
-      throw new SourceError(`reading ${file}: it is larger than ${MAX_FILE_BYTES / 1024 / 1024} MiB`);
+      throw new SourceError(`reading ${file}: larger than ${MAX_FILE_BYTES / 1024 / 1024} MiB`);
     return readFileSync(file, "utf8");
   } catch (error) {
     if (error instanceof SourceError) throw error;
@@ -102,13 +103,13 @@ function readText(file: string): string {
   }
 }
 
-/** Downloads with a bound on time and size. */
+/** Downloads with a limit on time and size. */
 export async function download(url: string, signal: AbortSignal): Promise<string> {
   let response: Response;
   try {
     response = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(DOWNLOAD_LIMIT_MS)]) });
     if (!response.ok)
-      throw new SourceError(`reading ${url}: the server answered ${response.status} ${response.statusText}`);
+      throw new SourceError(`reading ${url}: the server returned ${response.status} ${response.statusText}`);
     return await boundedText(response, url);
   } catch (error) {
     if (error instanceof SourceError) throw error;
@@ -123,8 +124,7 @@ async function boundedText(response: Response, url: string): Promise<string> {
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.length;
-    if (size > MAX_FILE_BYTES)
-      throw new SourceError(`reading ${url}: it is larger than ${MAX_FILE_BYTES / 1024 / 1024} MiB`);
+    if (size > MAX_FILE_BYTES) throw new SourceError(`reading ${url}: larger than ${MAX_FILE_BYTES / 1024 / 1024} MiB`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { alignTabs } from "./tab-writer.ts";
 
-test("cells that end in a tab make columns, which are never narrower than further up", () => {
+test("cells that end in a tab form columns, which never get narrower further down", () => {
   const lines = alignTabs([
     "TARGET: apps/v1 Deployment\t",
     "RULERS:",
@@ -19,6 +19,6 @@ test("cells that end in a tab make columns, which are never narrower than furthe
   ]);
 });
 
-test("no lines are no table", () => {
+test("no lines yield no table", () => {
   expect(alignTabs([])).toEqual([]);
 });

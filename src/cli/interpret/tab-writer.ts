@@ -1,6 +1,6 @@
 /**
- * Aligns cells as the table writer of kubectl and karmadactl does: cells that end in a tab make columns, and a column
- * is never narrower than it was further up.
+ * Aligns cells like the table writer of kubectl and karmadactl: cells that end in a tab form columns, and a column
+ * never gets narrower further down.
  */
 const PADDING = 3;
 const MIN_WIDTH = 6;

@@ -1,4 +1,4 @@
-/** Runs fixtures and tells which of them pass, with what differs in the others. */
+/** Runs fixtures and reports which pass, with the differences of the others. */
 import { FlotillaError, messageOf } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
 import { compareResult, renderDifferences } from "./compare.ts";
@@ -10,7 +10,7 @@ import { runRule } from "./run-rule.ts";
 export interface Outcome {
   fixture: Fixture;
   differences: readonly Difference[];
-  /** Why there is no result, or no failure where one is wanted. */
+  /** Why there is no result, or no failure where one is expected. */
   problem: string | undefined;
 }
 
@@ -33,7 +33,7 @@ export async function runFixture(fixture: Fixture, rules: RuleBook): Promise<Out
       problem: undefined,
     };
   } catch (error) {
-    // Whatever is no error of ours is a bug, and no outcome of a case.
+    // Any error of another type is a bug, not the outcome of a case.
     if (!(error instanceof FlotillaError)) throw error;
     const message = messageOf(error);
     if (wantError !== undefined && message.includes(wantError)) return { fixture, differences: [], problem: undefined };
@@ -42,7 +42,7 @@ export async function runFixture(fixture: Fixture, rules: RuleBook): Promise<Out
   }
 }
 
-/** A wanted name that the operation does not have is a difference too: it would never be looked at. */
+/** An expected name that the operation does not return is a difference too; otherwise it would never be compared. */
 function differencesOf(want: Fixture["want"], have: ReadonlyMap<string, Json>): Difference[] {
   return Object.entries(want).flatMap(([name, wanted]) => compareResult(name, wanted, have.get(name)));
 }

@@ -1,4 +1,4 @@
-/** The ResourceInterpreterCustomizations among manifests, in the form in which `flotilla interpret` looks at them. */
+/** The ResourceInterpreterCustomizations among manifests, in the form that `flotilla interpret` checks. */
 import { textAt } from "./fields.ts";
 import { CUSTOMIZATION } from "./kind-names.ts";
 import type { LintFleet } from "./lint-fleet.ts";
@@ -19,6 +19,6 @@ export function customizationsOf({ of }: Pick<LintFleet, "of">): LintCustomizati
   }));
 }
 
-/** The script of a rule, by the name of its field; empty when it has none, or another form than a script. */
+/** The script of a rule, by field name; empty if it has none, or is not a script. */
 export const scriptIn = ({ object }: LintManifest, field: string): string =>
   textAt(object, "spec", "customizations", field, "luaScript");

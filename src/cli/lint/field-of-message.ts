@@ -1,4 +1,4 @@
-/** The field that a message of the API server is about: `spec.template.spec.containers[0].image: Required value`. */
+/** Extracts the field from an API server message: `spec.template.spec.containers[0].image: Required value`. */
 import { formatPath } from "./fields.ts";
 import type { FieldPath } from "./fields.ts";
 
@@ -13,7 +13,7 @@ export function fieldOf(message: string): FieldPath | undefined {
       );
 }
 
-/** A message that begins with its field, without it: it is told beside the message. */
+/** Strips a leading field from a message; it is shown beside the message. */
 export function withoutField(message: string, field: FieldPath | undefined): string {
   const start = field && `${formatPath(field)}: `;
   return start !== undefined && message.startsWith(start) ? message.slice(start.length) : message;

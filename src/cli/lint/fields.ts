@@ -1,4 +1,4 @@
-/** Reads fields of manifests of which nothing is known: whatever is not of the expected type is not there. Pure. */
+/** Reads fields of unvalidated manifests: values of an unexpected type count as missing. Pure. */
 import { isObject } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
 
@@ -8,7 +8,7 @@ export function valueAt(value: Json | undefined, ...path: FieldPath): Json | und
   let found: Json | undefined = value;
   for (const step of path) {
     if (typeof step === "number") found = Array.isArray(found) ? found[step] : undefined;
-    // Only own keys: a manifest may ask for `constructor`.
+    // Only own keys: a path may contain `constructor`.
     else found = isObject(found) && Object.hasOwn(found, step) ? found[step] : undefined;
   }
   return found ?? undefined;
@@ -38,12 +38,12 @@ export function textsAt(value: Json | undefined, ...path: FieldPath): string[] {
   return listAt(value, ...path).filter((item) => typeof item === "string");
 }
 
-/** The items of a list that are mappings, each with its place in it. */
+/** The list items that are mappings, each with its index. */
 export function itemsAt(value: Json | undefined, ...path: FieldPath): { item: JsonObject; path: FieldPath }[] {
   return listAt(value, ...path).flatMap((item, index) => (isObject(item) ? [{ item, path: [...path, index] }] : []));
 }
 
-/** Texts by name, such as labels; values that are no texts are left out. */
+/** Strings by name, such as labels; other values are skipped. */
 export function labelsAt(value: Json | undefined, ...path: FieldPath): Record<string, string> {
   return Object.fromEntries(
     Object.entries(objectAt(value, ...path)).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
@@ -58,9 +58,7 @@ export function formatPath(path: FieldPath): string {
   );
 }
 
-/**
- * The steps of a JSON pointer: `/spec/a~1b` are `spec` and `a/b`. A step that is a number stands for an item of a list.
- */
+/** The steps of a JSON pointer: `/spec/a~1b` yields `spec` and `a/b`. A numeric step is a list index. */
 export function pointerSteps(pointer: string): string[] {
   return pointer === ""
     ? []
@@ -73,6 +71,6 @@ export function pointerSteps(pointer: string): string[] {
 export const isPercent = (value: Json | undefined): value is string =>
   typeof value === "string" && /^\d+(\.\d+)?%$/.test(value);
 
-/** A value as a message shows it. */
+/** A value as shown in a message. */
 export const shown = (value: Json | undefined): string =>
   typeof value === "string" ? value : (JSON.stringify(value) ?? "nothing");

@@ -1,6 +1,6 @@
 /**
- * What a hub says to manifests, in dry runs: a hub that lives in this process for as long as the question takes, or a
- * real one. So defaults, admission, unknown fields and the hints about other forms are the real ones.
+ * Validates manifests with dry runs, on a temporary in-process hub or on a real one. So defaults, admission, unknown
+ * fields and warnings about other forms are the real ones.
  */
 import { CustomResourceDefinition, Namespace } from "../../api/index.ts";
 import type { Kind } from "../../api/index.ts";
@@ -13,11 +13,11 @@ import type { LintManifest } from "./lint-manifest.ts";
 import { DEFAULT_NAMESPACE } from "./selectors.ts";
 
 export interface HubAnswer {
-  /** Why the hub refuses it. */
+  /** Why the hub rejects it. */
   refusal?: string;
   /** The hub does not serve the kind. */
   isUnknown?: true;
-  /** Hints, such as the canonical form of what was written. */
+  /** Warnings, such as the canonical form of a shorthand. */
   warnings: readonly string[];
 }
 
@@ -25,9 +25,9 @@ export interface HubAnswers {
   of(manifest: LintManifest): HubAnswer | undefined;
   /** Whether the hub was a real one. */
   readonly isReal: boolean;
-  /** What a real hub has already of what policies select; undefined when nobody was asked. */
+  /** What policies select among the existing objects of a real hub; undefined without one. */
   readonly selections?: Selections;
-  /** The members of a real hub; undefined when nobody was asked. */
+  /** The members of a real hub; undefined without one. */
   readonly members?: readonly { name: string; labels: Readonly<Record<string, string>> }[];
 }
 
@@ -38,8 +38,8 @@ const STRICT = { fieldManager: "kubectl", fieldValidation: "Strict" };
 const DRY = { ...STRICT, dryRun: "All" };
 
 /**
- * In the order in which they are given, except that what others need is tried first. On a hub of this process
- * namespaces and definitions are really made.
+ * In the given order, except that prerequisites are tried first. On an in-process hub, namespaces and CRDs are really
+ * created.
  */
 export async function askHub(
   client: Client,
@@ -74,7 +74,7 @@ const isNeeded = ({ group, kind }: LintManifest): boolean =>
   (group === Namespace.group && kind === Namespace.kind) ||
   (group === CustomResourceDefinition.group && kind === CustomResourceDefinition.kind);
 
-/** Group and version become part of a request's path. */
+/** Group and version become part of the request path. */
 const API_VERSION = /^(?:[a-z0-9.-]+\/)?[a-z][a-z0-9]*$/;
 
 async function resolve(kinds: KindResolver, { object, kind }: LintManifest): Promise<Kind | undefined> {
@@ -98,16 +98,16 @@ async function makeNamespace(client: Client, name: string, signal: AbortSignal):
 }
 
 interface Trial {
-  /** Undefined for what is in none. */
+  /** Undefined for cluster-scoped objects. */
   namespace: string | undefined;
   isReal: boolean;
-  /** Others need it, so it is no dry run. */
+  /** Other manifests need it, so it is not a dry run. */
   isMade: boolean;
 }
 
 /**
- * A hub that nobody has joined, and whose controllers do not run, knows neither members nor the set that is bound to
- * every namespace.
+ * Warnings to ignore: an in-process hub without running controllers has no members, and lacks the default set binding
+ * of every namespace.
  */
 const OF_EMPTY_HUB = ["no cluster has joined by the name of", "has no ManagedClusterSetBinding"];
 
@@ -123,7 +123,7 @@ async function tryOut(
   const path = { cluster: HUB, group: kind.group, version: kind.storageVersion, resource: kind.plural, namespace };
   const query = `?${new URLSearchParams(isMade ? STRICT : DRY).toString()}`;
   const created = await send(client, { method: "POST", path: resourcePath(path) + query, body, signal });
-  // What a real hub has already is held against what it would become.
+  // On a real hub the object is compared with what it would become.
   const answer =
     created.status === 409 && created.reason === "AlreadyExists"
       ? await send(client, {
@@ -171,7 +171,7 @@ async function send(
   return {
     status: response.status,
     reason: answer.reason ?? "",
-    message: answer.message ?? `the hub answered ${response.status}`,
+    message: answer.message ?? `the hub returned ${response.status}`,
     warnings,
   };
 }
@@ -181,7 +181,7 @@ function readStatus(text: string): { reason?: string; message?: string } {
   return JSON.parse(text) as { reason?: string; message?: string };
 }
 
-/** `299 - "text"`; each byte of the text's UTF-8 is a character of the header. */
+/** `299 - "text"`; each byte of the text's UTF-8 is one character of the header. */
 function readWarnings(header: string | readonly string[] | undefined): string[] {
   const text = Buffer.from(typeof header === "string" ? header : (header ?? []).join(", "), "latin1").toString("utf8");
   return Array.from(text.matchAll(/299 \S+ "((?:[^"\\]|\\.)*)"/g), ([, quoted = ""]) =>

@@ -1,4 +1,4 @@
-/** Which selectors of policies mean something that a real hub has already. Reads one object for each at most. */
+/** Finds which policy selectors match existing objects on a real hub. Reads at most one object per selector. */
 import { createKindResolver, UnknownKindError } from "../../client/index.ts";
 import type { Client } from "../../client/index.ts";
 import { formatLabelSelector } from "../../machinery/index.ts";

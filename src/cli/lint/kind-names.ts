@@ -1,4 +1,4 @@
-/** Kinds that several rules ask for, as `LintFleet.of` takes them. */
+/** Kinds that several rules use, as arguments of `LintFleet.of`. */
 export const CUSTOMIZATION = "config.karmada.io/ResourceInterpreterCustomization";
 export const MANIFEST_WORK = "work.open-cluster-management.io/ManifestWork";
 export const MANIFEST_WORK_REPLICA_SET = "work.open-cluster-management.io/ManifestWorkReplicaSet";

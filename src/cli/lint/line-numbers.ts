@@ -1,7 +1,4 @@
-/**
- * In which line of a YAML text each field begins. One pass over the events of the reader, when the first line is asked
- * for.
- */
+/** Maps each field of a YAML text to its line. One pass over the parser's events, on the first lookup. */
 import { EVENT_ID, getScalarValue, parseEvents } from "js-yaml";
 import { createLineCounter } from "../../machinery/index.ts";
 import type { FieldPath } from "./fields.ts";
@@ -11,17 +8,15 @@ const MAX_DEPTH = 200;
 interface Open {
   path: FieldPath;
   isMapping: boolean;
-  /** Of a mapping: whose value comes next. */
+  /** In a mapping: the key whose value comes next. */
   key: string | undefined;
-  /** Of a list: how many items were seen. */
+  /** In a list: the number of items seen. */
   count: number;
 }
 
 const keyOf = (path: FieldPath): string => JSON.stringify(path);
 
-/**
- * Counted from 1, in the text itself. Fields that the text does not have are found at the nearest field around them.
- */
+/** Counted from 1, in the text itself. A missing field maps to the nearest enclosing field. */
 export function createLineNumbers(text: string): (path: FieldPath) => number | undefined {
   let lines: ReadonlyMap<string, number> | undefined;
   return (path) => {
@@ -59,7 +54,7 @@ function readLines(text: string): ReadonlyMap<string, number> {
   return lines;
 }
 
-/** An item of a list begins where its first field does. */
+/** A list item begins where its first field does. */
 function note(lines: Map<string, number>, path: FieldPath, line: number): void {
   for (let length = path.length; length > 0; length--) {
     const key = keyOf(path.slice(0, length));

@@ -1,6 +1,6 @@
 /**
- * All manifests together: which policy has which object, and in which ways an object reaches members. The rules ask
- * this instead of working it out one by one. Nothing here asks a hub; what a hub said is in `answers`.
+ * All manifests together: which policy claims which object, and how an object reaches members. Rules query this instead
+ * of computing it themselves. Does not contact a hub; a hub's results are in `answers`.
  */
 import { parseApiVersion } from "../../api/index.ts";
 import type { JsonObject } from "../../base/index.ts";
@@ -11,17 +11,17 @@ import { PLACEMENT } from "./kind-names.ts";
 import type { LintManifest, ReadManifests } from "./lint-manifest.ts";
 import { namespaceOf, selects } from "./selectors.ts";
 
-/** One way in which an object reaches members. */
+/** One path by which an object reaches members. */
 export interface Journey {
   /** The policy, ManifestWork or ManifestWorkReplicaSet. */
   readonly via: LintManifest;
-  /** `divided`: the members share its replicas. `copied`: each has all of them. */
+  /** `divided`: the members share its replicas. `copied`: each member has all of them. */
   readonly how: "divided" | "copied";
-  /** The policy says in so many words that each member has all replicas. */
+  /** The policy explicitly gives each member all replicas. */
   readonly isAsked?: boolean;
-  /** How many members have it at most; undefined when nothing says. */
+  /** The maximum number of members that get it; undefined when unknown. */
   readonly members: number | undefined;
-  /** The members, where they are named. */
+  /** The members, if they are named. */
   readonly names?: readonly string[];
 }
 
@@ -30,11 +30,11 @@ export interface LintFleet extends ReadManifests {
   readonly policies: readonly LintManifest[];
   /** Override policies of both scopes. */
   readonly overrides: readonly LintManifest[];
-  /** What the hub, or one like it, says of each manifest; empty where none was asked. */
+  /** The hub's result for each manifest; empty without a hub. */
   readonly answers: HubAnswers;
-  /** Manifests of `group/Kind`; Kubernetes' core is `/Pod`. */
+  /** Manifests of `group/Kind`; the core group is empty: `/Pod`. */
   of(...kinds: readonly string[]): LintManifest[];
-  /** The policy that gets an object. */
+  /** The policy that claims an object. */
   policyOf(manifest: LintManifest): LintManifest | undefined;
   journeysOf(manifest: LintManifest): readonly Journey[];
   /** The objects that a policy selects, with the selector. */
@@ -50,10 +50,10 @@ export const isPolicy = ({ group, kind }: LintManifest): boolean => group === PO
 export function createLintFleet({ manifests, unreadable, passedOver }: ReadManifests, answers: HubAnswers): LintFleet {
   const policies = manifests.filter(isPolicy);
   const overrides = manifests.filter(({ group, kind }) => group === POLICY && OVERRIDE_KINDS.includes(kind));
-  // A policy names its kind, so that only objects of that kind are held against it.
+  // A policy names its kind, so only objects of that kind are compared with it.
   const byKind = Map.groupBy(manifests, ({ group, kind }) => `${group}/${kind}`);
   const byName = Map.groupBy(manifests, ({ group, kind, name }) => `${group}/${kind}/${name}`);
-  /** What a selector can mean at all: most name one object, and there may be thousands of a kind. */
+  /** Narrows the candidates of a selector: most name one object, and there may be thousands of a kind. */
   const candidates = (selector: JsonObject): readonly LintManifest[] => {
     const kind = `${parseApiVersion(textAt(selector, "apiVersion")).group}/${textAt(selector, "kind")}`;
     const name = textAt(selector, "name");
@@ -80,7 +80,7 @@ export function createLintFleet({ manifests, unreadable, passedOver }: ReadManif
     const best = new Map<LintManifest, { policy: LintManifest; rank: readonly number[] }>();
     for (const policy of policies) {
       for (const { manifest, closeness } of selectedBy(policy)) {
-        // A policy of the namespace comes before one of the cluster; then priority, then the closer selector, then the
+        // A namespaced policy wins over a cluster policy; then priority, then the more specific selector, then the
         // first name.
         const rank = [
           policy.kind === "PropagationPolicy" ? 1 : 0,
@@ -97,7 +97,7 @@ export function createLintFleet({ manifests, unreadable, passedOver }: ReadManif
   }
   choose();
 
-  /** Objects that works bring, by what they are. */
+  /** Objects in works, by identity. */
   const brought = Map.groupBy(
     manifests.filter(({ inside }) => inside),
     identityOf,
@@ -129,11 +129,11 @@ function compareRanks(a: readonly number[], b: readonly number[]): number {
   return 0;
 }
 
-/** One object, in whatever version. */
+/** The identity of an object, in any version. */
 export const identityOf = (manifest: LintManifest): string =>
   `${manifest.group}/${manifest.kind}/${namespaceOf(manifest)}/${manifest.name}`;
 
-/** The placement of a policy, and where a placement's affinities are. */
+/** The placement of a policy, and the paths of its affinities. */
 export const placementOf = ({ object }: LintManifest): JsonObject => objectAt(object, "spec", "placement");
 export function affinitiesOf(placement: JsonObject): { item: JsonObject; path: FieldPath }[] {
   const single =
@@ -143,7 +143,7 @@ export function affinitiesOf(placement: JsonObject): { item: JsonObject; path: F
   return [...single, ...itemsAt(placement, "clusterAffinities")];
 }
 
-/** The members that an affinity names; undefined when it does not name them. */
+/** The members that an affinity names; undefined when it names none. */
 export function namedIn(affinity: JsonObject): string[] | undefined {
   const names = textsAt(affinity, "clusterNames");
   if (names.length === 0) return undefined;
@@ -157,7 +157,7 @@ function policyJourney(policy: LintManifest): Journey {
   const named = affinities.map(({ item }) => namedIn(item));
   const names =
     affinities.length > 0 && named.every((list) => list !== undefined) ? [...new Set(named.flat())] : undefined;
-  // Of several affinities one is followed at a time.
+  // Of several affinities only one is used at a time.
   const ofNames = names && Math.max(...named.map((list) => list?.length ?? 0));
   const ofSpread = itemsAt(placement, "spreadConstraints").flatMap(({ item }) =>
     ["", "cluster"].includes(textAt(item, "spreadByField")) && textAt(item, "spreadByLabel") === ""
@@ -177,8 +177,8 @@ function policyJourney(policy: LintManifest): Journey {
 }
 
 /**
- * A ManifestWork is for one member, and the same object may be in those of several; a set of them is for whatever its
- * Placements choose.
+ * A ManifestWork is for one member, and the same object may be in those of several; a ManifestWorkReplicaSet is for the
+ * clusters its Placements select.
  */
 function workJourney(work: LintManifest, same: readonly LintManifest[], all: readonly LintManifest[]): Journey {
   if (work.kind === "ManifestWork") {
@@ -200,10 +200,10 @@ function workJourney(work: LintManifest, same: readonly LintManifest[], all: rea
 
 export const reachesSeveral = ({ members }: Journey): boolean => members === undefined || members > 1;
 
-/** `2 members`, or how one says it when nobody knows how many there are. */
+/** `2 members`, or a phrase when the number is unknown. */
 export const membersText = ({ members }: Journey): string =>
-  members === undefined ? "every member that fits" : `${members} members`;
+  members === undefined ? "every matching member" : `${members} members`;
 
-/** The annotation with which an author says that the numbers of a rollout are meant for each cluster. */
+/** The annotation that makes the numbers of a rollout apply to each cluster. */
 export const countsPerCluster = ({ object }: LintManifest): boolean =>
   labelsAt(object, "metadata", "annotations")["flotilla.dev/partition-scope"] === "cluster";

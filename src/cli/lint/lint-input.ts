@@ -1,4 +1,4 @@
-/** `flotilla lint` from its files to what is found: reads, asks a hub, and lets the rules look. */
+/** Runs `flotilla lint`: reads the files, queries a hub, and applies the rules. */
 import { Cluster } from "../../api/index.ts";
 import { UsageError } from "../../base/index.ts";
 import { eachObject } from "../../client/index.ts";
@@ -14,7 +14,7 @@ import type { LintResult } from "./run-lint.ts";
 import type { LintRule } from "./rule.ts";
 import { RULES } from "./rules/index.ts";
 
-/** A hub to ask: one of this process, or a real one. */
+/** The hub to use: an in-process one, or a real one. */
 export interface AskedHub {
   client: Client;
   isReal: boolean;
@@ -24,7 +24,7 @@ export interface LintInput {
   sources: readonly Source[];
   rules: readonly LintRule[];
   strict: boolean;
-  /** For manifests that name none. */
+  /** For manifests without a namespace. */
   namespace: string;
 }
 
@@ -57,8 +57,7 @@ async function readMembers(
 }
 
 /**
- * The rules that are asked: those of `--rule`, or all, without those of `--ignore`. Throws `UsageError` for a rule that
- * there is not.
+ * The rules to run: those of `--rule`, or all, without those of `--ignore`. Throws `UsageError` for an unknown rule.
  */
 export function chooseRules(only: readonly string[], without: readonly string[]): readonly LintRule[] {
   const [wanted, unwanted] = [idsIn(only), idsIn(without)];
@@ -73,9 +72,9 @@ function idsIn(given: readonly string[]): string[] {
   const unknown = ids.find((id) => !RULES.some((rule) => rule.id === id));
   if (unknown === undefined) return ids;
   throw new UsageError(
-    `there is no lint rule '${unknown}'${didYouMean(
+    `unknown lint rule '${unknown}'${didYouMean(
       unknown,
       RULES.map(({ id }) => id),
-    )}; 'flotilla lint --list' shows them`,
+    )}; run 'flotilla lint --list' to list the rules`,
   );
 }

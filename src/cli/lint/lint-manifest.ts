@@ -1,4 +1,4 @@
-/** A manifest as the rules see it: the object, what it is called, and where it stands. */
+/** A manifest as passed to the rules: the object, its title, and its position. */
 import { parseApiVersion } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
 import type { JsonObject } from "../../base/index.ts";
@@ -11,41 +11,41 @@ import { itemsAt, labelsAt, textAt } from "./fields.ts";
 import type { FieldPath } from "./fields.ts";
 import { createLineNumbers } from "./line-numbers.ts";
 
-/** On a manifest, or in a comment of its document: rules that are not asked about it. */
+/** On a manifest, or in a comment of its document: rules to skip for it. */
 export const LINT_IGNORE = "flotilla.dev/lint-ignore";
 
 export interface LintManifest {
   readonly object: JsonObject;
-  /** Empty for Kubernetes' core. */
+  /** Empty for the core group. */
   readonly group: string;
   readonly version: string;
   readonly kind: string;
   readonly name: string;
-  /** As it is written; empty when it is not. */
+  /** As written; empty if not set. */
   readonly namespace: string;
   /** `CloneSet shop/web` */
   readonly title: string;
   readonly file: string;
   readonly scripts: Document["scripts"];
-  /** Rules that its author does not want to hear of; `*` is all. */
+  /** Rules that its author disabled; `*` means all. */
   readonly ignored: ReadonlySet<string>;
-  /** The ManifestWork or ManifestWorkReplicaSet that brings it to members. */
+  /** The ManifestWork or ManifestWorkReplicaSet that contains it. */
   readonly inside?: { readonly work: LintManifest; readonly path: FieldPath };
   lineOf(path: FieldPath): number;
 }
 
-/** Where a ManifestWork and a ManifestWorkReplicaSet have what they bring. */
+/** Where a ManifestWork and a ManifestWorkReplicaSet have their manifests. */
 const WORKLOADS: Readonly<Record<string, FieldPath>> = {
   "work.open-cluster-management.io/ManifestWork": ["spec", "workload", "manifests"],
   "work.open-cluster-management.io/ManifestWorkReplicaSet": ["spec", "manifestWorkTemplate", "workload", "manifests"],
 };
 
 export interface ReadManifests {
-  /** Each followed by what it brings to members. */
+  /** Each work is followed by its manifests. */
   manifests: LintManifest[];
-  /** Texts that cannot be read, with the reason. */
+  /** Texts that cannot be parsed, with the reason. */
   unreadable: { file: string; line: number; message: string }[];
-  /** How many documents are no manifests and do not look like any: patches, fixtures, values of charts. */
+  /** The number of documents that are not manifests and do not resemble any: patches, fixtures, chart values. */
   passedOver: number;
 }
 
@@ -74,7 +74,7 @@ export function readLintManifests(sources: readonly Source[]): ReadManifests {
 
 function manifestsIn({ text: whole }: Source, documents: readonly Document[]): LintManifest[] {
   const texts = documentTexts(whole);
-  // Both are in the order of the file, and some texts have no document.
+  // Both are in file order, and some texts have no document.
   let at = 0;
   return documents.flatMap((document) => {
     while ((texts[at + 1]?.firstLine ?? Infinity) <= document.line) at += 1;
@@ -96,7 +96,7 @@ function manifestsIn({ text: whole }: Source, documents: readonly Document[]): L
 
 const IGNORE_COMMENT = /^[ \t]*#[ \t]*flotilla\.dev\/lint-ignore:(.*)$/gm;
 
-/** The documents of a text as kubectl splits it, each with the line of the text that it begins in. */
+/** The documents of a text as kubectl splits it, each with its first line. */
 function documentTexts(text: string): { text: string; firstLine: number }[] {
   let firstLine = 1;
   return text

@@ -6,7 +6,7 @@ import { createLineNumbers } from "./line-numbers.ts";
 import { renderLint } from "./render-lint.ts";
 import { contradictionIn } from "./selectors.ts";
 
-describe("lines of a text:", () => {
+describe("line numbers:", () => {
   const text = [
     "spec:",
     "  items:",
@@ -20,12 +20,15 @@ describe("lines of a text:", () => {
   ].join("\n");
   const lineOf = createLineNumbers(text);
   const cases: Record<string, { path: (string | number)[]; want: number | undefined }> = {
-    "a field is where its key is": { path: ["spec", "items"], want: 2 },
-    "an item is where its first field is": { path: ["spec", "items", 1], want: 5 },
+    "a field has the line of its key": { path: ["spec", "items"], want: 2 },
+    "an item has the line of its first field": { path: ["spec", "items", 1], want: 5 },
     "a field of an item": { path: ["spec", "items", 0, "value"], want: 4 },
-    "a field behind a text of several lines": { path: ["spec", "last"], want: 9 },
-    "what is not there is where its nearest field is": { path: ["spec", "items", 0, "nothing", "deeper"], want: 3 },
-    "what is nowhere is nowhere": { path: ["status"], want: undefined },
+    "a field after a multi-line string": { path: ["spec", "last"], want: 9 },
+    "a missing field has the line of the nearest enclosing field": {
+      path: ["spec", "items", 0, "nothing", "deeper"],
+      want: 3,
+    },
+    "an unknown path has no line": { path: ["status"], want: undefined },
   };
   for (const [behaviour, { path, want }] of Object.entries(cases)) {
     test(behaviour, () => {
@@ -34,21 +37,21 @@ describe("lines of a text:", () => {
   }
 });
 
-describe("the field that a message is about:", () => {
+describe("the field of a message:", () => {
   const cases: Record<string, { message: string; want: (string | number)[] | undefined }> = {
-    "of a refusal": {
+    "a rejected field": {
       message: 'Deployment.apps "web" is invalid: spec.template.spec.containers[0].image: Required value',
       want: ["spec", "template", "spec", "containers", 0, "image"],
     },
-    "of an unknown field": {
+    "an unknown field": {
       message: 'strict decoding error: unknown field "spec.strateggy"',
       want: ["spec", "strateggy"],
     },
-    "of a key in brackets": {
+    "a key in brackets": {
       message: "metadata.annotations[a/b]: Invalid value",
       want: ["metadata", "annotations", "a/b"],
     },
-    "of none": { message: "namespaces not found", want: undefined },
+    "no field": { message: "namespaces not found", want: undefined },
   };
   for (const [behaviour, { message, want }] of Object.entries(cases)) {
     test(behaviour, () => {
@@ -56,40 +59,40 @@ describe("the field that a message is about:", () => {
     });
   }
 
-  test("is not told twice", () => {
+  test("is not repeated in the message", () => {
     expect(withoutField("spec.size: Required value", ["spec", "size"])).toBe("Required value");
     expect(withoutField("in spec.size: Required value", ["spec", "size"])).toBe("in spec.size: Required value");
   });
 });
 
-describe("requirements of labels:", () => {
+describe("label requirements:", () => {
   const expression = (
     key: string,
     operator: string,
     ...values: string[]
   ): { key: string; operator: string; values: string[] } => ({ key, operator, values });
   const cases: Record<string, { selector: object; want: string | undefined }> = {
-    "different keys go together": {
+    "different keys are compatible": {
       selector: { matchLabels: { a: "1" }, matchExpressions: [expression("b", "NotIn", "1")] },
       want: undefined,
     },
-    "a value that is also refused": {
+    "a value that is also excluded": {
       selector: { matchLabels: { a: "1" }, matchExpressions: [expression("a", "NotIn", "1")] },
       want: "a would have to be 1, but not 1",
     },
-    "two values of one key": {
+    "two values for one key": {
       selector: { matchLabels: { a: "1" }, matchExpressions: [expression("a", "In", "2", "3")] },
       want: "a would have to be 1 and 2 or 3",
     },
-    "there and not there": {
+    "Exists and DoesNotExist": {
       selector: { matchExpressions: [expression("a", "Exists"), expression("a", "DoesNotExist")] },
-      want: "a must be there and must not",
+      want: "a must both exist and not exist",
     },
-    "what overlaps goes together": {
+    "overlapping values are compatible": {
       selector: { matchExpressions: [expression("a", "In", "1", "2"), expression("a", "In", "2", "3")] },
       want: undefined,
     },
-    "what is no selector is left to the hub": { selector: { matchExpressions: 7 }, want: undefined },
+    "an invalid selector is left to the hub": { selector: { matchExpressions: 7 }, want: undefined },
   };
   for (const [behaviour, { selector, want }] of Object.entries(cases)) {
     test(behaviour, () => {
@@ -98,13 +101,13 @@ describe("requirements of labels:", () => {
   }
 });
 
-test("only what a manifest has itself is a field of it", () => {
+test("only own keys of a manifest are fields", () => {
   expect(valueAt({ spec: {} }, "spec", "constructor")).toBeUndefined();
   expect(valueAt({ spec: null }, "spec", "a")).toBeUndefined();
   expect(pointerSteps("/metadata/annotations/a~1b~0c")).toEqual(["metadata", "annotations", "a/b~c"]);
 });
 
-test("the text tells the fix of a rule once, fits eighty columns, and passes nothing on that steers a terminal", () => {
+test("the text shows the fix of a rule once, fits eighty columns, and contains no control characters", () => {
   const finding = {
     rule: "policies-tie",
     severity: "warning" as const,
@@ -112,7 +115,7 @@ test("the text tells the fix of a rule once, fits eighty columns, and passes not
     object: "PropagationPolicy shop/web",
     message: "another \u001b[31mone selects it, too",
     why: "",
-    fix: "Give the one that is meant a higher `priority`, or make the selectors disjoint.",
+    fix: "Give the intended policy a higher `priority`, or make the selectors disjoint.",
     doc: "",
   };
 
@@ -141,6 +144,6 @@ test("the text tells the fix of a rule once, fits eighty columns, and passes not
     "a.yaml:9  warning  policies-tie",
     "  PropagationPolicy shop/web: another [31mone selects it, too",
     "",
-    "0 errors, 2 warnings, 1 silenced in 4 manifests in 1 file; 'flotilla lint --list' says why",
+    "0 errors, 2 warnings, 1 silenced in 4 manifests in 1 file; run 'flotilla lint --list' for the reasons",
   ]);
 });

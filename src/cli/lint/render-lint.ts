@@ -1,4 +1,4 @@
-/** What lint found as text. The fix of a rule is told with its first finding. Pure. */
+/** Renders lint findings as text. The fix of a rule is shown with its first finding. Pure. */
 import type { Paint } from "../paint.ts";
 import { wrapWords } from "../text-layout.ts";
 import { MAX_FINDINGS } from "./run-lint.ts";
@@ -41,14 +41,14 @@ const indented = (text: string, width: number): string[] =>
   wrapWords(printable(text), width - 4).map((line, index) => `  ${index === 0 ? "" : "  "}${line}`);
 
 function renderSummary({ errors, warnings, ignored, manifests, files, passedOver }: LintResult, paint: Paint): string {
-  const others = passedOver > 0 ? `; ${counted(passedOver, "document")} of other kinds passed over` : "";
+  const others = passedOver > 0 ? `; ${counted(passedOver, "document")} of other kinds skipped` : "";
   const where = `${counted(manifests, "manifest")} in ${counted(files, "file")}${others}`;
   const silenced = ignored > 0 ? `, ${ignored} silenced` : "";
   if (errors + warnings === 0) return `${paint.green("clean")}: ${where}${silenced}`;
-  return `${counted(errors, "error")}, ${counted(warnings, "warning")}${silenced} in ${where}; 'flotilla lint --list' says why`;
+  return `${counted(errors, "error")}, ${counted(warnings, "warning")}${silenced} in ${where}; run 'flotilla lint --list' for the reasons`;
 }
 
-/** Names and messages come from files: what steers a terminal is left out. */
+/** Names and messages come from files: control characters are removed. */
 const printable = (text: string): string => text.replaceAll(/[\p{Cc}\s]+/gu, " ");
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;

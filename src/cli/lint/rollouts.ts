@@ -1,6 +1,6 @@
 /**
- * What the rules about rollouts ask of a workload: its partition and budgets, its pod template, and who counts them.
- * Pure.
+ * What rollout rules need from a workload: its partition and budgets, its pod template, and whether they count per
+ * fleet or per cluster. Pure.
  */
 import type { Json, JsonObject } from "../../base/index.ts";
 import { numberAt, objectAt, valueAt } from "./fields.ts";
@@ -18,7 +18,7 @@ export const UNITED_DEPLOYMENT = "apps.kruise.io/UnitedDeployment";
 export const REPLICATED = [CLONE_SET, ADVANCED_STATEFUL_SET] as const;
 /** Kinds that have a partition. */
 export const PARTITIONED = [...REPLICATED, ADVANCED_DAEMON_SET, SIDECAR_SET] as const;
-/** Flotilla divides these by what members report, also where a policy does not divide replicas. */
+/** Flotilla divides these by what members report, even if a policy does not divide replicas. */
 const DIVIDED_BY_REPORT = new Set<string>(["DaemonSet", "SidecarSet"]);
 
 export interface Field {
@@ -26,7 +26,7 @@ export interface Field {
   readonly path: FieldPath;
 }
 
-/** A field of the update strategy: newer versions have it below `rollingUpdate`. */
+/** A field of the update strategy; newer versions have it below `rollingUpdate`. */
 export function strategyField({ object }: LintManifest, name: string): Field | undefined {
   for (const path of [
     ["spec", "updateStrategy", "rollingUpdate", name],
@@ -40,15 +40,15 @@ export function strategyField({ object }: LintManifest, name: string): Field | u
 
 export const partitionOf = (manifest: LintManifest): Field | undefined => strategyField(manifest, "partition");
 
-/** Whether a partition keeps any pod back. */
+/** Whether a partition holds any pod back. */
 export const keepsSome = (partition: Field | undefined): boolean =>
   partition !== undefined && partition.value !== 0 && partition.value !== "0%";
 
 export const replicasOf = ({ object }: LintManifest): number => numberAt(object, "spec", "replicas") ?? 1;
 
 /**
- * Each of several members gets the numbers as they are written, and nobody has said that this is meant: neither the
- * policy (`Duplicated`) nor the workload.
+ * Each of several members gets the numbers as written, and neither the policy (`Duplicated`) nor the workload states
+ * that this is intended.
  */
 export function copiedToSeveral(fleet: LintFleet, manifest: LintManifest): Journey | undefined {
   if (countsPerCluster(manifest)) return undefined;
@@ -72,7 +72,7 @@ export function copyText(journey: Journey): string {
   return `${journey.via.title} ${journey.how === "copied" ? "copies" : "divides"} it ${journey.how === "copied" ? "to" : "over"} ${membersText(journey)}`;
 }
 
-/** The pod template of a workload; where it is, too. */
+/** The pod template of a workload, and its path. */
 export function podTemplateOf({ object, kind, group }: LintManifest): { template: JsonObject; path: FieldPath } {
   const paths: readonly FieldPath[] = [
     ...(kind === "UnitedDeployment"

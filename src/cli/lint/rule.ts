@@ -1,37 +1,37 @@
-/** What a lint rule is: it looks at all manifests together and tells what will surprise their author. */
+/** Defines a lint rule: it examines all manifests together and reports what will surprise their author. */
 import type { FieldPath } from "./fields.ts";
 import type { LintFleet } from "./lint-fleet.ts";
 import type { LintManifest } from "./lint-manifest.ts";
 
-/** An error is refused by the hub or cannot work; a warning works, but rarely as it was meant. */
+/** An error is rejected by the hub or cannot work; a warning works, but rarely as intended. */
 export type Severity = "error" | "warning";
 
 export interface LintRule {
   /**
-   * In kebab-case. It is the anchor in docs/reference/lint.md and what `--rule`, `--ignore` and
-   * `flotilla.dev/lint-ignore` name.
+   * In kebab-case. Used as the anchor in docs/reference/lint.md and by `--rule`, `--ignore` and
+   * `flotilla.dev/lint-ignore`.
    */
   readonly id: string;
   readonly severity: Severity;
   /** One line: what is wrong. */
   readonly summary: string;
-  /** What happens then, in sentences. */
+  /** The consequence, in sentences. */
   readonly why: string;
   /** What to write instead. */
   readonly fix: string;
   check(fleet: LintFleet): Iterable<Report>;
 }
 
-/** One place that breaks a rule. */
+/** One violation of a rule. */
 export interface Report {
   readonly manifest: LintManifest;
-  /** Where in the manifest; unset is the whole of it. */
+  /** The field in the manifest; if unset, the whole manifest. */
   readonly path?: FieldPath;
-  /** What is there, in the words of the manifest. */
+  /** What was found, in the manifest's terms. */
   readonly message: string;
-  /** Where it is more exact than the rule's own. */
+  /** Set if more specific than the rule's own. */
   readonly fix?: string;
-  /** Where it differs from the rule's own. */
+  /** Set if different from the rule's own. */
   readonly severity?: Severity;
 }
 

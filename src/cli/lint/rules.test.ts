@@ -31,7 +31,7 @@ async function lint(
 
 describe("each rule", () => {
   for (const { id, severity } of RULES) {
-    test(`${id} finds what its bad fixture has, and nothing in the good one`, async () => {
+    test(`${id} finds the violation in its bad fixture, and none in the good one`, async () => {
       const bad = await lint([fixture(`${id}.bad.yaml`)], [id]);
       const good = await lint([fixture(`${id}.good.yaml`)], [id]);
 
@@ -42,12 +42,12 @@ describe("each rule", () => {
   }
 });
 
-/** Kinds that a hub does not serve until their definition is there. */
+/** Kinds that a hub does not serve without their CRD. */
 const NEEDS_DEFINITION = new Set(["kruise-workload-spread", "kruise-rollout-owner"]);
 
-describe("the good fixtures are good manifests:", () => {
+describe("the good fixtures are valid manifests:", () => {
   for (const { id } of RULES.filter((rule) => !NEEDS_DEFINITION.has(rule.id))) {
-    test(`that of ${id} is refused by nobody`, async () => {
+    test(`that of ${id} is accepted by the hub`, async () => {
       const { findings } = await lint([fixture(`${id}.good.yaml`)], ["refused", "unknown-kind", "unreadable"]);
 
       expect(findings).toEqual([]);
@@ -55,7 +55,7 @@ describe("the good fixtures are good manifests:", () => {
   }
 });
 
-test("a finding says in which line of the file it is, also behind other documents", async () => {
+test("a finding has the line of the file, even after other documents", async () => {
   const { findings } = await lint([fixture("override-path.bad.yaml")], ["override-path"]);
 
   expect(findings.map(({ line, field, message }) => ({ line, field, message }))).toEqual([
@@ -78,7 +78,7 @@ test("a finding says in which line of the file it is, also behind other document
   ]);
 });
 
-test("a finding in what a ManifestWork brings has the line of the work's file", async () => {
+test("a finding inside a ManifestWork has the line of the work's file", async () => {
   const { findings } = await lint([fixture("kruise-partition-count.bad.yaml")], ["kruise-partition-count"]);
 
   expect(findings.map(({ line, object, field }) => ({ line, object, field }))).toEqual([
@@ -87,7 +87,7 @@ test("a finding in what a ManifestWork brings has the line of the work's file", 
   ]);
 });
 
-describe("a manifest silences rules", () => {
+describe("a manifest disables rules", () => {
   const text = fixture("kruise-partition-hold.bad.yaml").text;
   const cases: Record<string, string> = {
     "with an annotation": text.replace(
@@ -95,7 +95,7 @@ describe("a manifest silences rules", () => {
       "namespace: shop, annotations: { flotilla.dev/lint-ignore: 'kruise-surge, kruise-partition-hold' } }",
     ),
     "with a comment in its document": `# flotilla.dev/lint-ignore: kruise-partition-hold\n${text}`,
-    "all of them with a star": `${text}# flotilla.dev/lint-ignore: "*"\n`.replace('"*"', "*"),
+    "all of them with an asterisk": `${text}# flotilla.dev/lint-ignore: "*"\n`.replace('"*"', "*"),
   };
   for (const [behaviour, silenced] of Object.entries(cases)) {
     test(behaviour, async () => {
@@ -115,12 +115,12 @@ describe("a manifest silences rules", () => {
   });
 });
 
-test("a rule that there is not is wrong usage, with the nearest one", () => {
+test("an unknown rule is a usage error, with a suggestion", () => {
   expect(() => chooseRules(["override-paht"], [])).toThrow("did you mean 'override-path'?");
   expect(() => chooseRules([], ["nonsense"])).toThrow("there is no lint rule 'nonsense'");
 });
 
-test("objects of a definition among the files are held against it", async () => {
+test("objects of a CRD among the files are validated against it", async () => {
   const definition = fixture("crd-not-on-members.good.yaml");
   const { findings } = await lint(
     [{ name: "game.yaml", text: definition.text.replace("spec: { size: 3 }", "spec: { size: many }") }],
@@ -130,7 +130,7 @@ test("objects of a definition among the files are held against it", async () => 
   expect(findings).toMatchObject([{ object: "GameFleet shop/eu", field: "spec.size", line: 17 }]);
 });
 
-test("a customization with a field that there is not is refused, and its scripts are told once", async () => {
+test("a customization with an unknown field is rejected, and its scripts are reported once", async () => {
   const { text } = fixture("interpreter-script.bad.yaml");
   const misspelt = text.replace("  target:", "  targets: {}\n  target:");
 
@@ -146,7 +146,7 @@ test("a customization with a field that there is not is refused, and its scripts
   ]);
 });
 
-test("documents that are no manifests are passed over", async () => {
+test("documents that are not manifests are skipped", async () => {
   const { findings, manifests, passedOver } = await lint([
     {
       name: "values.yaml",
@@ -157,7 +157,7 @@ test("documents that are no manifests are passed over", async () => {
   expect({ findings, manifests, passedOver }).toEqual({ findings: [], manifests: 1, passedOver: 2 });
 });
 
-test("hostile manifests are looked at like any other", async () => {
+test("hostile manifests are checked like any other", async () => {
   const hostile = [
     "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: x, annotations: { __proto__: y } }\nspec: { __proto__: { a: 1 }, constructor: 2 }\n",
     "apiVersion: ../../x\nkind: Y\n",

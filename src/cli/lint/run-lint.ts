@@ -1,4 +1,4 @@
-/** Asks the rules about manifests, and puts what they find in the order of the files. */
+/** Runs the rules on manifests, and sorts their findings by file. */
 import { compareText } from "../../base/index.ts";
 import type { HubAnswers } from "./hub-answers.ts";
 import { formatPath } from "./fields.ts";
@@ -12,14 +12,14 @@ export interface Finding {
   severity: Severity;
   file: string;
   line: number;
-  /** `CloneSet shop/web`; empty for a file that is no manifest. */
+  /** `CloneSet shop/web`; empty for a file that is not a manifest. */
   object: string;
   /** `spec.updateStrategy.partition`; unset for the whole manifest. */
   field?: string;
   message: string;
   why: string;
   fix: string;
-  /** Where the rule is described. */
+  /** Where the rule is documented. */
   doc: string;
 }
 
@@ -27,15 +27,15 @@ export interface LintResult {
   findings: Finding[];
   errors: number;
   warnings: number;
-  /** Findings that were silenced in the manifests. */
+  /** Findings that the manifests disabled. */
   ignored: number;
   manifests: number;
   files: number;
-  /** Documents that are no manifests. */
+  /** Documents that are not manifests. */
   passedOver: number;
 }
 
-/** More are counted and not listed: a folder of a thousand manifests with one mistake each is one mistake. */
+/** More are counted and not listed: a folder of a thousand manifests with the same mistake has one mistake. */
 export const MAX_FINDINGS = 1_000;
 
 export interface LintOptions {

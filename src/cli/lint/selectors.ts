@@ -1,4 +1,4 @@
-/** Selectors of policies and of labels, as far as they can be judged without a hub. Pure. */
+/** Evaluates policy and label selectors as far as possible without a hub. Pure. */
 import { parseApiVersion } from "../../api/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
 import { labelSelectorOf, matchesLabels, ApiError } from "../../machinery/index.ts";
@@ -6,14 +6,14 @@ import type { LabelRequirement, LabelSelector } from "../../machinery/index.ts";
 import { labelsAt, objectAt, textAt, valueAt } from "./fields.ts";
 import type { LintManifest } from "./lint-manifest.ts";
 
-/** Where objects are that name no namespace. */
+/** The namespace of objects that set none. */
 export const DEFAULT_NAMESPACE = "default";
 export const namespaceOf = ({ namespace }: LintManifest): string => namespace || DEFAULT_NAMESPACE;
 
-/** How closely a selector names its objects; the closest wins. */
+/** How specifically a selector names its objects; the most specific wins. */
 export type Closeness = 1 | 2 | 3;
 
-/** Whether an item of `resourceSelectors` means an object, and how closely; undefined when it does not. */
+/** Whether an item of `resourceSelectors` matches an object, and how specifically; undefined when it does not. */
 export function selects(selector: JsonObject, policy: LintManifest, object: LintManifest): Closeness | undefined {
   const { group } = parseApiVersion(textAt(selector, "apiVersion"));
   if (group !== object.group || textAt(selector, "kind") !== object.kind) return undefined;
@@ -27,10 +27,10 @@ export function selects(selector: JsonObject, policy: LintManifest, object: Lint
   return labels && matchesLabels(labels, labelsAt(object.object, "metadata", "labels")) ? 2 : undefined;
 }
 
-/** A SidecarSet is in no namespace, and people give it one. */
+/** A SidecarSet is cluster-scoped, but manifests often set a namespace. */
 const isInNoNamespace = ({ group, kind }: LintManifest): boolean => group === "apps.kruise.io" && kind === "SidecarSet";
 
-/** Undefined for what is no selector; the hub says so itself. */
+/** Undefined for an invalid selector; the hub reports it itself. */
 export function readSelector(value: Json | undefined): LabelSelector | undefined {
   try {
     return labelSelectorOf(objectAt(value));
@@ -56,7 +56,7 @@ function contradiction(key: string, requirements: readonly LabelRequirement[]): 
   const needed = requirements.filter(({ operator }) => operator === "=" || operator === "in");
   const isNeeded = needed.length > 0 || requirements.some(({ operator }) => operator === "exists");
   if (isNeeded && requirements.some(({ operator }) => operator === "!exists"))
-    return `${key} must be there and must not`;
+    return `${key} must both exist and not exist`;
   if (needed.length === 0) return undefined;
   const refused = new Set(
     requirements.filter(({ operator }) => operator === "notin" || operator === "!=").flatMap(({ values }) => values),

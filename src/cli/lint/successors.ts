@@ -1,12 +1,9 @@
-/**
- * One object several times among the files of a folder: the steps of a release, in the order in which they would be
- * applied. Pure.
- */
+/** Finds several versions of one object among the files of a folder: the steps of a release, in apply order. Pure. */
 import { dirname } from "node:path";
 import { identityOf } from "./lint-fleet.ts";
 import type { LintManifest } from "./lint-manifest.ts";
 
-/** Each manifest with the one that follows it, and the one after that. */
+/** Each manifest with the next one, and the one after that. */
 export function successorsIn(
   manifests: readonly LintManifest[],
 ): [LintManifest, LintManifest, LintManifest | undefined][] {

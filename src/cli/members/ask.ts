@@ -1,6 +1,6 @@
 /**
- * Requests to the API of one cluster of the fleet, through the hub: with a bound on time and size, and with failures in
- * words.
+ * Requests to the API of one cluster of the fleet, through the hub: with limits on time and size, and with readable
+ * errors.
  */
 import { FlotillaError, isObject } from "../../base/index.ts";
 import type { Clock, JsonObject } from "../../base/index.ts";
@@ -9,20 +9,20 @@ import { ApiError } from "../../machinery/index.ts";
 import type { Status } from "../../machinery/index.ts";
 import type { Place } from "./places.ts";
 
-/** A page of objects; longer ones are asked for with a smaller limit or not at all. */
+/** A page of objects; larger ones need a smaller limit. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
-/** Of an answer that is no Status, only its beginning helps a reader. */
+/** For a response that is not a Status, only its beginning is useful. */
 const MAX_QUOTED_CHARACTERS = 512;
 
 export interface Asking {
   client: Pick<Client, "raw">;
   clock: Clock;
-  /** How long one answer may take. */
+  /** The timeout of one response. */
   patienceMs: number;
   signal: AbortSignal;
 }
 
-/** The answer, which has to be an object. Throws `ApiError` when the cluster refuses. */
+/** The response, which must be an object. Throws `ApiError` when the cluster rejects the request. */
 export async function ask(
   { client, clock, patienceMs, signal }: Asking,
   place: Place,
@@ -40,7 +40,7 @@ export async function ask(
   });
 }
 
-/** Bytes for as long as they come; only the beginning of the answer has a bound on time. */
+/** Streams bytes; only the start of the response has a timeout. */
 export async function open(
   { client, clock, patienceMs, signal }: Asking,
   place: Place,
@@ -54,7 +54,7 @@ export async function open(
       { method: "GET", path: place.prefix + path, cluster: "hub", headers: { accept } },
       AbortSignal.any([signal, stop.signal]),
     );
-    // A pod that waits for a node has written nothing.
+    // A pod that waits for a node has no log.
     if (status !== 200 && status !== 204) throw failureOf(status, await readText(body));
     return body;
   } finally {
@@ -62,7 +62,7 @@ export async function open(
   }
 }
 
-/** Runs with a signal that ends when time is up; what takes longer fails with the reason. */
+/** Runs with a signal that is aborted at the timeout; then fails with the reason. */
 export async function patiently<T>(
   clock: Clock,
   patienceMs: number,
@@ -79,9 +79,9 @@ export async function patiently<T>(
 }
 
 export const tooLate = (patienceMs: number): FlotillaError =>
-  new FlotillaError("NoAnswer", `no answer within ${patienceMs / 1000} s`);
+  new FlotillaError("NoAnswer", `no response within ${patienceMs / 1000} s`);
 
-/** The whole body within a bound. */
+/** The whole body, up to a limit. */
 export async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -91,7 +91,7 @@ export async function readText(body: AsyncIterable<Uint8Array>): Promise<string>
     if (length > MAX_BODY_BYTES)
       throw new FlotillaError(
         "Member",
-        `the answer of the member is longer than ${MAX_BODY_BYTES} bytes; choose fewer objects with names or -l`,
+        `the response of the member is longer than ${MAX_BODY_BYTES} bytes; select fewer objects with names or -l`,
       );
   }
   return Buffer.concat(chunks, length).toString("utf8");
@@ -102,12 +102,12 @@ function objectIn(text: string): JsonObject {
   if (!isObject(value))
     throw new FlotillaError(
       "Member",
-      `the answer is not an object of Kubernetes: ${text.slice(0, MAX_QUOTED_CHARACTERS).trim()}`,
+      `the response is not a Kubernetes object: ${text.slice(0, MAX_QUOTED_CHARACTERS).trim()}`,
     );
   return value;
 }
 
-/** A proxy in between answers in its own words; they become a Status with the same code. */
+/** A proxy in between responds in its own format; it becomes a Status with the same code. */
 export function failureOf(code: number, text: string): ApiError {
   const status = parsed(text);
   if (isObject(status) && typeof status["message"] === "string")

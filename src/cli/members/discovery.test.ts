@@ -35,7 +35,7 @@ const LEGACY: Record<string, JsonObject> = {
   },
 };
 
-test("a server before 1.26 is asked group by group; one whose own server is down hides nothing", async () => {
+test("a server before 1.26 is queried group by group; an unavailable aggregated API hides no other group", async () => {
   const types = await readTypes((path) =>
     path in LEGACY ? Promise.resolve(LEGACY[path] ?? {}) : Promise.reject(unavailable("down")),
   );
@@ -69,7 +69,7 @@ const discovery = (plurals: string[]): JsonObject => ({
 const EMPTY = discovery([]);
 const place = (name: string): Place => ({ name, prefix: "", mode: "push", serves: "same" });
 
-test("a member that would not have a type by what another serves is asked itself: the definition may have come since", async () => {
+test("a member that lacks a type by another's discovery is queried itself: its CRD may be new", async () => {
   const asked: string[] = [];
   const found = createDiscovery(({ name }, path) => {
     if (path === "/api") asked.push(name);
@@ -86,7 +86,7 @@ test("a member that would not have a type by what another serves is asked itself
   expect(asked).toEqual(["member1", "member2"]);
 });
 
-test("a member that could not be asked says nothing about the others, and is asked again", async () => {
+test("a failed discovery does not affect other members, and is retried", async () => {
   let isAway = true;
   const found = createDiscovery(({ name }, path) =>
     name === "member1" && isAway

@@ -1,6 +1,6 @@
 /**
- * Reads which types a cluster serves, in the order in which it prefers them: from one document per root, or group by
- * group on servers before 1.26.
+ * Reads which types a cluster serves, in its order of preference: from one document per root, or group by group on
+ * servers before 1.26.
  */
 import type { JsonObject } from "../../base/index.ts";
 import { ApiError } from "../../machinery/index.ts";
@@ -60,7 +60,7 @@ async function groupByGroup(ask: AskPath, answer: JsonObject): Promise<ServedTyp
   return lists.flat();
 }
 
-/** The version that the server prefers comes first. */
+/** The server's preferred version comes first. */
 function versionsOf({ name, versions, preferredVersion }: JsonObject): (readonly [string, string, string])[] {
   const group = textOf(name);
   const preferred = textOf(objectOf(preferredVersion)["version"]);
@@ -70,7 +70,7 @@ function versionsOf({ name, versions, preferredVersion }: JsonObject): (readonly
   );
 }
 
-/** A group whose own server is down hides nothing of the others. */
+/** An unavailable aggregated API hides no other group. */
 async function askIfServed(ask: AskPath, path: string): Promise<JsonObject> {
   try {
     return await ask(path);
@@ -97,15 +97,15 @@ function legacyTypes(group: string, version: string, { resources }: JsonObject):
 }
 
 export interface Discovery {
-  /** What a word means at a place; empty when it means nothing there. */
+  /** The types that a word matches at a place; empty if none. */
   typesAt(place: Place, word: string): Promise<ServedType[]>;
-  /** All that was read so far, for hints. */
+  /** All types read so far, for suggestions. */
   known(): ServedType[];
 }
 
 /**
- * Discovery of many clusters. Those that serve the same, as far as the hub knows, are asked once; a cluster that would
- * not have a type by that is asked itself, because a definition may have arrived since the hub looked.
+ * Discovery of many clusters. Clusters that serve the same types, as far as the hub knows, are queried once. A cluster
+ * that would lack a type by that is queried itself, because its CRD may be newer than the hub's information.
  */
 export function createDiscovery(ask: (place: Place, path: string, accept?: string) => Promise<JsonObject>): Discovery {
   const shared = new Map<string, Promise<ServedType[]>>();
@@ -121,7 +121,7 @@ export function createDiscovery(ask: (place: Place, path: string, accept?: strin
         return types;
       },
       (error: unknown) => {
-        // Whoever looks again later asks again.
+        // A later lookup queries again.
         own.delete(place.name);
         throw error;
       },
@@ -132,7 +132,7 @@ export function createDiscovery(ask: (place: Place, path: string, accept?: strin
 
   async function typesOf(place: Place): Promise<ServedType[]> {
     if (place.serves === undefined || own.has(place.name)) return readOwn(place);
-    // One that could not be asked says nothing about the others.
+    // A failed query does not affect the other clusters.
     const before = shared.get(place.serves);
     const [known] = before ? await Promise.allSettled([before]) : [];
     if (known?.status === "fulfilled") return known.value;

@@ -1,19 +1,22 @@
-/** Asks many clusters side by side. One that does not answer is told with its reason and holds up nobody. */
+/**
+ * Queries many clusters in parallel. A cluster that does not respond is reported with the reason and does not delay the
+ * others.
+ */
 import { FlotillaError, messageOf } from "../../base/index.ts";
 import { ApiError } from "../../machinery/index.ts";
 import { HUB } from "./places.ts";
 import type { Place } from "./places.ts";
 
-/** So many clusters are asked at the same time. */
+/** The number of clusters queried at the same time. */
 const CONCURRENCY = 16;
 const MAX_REASON_CHARACTERS = 400;
 
 export interface Failure {
   place: Place;
   reason: string;
-  /** It pulls, and the hub has no way to it: nothing that could be mended here. */
+  /** A pull-mode member that the hub cannot reach: nothing to fix here. */
   isOutOfReach?: boolean;
-  /** It should answer, and does not. */
+  /** It should respond, and does not. */
   isAway?: boolean;
 }
 
@@ -23,7 +26,7 @@ export interface Gathered<T> {
   failures: Failure[];
 }
 
-/** Ends early only when the signal is aborted. */
+/** Stops early only when the signal is aborted. */
 export async function askEach<T>(
   places: readonly Place[],
   signal: AbortSignal,
@@ -57,25 +60,26 @@ export async function askEach<T>(
   return gathered;
 }
 
-/** Why a cluster gave no answer, in one line. A member that pulls may be one that the hub has no way to. */
+/** Why a cluster did not respond, in one line. The hub may be unable to reach a pull-mode member. */
 export function reasonOf(place: Place, error: unknown): string {
   const text = messageOf(error).replaceAll(/\s+/g, " ").slice(0, MAX_REASON_CHARACTERS);
   if (isRefusal(error)) return text;
-  if (isOutOfReach(place, error)) return `it pulls, and the hub has no way to it: ${text}; use its own kubeconfig`;
-  // Silence has no words of its own; what the hub last heard may explain it.
+  if (isOutOfReach(place, error))
+    return `it uses pull mode, and the hub cannot reach it: ${text}; use its own kubeconfig`;
+  // A timeout has no message of its own; the last condition on the hub may explain it.
   const isSilent = error instanceof FlotillaError && error.code === "NoAnswer";
-  return isSilent && place.unready !== undefined ? `${text} (the hub says: ${place.unready})` : text;
+  return isSilent && place.unready !== undefined ? `${text} (the hub reports: ${place.unready})` : text;
 }
 
-/** A refusal of its own API server came from the member; everything else came from the way to it. */
+/** A rejection by its API server came from the member; every other error is about the connection to it. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof ApiError && error.status.code >= 400 && error.status.code < 500;
 
 const isOutOfReach = ({ mode }: Place, error: unknown): boolean => mode === "pull" && !isRefusal(error);
 
-/** `member2: no answer within 10 s`, and where to look when it should have answered. */
+/** `member2: no response within 10 s`, and what to run next if it should have responded. */
 export const failureLine = ({ place, reason, isAway = false }: Failure): string =>
   `${place.name}: ${reason}${isAway ? whereToLook(place.name) : ""}`;
 
 export const whereToLook = (cluster: string): string =>
-  cluster === HUB ? "" : `; 'flotilla doctor --clusters ${cluster}' says more`;
+  cluster === HUB ? "" : `; run 'flotilla doctor --clusters ${cluster}' for details`;

@@ -1,4 +1,4 @@
-/** What happened to an object, from the events of the hub and of members. */
+/** Reads the events of an object, from the hub and from members. */
 import type { JsonObject } from "../../base/index.ts";
 import type { Asking } from "./ask.ts";
 import { objectOf, textOf } from "./json-parts.ts";
@@ -8,7 +8,7 @@ import type { ServedType } from "./types.ts";
 
 export interface SeenEvent {
   cluster: string;
-  /** When it was seen last, RFC 3339. */
+  /** When it was last observed, RFC 3339. */
   at: string;
   type: string;
   reason: string;
@@ -28,7 +28,7 @@ const EVENTS: ServedType = {
   categories: [],
   verbs: ["list"],
 };
-/** Of one object on one cluster. */
+/** Per object and cluster. */
 const MAX_EVENTS = 1_000;
 
 export async function readEvents(
@@ -46,7 +46,7 @@ export async function readEvents(
   );
 }
 
-/** The oldest first, and of many the newest. */
+/** Oldest first; of many, only the newest. */
 export function newestEvents(events: readonly SeenEvent[], most: number): SeenEvent[] {
   return events.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at)).slice(-most);
 }

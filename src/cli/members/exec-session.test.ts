@@ -22,11 +22,11 @@ const failed = (code: number): string =>
     details: { causes: [{ reason: "ExitCode", message: String(code) }] },
   });
 
-/** The server's end: what it hears of each channel, and what it says. */
+/** The server's end: what it receives on each channel, and what it sends. */
 class Server extends Duplex {
   readonly heard: [number, string][] = [];
   override _read(): void {
-    // What the server says is pushed.
+    // The server's data is pushed by the test.
   }
   override _write(frame: Buffer, _encoding: BufferEncoding, done: () => void): void {
     const short = (frame[1] ?? 0) & 0x7f;
@@ -78,7 +78,7 @@ const run = (
     new AbortController().signal,
   );
 
-test("output goes where it belongs, and the exit code is that of the command", async () => {
+test("stdout and stderr are kept apart, and the exit code is the command's", async () => {
   const server = new Server();
   const { terminal, said } = terminalOf();
   server.say(1, "");
@@ -91,7 +91,7 @@ test("output goes where it belongs, and the exit code is that of the command", a
   expect(said).toEqual(["out hello", "err oh"]);
 });
 
-test("input is handed on, and its end is told where the protocol can tell it", async () => {
+test("input is passed on, and its end is signalled where the protocol supports it", async () => {
   const server = new Server();
   const { terminal } = terminalOf(["a", "b"]);
   const ended = run(server, terminal, { stdin: true });
@@ -107,7 +107,7 @@ test("input is handed on, and its end is told where the protocol can tell it", a
   ]);
 });
 
-test("a terminal tells its size, hands keys on, and is left as it was", async () => {
+test("a terminal sends its size, passes keys on, and is restored", async () => {
   const server = new Server();
   const { terminal, said } = terminalOf([], { width: 80, height: 24 });
   server.say(3, SUCCESS);
@@ -118,7 +118,7 @@ test("a terminal tells its size, hands keys on, and is left as it was", async ()
   expect(said).toEqual(["keys", "no resize", "no keys"]);
 });
 
-test("a connection that ends before the command does is a failure", async () => {
+test("a connection that closes before the command ends is a failure", async () => {
   const server = new Server();
   server.push(null);
 
@@ -140,24 +140,24 @@ test("pings are answered, and fragments joined", async () => {
   expect(messages).toEqual(["\u0001ab"]);
 });
 
-test("a frame that says it is huge is refused before it comes", async () => {
+test("an oversized frame is rejected before it is read", async () => {
   const server = new Server();
   const web = createWebSocketClient(server, Buffer.from([0x82, 127, 0, 0, 1, 0, 0, 0, 0, 0]));
 
   await expect(web.messages().next()).rejects.toThrow("a message of the server is longer than");
 });
 
-test("frames of every size have the head that they need", () => {
+test("frames of every size have the right header", () => {
   const mask = new Uint8Array(4);
 
   expect([10, 126, 65_536].map((size) => frameOf(2, Buffer.alloc(size), mask).length - size)).toEqual([6, 8, 14]);
 });
 
-test("only who read the request can answer the handshake", () => {
+test("a handshake with a wrong accept key is rejected", () => {
   expect(createHandshake(["v5.channel.k8s.io"]).isAnsweredBy({ "sec-websocket-accept": "x" })).toBe(false);
 });
 
-test("what kept a command from running is told in the words of the member", () => {
+test("a command that could not run is reported with the member's message", () => {
   expect(() =>
     exitCodeOf(JSON.stringify({ status: "Failure", message: "container web does not run", code: 400 })),
   ).toThrow("container web does not run");

@@ -1,6 +1,6 @@
 /**
- * A command in a container over one WebSocket (`v5.channel.k8s.io`, or `v4` on older servers): the first byte of a
- * message says which stream it belongs to, and how the command ended comes last, as a Status.
+ * Runs a command in a container over one WebSocket (`v5.channel.k8s.io`, or `v4` on older servers): the first byte of a
+ * message is its stream, and the last message is a Status with the command's result.
  */
 import { FlotillaError, isObject } from "../../base/index.ts";
 import type { Json } from "../../base/index.ts";
@@ -42,7 +42,7 @@ export async function execute(
     answer.upgraded.socket.destroy();
     throw new FlotillaError(
       "WebSocket",
-      `running a command in pod ${pod.name} on ${pod.place.name}: the answer is no WebSocket; something between here and the hub does not pass them on`,
+      `running a command in pod ${pod.name} on ${pod.place.name}: the response is not a WebSocket; a proxy between here and the hub may not support them`,
     );
   }
   const web = createWebSocketClient(answer.upgraded.socket, answer.upgraded.head);
@@ -59,7 +59,7 @@ function execPath({ pod: { place, namespace, name }, container, command, stdin, 
   query.set("container", container);
   if (stdin) query.set("stdin", "true");
   query.set("stdout", "true");
-  // A terminal has one output.
+  // A terminal has a single output stream.
   if (tty) query.set("tty", "true");
   else query.set("stderr", "true");
   return `${place.prefix}${collectionPath({ group: "", version: "v1", plural: "pods", scope: "Namespaced" }, namespace, name)}/exec?${query.toString()}`;
@@ -84,7 +84,7 @@ export async function runSession(
       if (size) resize(size);
     }
     if (tty && stdin) restore.push(terminal.passKeys());
-    // Ends when the command does; what goes wrong with reading our input ends the command.
+    // Ends with the command; an error while reading our input ends the command.
     const sending = stdin
       ? sendInput(web, terminal, canClose, AbortSignal.any([signal, ended.signal])).catch(() => web.close())
       : undefined;
@@ -116,26 +116,23 @@ async function sendInput(
   if (canClose && !signal.aborted) await web.send(Buffer.from([CHANNEL.close, CHANNEL.stdin]));
 }
 
-/** The exit code; undefined when the connection ended without one. */
+/** The exit code; undefined when the connection closed without one. */
 async function receive(web: WebSocketClient, terminal: Terminal): Promise<number | undefined> {
   for await (const data of web.messages()) {
     const content = data.subarray(1);
     if (data[0] === CHANNEL.stdout && content.length > 0) await terminal.write(content);
     else if (data[0] === CHANNEL.stderr && content.length > 0) await terminal.writeError(content);
-    // Servers say nothing on this channel until the end, but may begin with an empty message.
+    // Servers send nothing on this channel until the end, but may begin with an empty message.
     else if (data[0] === CHANNEL.error && content.length > 0) return exitCodeOf(content.toString());
   }
   return undefined;
 }
 
-/** Throws what kept the command from running. */
+/** Throws the error that kept the command from running. */
 export function exitCodeOf(text: string): number {
   const status = JSON.parse(text) as Json;
   if (!isObject(status))
-    throw new FlotillaError(
-      "WebSocket",
-      `what the server says of the end of the command is no Status: ${text.slice(0, 200)}`,
-    );
+    throw new FlotillaError("WebSocket", `the server's result of the command is not a Status: ${text.slice(0, 200)}`);
   if (status["status"] === "Success") return 0;
   const details =
     isObject(status["details"]) && Array.isArray(status["details"]["causes"])

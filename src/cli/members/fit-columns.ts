@@ -1,16 +1,16 @@
 /**
- * Which columns of a table a terminal has room for. Names are never shortened, because people copy them; what matters
- * least is left out instead. Pure.
+ * Decides which columns of a table fit the terminal. Names are never shortened, because users copy them; the least
+ * important columns are hidden instead. Pure.
  */
 
-/** What an object is, where, and whether it is well. Labels are shown only to whom asks for them. */
+/** An object's identity, location and health. Labels are shown only on request. */
 const KEPT: ReadonlySet<string> = new Set(["CLUSTER", "NAMESPACE", "NAME", "READY", "AGE", "EVENT", "LABELS"]);
-/** Goes after all the others that may. */
+/** Hidden after all other optional columns. */
 const LAST_TO_GO = "STATUS";
 
 /**
- * The places of the columns that stay, in their order: from the right, those that matter least go until the rest fits
- * with one blank between.
+ * The indexes of the visible columns, in order: the least important are hidden from the right until the rest fits with
+ * one space between.
  */
 export function fitColumns(header: readonly string[], rows: readonly (readonly string[])[], room: number): number[] {
   const widths = header.map((title, column) =>
@@ -29,6 +29,6 @@ export function fitColumns(header: readonly string[], rows: readonly (readonly s
   return [...header.keys()].filter((column) => !gone.has(column));
 }
 
-/** `2 columns are not shown; -o wide shows all` */
+/** `2 columns are hidden; -o wide shows all` */
 export const hiddenNote = (count: number): string =>
-  `${count} column${count === 1 ? " is" : "s are"} not shown; -o wide shows all`;
+  `${count} column${count === 1 ? " is" : "s are"} hidden; -o wide shows all`;

@@ -1,4 +1,4 @@
-/** Flags that the commands which look into members share. */
+/** Flags shared by the commands that read members. */
 import { messageOf, UsageError } from "../../base/index.ts";
 import { ApiError, parseDuration, parseFieldSelector, parseLabelSelector } from "../../machinery/index.ts";
 
@@ -8,7 +8,7 @@ export const namespaceFlag = {
     short: "n",
     value: "NS",
     completes: "namespace",
-    description: "the namespace to look in (default: that of the kubeconfig, else default)",
+    description: "the namespace (default: that of the kubeconfig, else default)",
   },
 } as const;
 
@@ -19,11 +19,11 @@ export const patienceFlag = {
     default: 10,
     minimum: 1,
     maximum: 600,
-    description: "how long a member may take to answer",
+    description: "the timeout for a member's response",
   },
 } as const;
 
-/** Throws `UsageError` for a selector that no server could read: each of a hundred members would say the same. */
+/** Throws `UsageError` for an invalid selector: otherwise each of a hundred members would report it. */
 export function checkSelectors({
   labelSelector,
   fieldSelector,
@@ -40,7 +40,7 @@ export function checkSelectors({
       if (text !== undefined) parse(text);
     } catch (error) {
       throw error instanceof ApiError
-        ? new UsageError(`${flag} '${text}' is not a selector: ${messageOf(error)}`)
+        ? new UsageError(`${flag} '${text}' is not a valid selector: ${messageOf(error)}`)
         : error;
     }
   }
@@ -52,6 +52,6 @@ const NANOSECONDS = 1_000_000_000n;
 export function readSeconds(flag: string, text: string): number {
   const duration = parseDuration(/^\d+$/.test(text) ? `${text}s` : text);
   if (!duration || duration.nanos <= 0n)
-    throw new UsageError(`${flag} is a duration such as 90s, 5m or 2h, not '${text}'`);
+    throw new UsageError(`${flag} must be a duration such as 90s, 5m or 2h, not '${text}'`);
   return Math.max(1, Number(duration.nanos / NANOSECONDS));
 }

@@ -1,4 +1,4 @@
-/** Parts of objects whose shape nobody vouches for: what is not of the expected kind counts as empty. Pure. */
+/** Reads parts of unvalidated objects: a value of an unexpected type counts as empty. Pure. */
 import { isObject } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
 
@@ -8,6 +8,6 @@ export const textsOf = (value: Json | undefined): string[] =>
 export const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
 export const objectsOf = (value: Json | undefined): JsonObject[] =>
   Array.isArray(value) ? value.filter(isObject) : [];
-/** Numbers and booleans as they are written; nothing of what has parts. */
+/** Numbers and booleans as written; empty for objects and lists. */
 export const scalarText = (value: Json | undefined): string =>
   value === null || value === undefined || typeof value === "object" ? "" : String(value);

@@ -1,5 +1,6 @@
 /**
- * Templates as `kubectl get -o jsonpath=` takes them: texts, `{.paths}`, `{"\n"}` and `{range .items[*]}…{end}`. Pure.
+ * Templates in the syntax of `kubectl get -o jsonpath=`: text, `{.paths}`, `{"\n"}` and `{range .items[*]}…{end}`.
+ * Pure.
  */
 import { isObject, UsageError } from "../../base/index.ts";
 import { ApiError, compileJsonPath } from "../../machinery/index.ts";
@@ -11,9 +12,9 @@ type Node =
 
 const MAX_DEPTH = 16;
 
-/** Throws `UsageError` for a template that cannot be understood. */
+/** Throws `UsageError` for an invalid template. */
 export function compileTemplate(template: string): (object: unknown) => string {
-  // A path alone is what people mean, though kubectl would print it as it is.
+  // A bare path is accepted, although kubectl would print it literally.
   const nodes = new Reader(template.includes("{") ? template : `{${template}}`).read();
   return (object) => render(nodes, object);
 }
@@ -28,7 +29,7 @@ function render(nodes: readonly Node[], object: unknown): string {
   return text;
 }
 
-/** Texts as they are, and anything with parts as JSON. */
+/** Strings unquoted, objects and lists as JSON. */
 export function valueText(value: unknown): string {
   if (value === null || value === undefined) return "";
   return typeof value === "string" ? value : JSON.stringify(value);
@@ -43,7 +44,7 @@ class Reader {
   }
 
   read(depth = 0): Node[] {
-    if (depth > MAX_DEPTH) throw new UsageError(`the JSON path has more than ${MAX_DEPTH} ranges in each other`);
+    if (depth > MAX_DEPTH) throw new UsageError(`the JSON path has more than ${MAX_DEPTH} nested ranges`);
     const nodes: Node[] = [];
     while (this.#at < this.#template.length) {
       const open = this.#template.indexOf("{", this.#at);
@@ -69,7 +70,7 @@ class Reader {
     return nodes;
   }
 
-  /** What stands between this brace and the one that closes it; braces in quotation marks do not count. */
+  /** The text between this brace and its closing one; braces in quotes do not count. */
   #action(open: number): string {
     let quote = "";
     for (let at = open + 1; at < this.#template.length; at++) {
@@ -82,16 +83,13 @@ class Reader {
       else if (quote === "" && (character === '"' || character === "'")) quote = character;
       else if (character === quote) quote = "";
     }
-    throw new UsageError(`the JSON path has a brace that is not closed: ${this.#template.slice(open)}`);
+    throw new UsageError(`the JSON path has an unclosed brace: ${this.#template.slice(open)}`);
   }
 }
 
 const OF_ITEMS = /^[$@]?\.items\[\*\](.*)$/s;
 
-/**
- * A path within a bound on its values: what is asked of each item of a list has that bound for each of them, because a
- * fleet may have many items.
- */
+/** A path with a limit on its values. In a range the limit applies per item, because a fleet may have many items. */
 export function compilePath(path: string): (object: unknown) => readonly unknown[] {
   const ofItem = OF_ITEMS.exec(path)?.[1];
   try {

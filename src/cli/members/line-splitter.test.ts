@@ -4,7 +4,7 @@ import { createLineSplitter } from "./line-splitter.ts";
 const lines = (splitter: ReturnType<typeof createLineSplitter>, text: string): string[] =>
   splitter.push(Buffer.from(text)).map(String);
 
-test("lines are whole, wherever chunks end", () => {
+test("lines are complete, wherever chunks end", () => {
   const splitter = createLineSplitter(100);
 
   expect(lines(splitter, "a\nb")).toEqual(["a"]);
@@ -13,7 +13,7 @@ test("lines are whole, wherever chunks end", () => {
   expect(splitter.rest()).toEqual([]);
 });
 
-test("a line beyond the bound comes in parts, so that nobody fills the memory", () => {
+test("a line beyond the limit is split, so that memory is bounded", () => {
   const splitter = createLineSplitter(4);
 
   expect(lines(splitter, "abcdef")).toEqual(["abcdef"]);

@@ -1,10 +1,10 @@
-/** Cuts a stream of bytes into lines. A newline byte is never part of a longer UTF-8 character. */
+/** Splits a byte stream into lines. A newline byte is never part of a longer UTF-8 character. */
 const NEWLINE = 0x0a;
 
 export interface LineSplitter {
-  /** The lines that this chunk completes, without their ends. A line beyond the bound is handed on in parts. */
+  /** The lines that this chunk completes, without line ends. A line beyond the limit is returned in parts. */
   push(chunk: Uint8Array): Buffer[];
-  /** What is left when the stream has ended in the middle of a line. */
+  /** The remainder when the stream ended in the middle of a line. */
   rest(): Buffer[];
 }
 

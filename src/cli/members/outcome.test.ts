@@ -39,43 +39,43 @@ const asked = (words: string[], names: string[] = [], areNamed = false) => ({
   known: () => [PODS],
 });
 
-test("a member that gave no answer is one line", () => {
-  expect(problemsOf(gathered({ a: found() }, { b: "no answer within 10 s" }), asked(["pod"]))).toEqual({
-    lines: ["b: no answer within 10 s"],
+test("a member that did not respond is one line", () => {
+  expect(problemsOf(gathered({ a: found() }, { b: "no response within 10 s" }), asked(["pod"]))).toEqual({
+    lines: ["b: no response within 10 s"],
     notes: [],
     missing: [],
   });
 });
 
-test("a member that should have answered comes with where to look", () => {
+test("a member that should have responded comes with the command to run next", () => {
   const { answers } = gathered({ a: found() });
 
   expect(
     problemsOf(
-      { answers, failures: [{ place: place("b"), reason: "no answer within 10 s", isAway: true }] },
+      { answers, failures: [{ place: place("b"), reason: "no response within 10 s", isAway: true }] },
       asked(["pod"]),
     ).lines,
-  ).toEqual(["b: no answer within 10 s; 'flotilla doctor --clusters b' says more"]);
+  ).toEqual(["b: no response within 10 s; run 'flotilla doctor --clusters b' for details"]);
 });
 
 test("a type that only some members serve is no problem, unless they were named", () => {
   const answers = gathered({ a: found(), b: unserved("pod") });
 
   expect(problemsOf(answers, asked(["pod"])).lines).toEqual([]);
-  expect(problemsOf(answers, asked(["pod"], [], true)).lines).toEqual(["b: it does not serve a resource type 'pod'"]);
+  expect(problemsOf(answers, asked(["pod"], [], true)).lines).toEqual(["b: it does not serve the resource type 'pod'"]);
 });
 
-test("a type that nobody serves is wrong usage, with a hint", () => {
+test("a type that no member serves is a usage error, with a suggestion", () => {
   const read = (): unknown => problemsOf(gathered({ a: unserved("podz"), b: unserved("podz") }), asked(["podz"]));
 
   expect(read).toThrow(UsageError);
-  expect(read).toThrow("a, b do not serve a resource type 'podz' (did you mean 'pods'?)");
+  expect(read).toThrow("a, b do not serve the resource type 'podz' (did you mean 'pods'?)");
 });
 
-test("a type that nobody who answered serves is a failure while somebody did not answer", () => {
+test("a type that no responding member serves is a failure while a member did not respond", () => {
   expect(problemsOf(gathered({ a: unserved("podz") }, { b: "away" }), asked(["podz"])).lines).toEqual([
     "b: away",
-    "no cluster that answered serves a resource type 'podz' (did you mean 'pods'?)",
+    "no cluster that responded serves the resource type 'podz' (did you mean 'pods'?)",
   ]);
 });
 
@@ -87,22 +87,22 @@ test("a name is missing when no member has it", () => {
 });
 
 const reasons: Record<string, { where: Place; error: Error; want: string }> = {
-  "a refusal of the member is told as it is": {
+  "a rejection by the member is reported verbatim": {
     where: place("a", { mode: "pull" }),
     error: notFound({ group: "", resource: "pods" }, "x"),
     want: 'pods "x" not found',
   },
-  "a member that pulls may have no way to it": {
+  "a pull-mode member may be unreachable from the hub": {
     where: place("a", { mode: "pull" }),
     error: internalError("no secret"),
-    want: "it pulls, and the hub has no way to it: Internal error occurred: no secret; use its own kubeconfig",
+    want: "it uses pull mode, and the hub cannot reach it: Internal error occurred: no secret; use its own kubeconfig",
   },
-  "what the hub knows of a member that says nothing is told too": {
+  "the hub's condition of a silent member is reported too": {
     where: place("a", { unready: "cluster is not reachable" }),
-    error: new FlotillaError("NoAnswer", "no answer within 10 s"),
-    want: "no answer within 10 s (the hub says: cluster is not reachable)",
+    error: new FlotillaError("NoAnswer", "no response within 10 s"),
+    want: "no response within 10 s (the hub reports: cluster is not reachable)",
   },
-  "what was said is told in one line": {
+  "an error is reported in one line": {
     where: place("a", { unready: "cluster is not reachable" }),
     error: new Error("bad\n  gateway"),
     want: "bad gateway",
@@ -114,7 +114,7 @@ for (const [behaviour, { where, error, want }] of Object.entries(reasons)) {
   });
 }
 
-test("members are asked side by side, within a bound, and answers keep their order", async () => {
+test("members are queried in parallel, up to a limit, and results keep their order", async () => {
   let [running, most] = [0, 0];
   const places = Array.from({ length: 40 }, (_, index) => place(`m${index}`));
 
@@ -134,7 +134,7 @@ test("members are asked side by side, within a bound, and answers keep their ord
   ]);
 });
 
-test("a member that pulls and that the hub has no way to is a note, unless it was asked for by name", () => {
+test("an unreachable pull-mode member is a note, unless it was named", () => {
   const answers = gathered({ a: found() });
   answers.failures.push({ place: place("b", { mode: "pull" }), reason: "it pulls", isOutOfReach: true });
 

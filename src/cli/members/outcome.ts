@@ -1,4 +1,6 @@
-/** What is told beside the objects: clusters that gave no answer, types and names that are nowhere. Pure. */
+/**
+ * Collects the problems beside the objects: clusters that did not respond, types and names that were not found. Pure.
+ */
 import { FlotillaError, UsageError } from "../../base/index.ts";
 import { didYouMean } from "../did-you-mean.ts";
 import { failureLine } from "./each-place.ts";
@@ -18,7 +20,7 @@ export function named(names: readonly string[]): string {
     : `${names.slice(0, MAX_NAMED).join(", ")} and ${names.length - MAX_NAMED} more`;
 }
 
-/** What to say when something was found nowhere: on those that answered, and who did not. */
+/** The message for something that was found nowhere: which clusters responded, and which did not. */
 export function nowhere(
   what: string,
   where: string,
@@ -30,32 +32,32 @@ export function nowhere(
   if (answered.length === 0)
     return new FlotillaError(
       "NoAnswer",
-      `looking for ${what}: no cluster gave an answer; 'flotilla status' shows how they are`,
+      `looking for ${what}: no cluster responded; run 'flotilla status' to check them`,
     );
   return new FlotillaError(
     "NotFound",
-    `there is no ${what}${where} on ${named(answered)}${failed.length > 0 ? `; no answer came from ${named(failed)}` : ""}`,
+    `there is no ${what}${where} on ${named(answered)}${failed.length > 0 ? `; no response from ${named(failed)}` : ""}`,
   );
 }
 
 export interface Asked {
   targets: readonly Target[];
-  /** Clusters were named one by one, so that each of them has to serve what is asked for. */
+  /** Clusters were named explicitly, so each of them must serve the type. */
   areNamed: boolean;
   namespace?: string;
   known(): readonly ServedType[];
 }
 
-/** Lines for standard error. Any of them but the notes means exit code 1. */
+/** Lines for standard error. Any of them except notes means exit code 1. */
 export interface Problems {
   lines: string[];
-  /** What is as it should be and worth knowing: members that pull and that nobody asked for by name. */
+  /** Expected conditions worth knowing: unreachable pull-mode members that were not named. */
   notes: string[];
-  /** Names that are nowhere. */
+  /** Names that were not found. */
   missing: string[];
 }
 
-/** Throws when a type means nothing anywhere. */
+/** Throws when no cluster serves a type. */
 export function problemsOf(
   { answers, failures }: Gathered<PlaceAnswer>,
   { targets, areNamed, namespace, known }: Asked,
@@ -68,11 +70,13 @@ export function problemsOf(
     const isNowhere = without.length === answers.length;
     if (isNowhere && failures.length === 0)
       throw new UsageError(
-        `${named(without)} ${without.length === 1 ? "does" : "do"} not serve a resource type '${word}'${didYouMean(word, knownNames(known()))}; 'kubectl api-resources' lists those of the hub`,
+        `${named(without)} ${without.length === 1 ? "does" : "do"} not serve the resource type '${word}'${didYouMean(word, knownNames(known()))}; run 'kubectl api-resources' to list those of the hub`,
       );
     if (isNowhere)
-      lines.push(`no cluster that answered serves a resource type '${word}'${didYouMean(word, knownNames(known()))}`);
-    else if (areNamed) lines.push(...without.map((name) => `${name}: it does not serve a resource type '${word}'`));
+      lines.push(
+        `no cluster that responded serves the resource type '${word}'${didYouMean(word, knownNames(known()))}`,
+      );
+    else if (areNamed) lines.push(...without.map((name) => `${name}: it does not serve the resource type '${word}'`));
   }
   return {
     lines,
@@ -81,7 +85,7 @@ export function problemsOf(
   };
 }
 
-/** A name that no cluster has which serves the type. */
+/** A name that no cluster serving the type has. */
 function missingOf(
   answers: Gathered<PlaceAnswer>["answers"],
   words: readonly string[],
@@ -94,6 +98,6 @@ function missingOf(
   const isThere = asked.some(({ found }) => found.some(({ missing }) => !missing.includes(name)));
   if (isThere || asked.length === 0) return [];
   return [
-    `there is no ${words.join(" or ")} ${name}${namespace === undefined ? "" : ` in namespace ${namespace}`} on ${named(asked.map(({ place }) => place.name))}`,
+    `${words.join(" or ")} ${name}${namespace === undefined ? "" : ` in namespace ${namespace}`} not found on ${named(asked.map(({ place }) => place.name))}`,
   ];
 }

@@ -1,7 +1,4 @@
-/**
- * The clusters that a command looks into: members, which are reached through the hub's cluster proxy, and the hub
- * itself where that is asked for.
- */
+/** The clusters that a command reads: members, through the hub's cluster proxy, and the hub itself on request. */
 import { Cluster } from "../../api/index.ts";
 import { FlotillaError, UsageError } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -12,16 +9,16 @@ import { didYouMean } from "../did-you-mean.ts";
 
 export interface Place {
   readonly name: string;
-  /** What comes before every path of its API, below the hub's address. */
+  /** The prefix of its API paths, below the hub's address. */
   readonly prefix: string;
   readonly mode: "hub" | "push" | "pull";
-  /** The hub says that it is away, and why. */
+  /** Why the hub reports it as not ready. */
   readonly unready?: string;
-  /** The same for clusters that serve the same types, as far as the hub knows; undefined when it knows nothing. */
+  /** Equal for clusters that serve the same types, as far as the hub knows; undefined when unknown. */
   readonly serves?: string;
 }
 
-/** What the column says of the hub's own objects. */
+/** The CLUSTER of the hub's own objects. */
 export const HUB = "hub";
 const PAGE = 500;
 
@@ -32,7 +29,7 @@ export const clusterFlags = {
     value: "A,B",
     repeated: true,
     completes: "clusters",
-    description: "look into these members only; may be repeated (default: all)",
+    description: "only these members; may be repeated (default: all)",
   },
 } as const;
 
@@ -62,7 +59,7 @@ export function readNames(given: readonly string[]): string[] {
   ];
 }
 
-/** All members in the order of their names, or those that are named. Throws `UsageError` for one that is not there. */
+/** All members sorted by name, or the named ones. Throws `UsageError` for an unknown one. */
 export async function findPlaces(client: Client, names: readonly string[], signal: AbortSignal): Promise<Place[]> {
   const places =
     names.length > 0
@@ -79,14 +76,16 @@ async function findPlace(client: Client, name: string, signal: AbortSignal): Pro
     const cluster = await find(client, Cluster, { cluster: HUB, name }, { signal });
     if (cluster) return placeOf(cluster);
   } catch (error) {
-    // Who may look into a member need not have the right to read what the hub knows of it.
+    // A user who may access a member need not be allowed to read its Cluster on the hub.
     if (isForbidden(error)) return { name, prefix: proxyPath(name), mode: "push" };
     throw error;
   }
   if (name === HUB)
-    throw new UsageError("the hub is no member; 'flotilla get --hub' and 'flotilla describe' show what it has");
+    throw new UsageError(
+      "the hub is not a member; use 'flotilla get --hub' or 'flotilla describe' to show its objects",
+    );
   throw new UsageError(
-    `there is no member '${name}'${didYouMean(name, await knownNames(client, signal))}; 'flotilla status' lists them`,
+    `member '${name}' not found${didYouMean(name, await knownNames(client, signal))}; run 'flotilla status' to list the members`,
   );
 }
 
@@ -97,14 +96,14 @@ async function listClusters(client: Client, signal: AbortSignal): Promise<DeepRe
     if (isForbidden(error))
       throw new FlotillaError(
         "Forbidden",
-        "you may not list the members of the hub; name those that you may look into with --clusters",
+        "you are not allowed to list the members of the hub; name the members that you may access with --clusters",
         { cause: error },
       );
     throw error;
   }
 }
 
-/** For a hint only: who may not list them gets none. */
+/** For a suggestion only: a user who may not list members gets none. */
 async function knownNames(client: Client, signal: AbortSignal): Promise<string[]> {
   try {
     return (await listClusters(client, signal)).map(({ metadata }) => metadata.name);

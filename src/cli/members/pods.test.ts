@@ -20,11 +20,11 @@ const pod = (cluster: string, name: string, more: Partial<FoundPod> = {}): Found
 
 describe("the selector of", () => {
   const cases: Record<string, { object: JsonObject; want: string | undefined }> = {
-    "a workload is that of its spec": {
+    "a workload is its spec.selector": {
       object: { spec: { selector: { matchLabels: { app: "web" } } } },
       want: "app=web",
     },
-    "a workload with expressions has all of them": {
+    "a workload with expressions includes all of them": {
       object: {
         spec: {
           selector: {
@@ -40,15 +40,15 @@ describe("the selector of", () => {
       },
       want: "app=web,tier in (a,b),x notin (c),y,!z",
     },
-    "a Service is a plain set of labels": {
+    "a Service is its plain label map": {
       object: { spec: { selector: { app: "web", tier: "front" } } },
       want: "app=web,tier=front",
     },
-    "what tells it in its status is that": {
+    "an object with a status.selector is that one": {
       object: { spec: {}, status: { labelSelector: "app=web" } },
       want: "app=web",
     },
-    "what has none is not known": { object: { spec: { selector: {} } }, want: undefined },
+    "an object without one is undefined": { object: { spec: { selector: {} } }, want: undefined },
   };
   for (const [behaviour, { object, want }] of Object.entries(cases)) {
     test(behaviour, () => {
@@ -61,24 +61,24 @@ describe("logs", () => {
   const two = pod("member1", "a", { containers: ["web", "proxy"], initContainers: ["init"] });
   const one = pod("member2", "b");
 
-  test("are of the default container of each pod", () => {
+  test("are from the default container of each pod", () => {
     expect(
       sourcesOf([two, one], { allContainers: false }).map((source) => prefixOf(source, { allContainers: false })),
     ).toEqual(["[member1/a] ", "[member2/b] "]);
   });
 
-  test("of all containers say which", () => {
+  test("of all containers name the container", () => {
     expect(
       sourcesOf([two, one], { allContainers: true }).map((source) => prefixOf(source, { allContainers: true })),
     ).toEqual(["[member1/a/init] ", "[member1/a/web] ", "[member1/a/proxy] ", "[member2/b/web] "]);
   });
 
-  test("of one container are those of the pods that have it", () => {
+  test("of a named container are from the pods that have it", () => {
     expect(
       sourcesOf([two, one], { container: "proxy", allContainers: false }).map(({ pod: { name } }) => name),
     ).toEqual(["a"]);
     expect(() => sourcesOf([two, one], { container: "nope", allContainers: false })).toThrow(
-      "no pod has a container 'nope'; there are init, web, proxy",
+      "no pod has a container 'nope'; available: init, web, proxy",
     );
   });
 });
@@ -87,7 +87,7 @@ describe("the pod that a command runs in", () => {
   const question = { named: "deployment/web", namespace: "shop" };
   const places = ["member1", "member2"].map(place);
 
-  test("is the first that runs, where one member has them", () => {
+  test("is the first running one, if a single member has them", () => {
     expect(
       choosePod(
         { pods: [pod("member1", "a", { isRunning: false }), pod("member1", "b")], failures: [] },
@@ -97,17 +97,17 @@ describe("the pod that a command runs in", () => {
     ).toBe("b");
   });
 
-  test("has to be chosen where several members have them", () => {
+  test("has to be selected if several members have them", () => {
     expect(() =>
       choosePod({ pods: [pod("member1", "a"), pod("member2", "b")], failures: [] }, question, places),
-    ).toThrow("deployment/web is on member1, member2; choose one with --clusters");
+    ).toThrow("deployment/web is on member1, member2; select one with --clusters");
   });
 
-  test("is told to be missing with who was asked, and who gave no answer", () => {
+  test("is reported as missing with the members that responded and those that did not", () => {
     const failures = [{ place: place("member2"), reason: "away" }];
 
     expect(() => choosePod({ pods: [], failures }, question, places)).toThrow(
-      "there is no pod of deployment/web in namespace shop on member1; no answer came from member2",
+      "there is no pod of deployment/web in namespace shop on member1; no response from member2",
     );
     expect(() =>
       choosePod({ pods: [], failures: places.map((each) => ({ place: each, reason: "away" })) }, question, places),

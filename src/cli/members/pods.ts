@@ -1,6 +1,4 @@
-/**
- * Finds the pods that a command line means: by name, by labels, or those of a workload, on all members that have them.
- */
+/** Finds the pods of a command line: by name, by labels, or those of a workload, on all members that have them. */
 import { isObject, UsageError } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
 import { didYouMean } from "../did-you-mean.ts";
@@ -21,13 +19,13 @@ export interface FoundPod {
   name: string;
   containers: readonly string[];
   initContainers: readonly string[];
-  /** The one that is meant when none is named. */
+  /** The container used when none is named. */
   defaultContainer: string;
   isRunning: boolean;
 }
 
 export interface FoundPods {
-  /** By cluster, then by name. */
+  /** Sorted by cluster, then by name. */
   pods: FoundPod[];
   failures: Failure[];
 }
@@ -50,11 +48,11 @@ const PODS: ServedType = {
   categories: ["all"],
   verbs: ["get", "list"],
 };
-/** Beyond this nobody means all of them. */
+/** More pods are never intended. */
 const MAX_PODS = 10_000;
 const DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container";
 
-/** Throws `UsageError` when nothing of the kind is anywhere, unless a member gave no answer. */
+/** Throws `UsageError` when nothing is found, unless a member did not respond. */
 export async function findPods(
   asking: Asking,
   discovery: Discovery,
@@ -74,7 +72,7 @@ export async function findPods(
   const word = selection.named?.split("/")[0] ?? "";
   if (unserved.size > 0 && unserved.size === places.length)
     throw new UsageError(
-      `${named([...unserved])} ${unserved.size === 1 ? "does" : "do"} not serve a resource type '${word}'${didYouMean(word, knownNames(discovery.known()))}`,
+      `${named([...unserved])} ${unserved.size === 1 ? "does" : "do"} not serve the resource type '${word}'${didYouMean(word, knownNames(discovery.known()))}`,
     );
   const pods = answers
     .flatMap(({ place, answer }) => answer.map((pod) => foundPod(place, pod)))
@@ -110,12 +108,15 @@ async function podsOf(
   if (!owner || (type.group === "" && type.kind === "Pod")) return owner ? [owner] : [];
   const selector = selectorOf(owner);
   if (selector !== undefined) return podsBy(asking, place, namespace, selector);
-  // Without a selector of its own, its pods say whose they are.
+  // Without a selector, its pods are found by their owner reference.
   const uid = textOf(objectOf(owner["metadata"])["uid"]);
   return (await podsBy(asking, place, namespace, undefined)).filter((pod) => ownersOf(pod).includes(uid));
 }
 
-/** The selector of a workload, a Service or what else selects pods, as a query has it; undefined when it has none. */
+/**
+ * The selector of a workload, a Service or another object that selects pods, as a query parameter; undefined if it has
+ * none.
+ */
 export function selectorOf({ spec, status }: JsonObject): string | undefined {
   const selector = objectOf(spec)["selector"];
   if (typeof selector === "string" && selector !== "") return selector;

@@ -13,22 +13,22 @@ const LIST = {
 
 describe("a JSON path template", () => {
   const cases: Record<string, { template: string; want: string }> = {
-    "values of a path stand with blanks between": { template: "{.items[*].metadata.name}", want: "a b" },
-    "texts are printed as they are": { template: "names: {.items[*].metadata.name}!", want: "names: a b!" },
-    "escapes in quotation marks are characters": { template: '{.kind}{"\\t"}{.kind}{"\\n"}', want: "List\tList\n" },
-    "a range is printed for each": {
+    "values of a path are separated by spaces": { template: "{.items[*].metadata.name}", want: "a b" },
+    "text is printed literally": { template: "names: {.items[*].metadata.name}!", want: "names: a b!" },
+    "escapes in quotes are characters": { template: '{.kind}{"\\t"}{.kind}{"\\n"}', want: "List\tList\n" },
+    "a range is printed for each item": {
       template: '{range .items[*]}{.metadata.name}={.spec.replicas}{"\\n"}{end}',
       want: "a=2\nb=\n",
     },
-    "ranges may be in each other": {
+    "ranges may be nested": {
       template: "{range .items[*]}{range .spec.images[*]}<{@}>{end}{end}",
       want: "<i><j>",
     },
-    "what has parts is JSON": { template: "{.items[0].spec.images}", want: '["i","j"]' },
-    "a brace in quotation marks is text": { template: '{"}"}{.kind}', want: "}List" },
+    "objects and lists are JSON": { template: "{.items[0].spec.images}", want: '["i","j"]' },
+    "a brace in quotes is text": { template: '{"}"}{.kind}', want: "}List" },
     "a path without braces is a path": { template: ".items[1].spec.ready", want: "true" },
     "a key with dots is written with backslashes": { template: "{.items[0].metadata.labels.app\\.io/x}", want: "1" },
-    "what is not there is nothing": { template: "{.items[9].metadata.name}", want: "" },
+    "a missing value is empty": { template: "{.items[9].metadata.name}", want: "" },
   };
   for (const [behaviour, { template, want }] of Object.entries(cases)) {
     test(behaviour, () => {
@@ -38,7 +38,7 @@ describe("a JSON path template", () => {
     });
   }
 
-  test("has all items of a large fleet", () => {
+  test("prints all items of a large fleet", () => {
     const format = readPrintFormat("jsonpath={.items[*].n}") as Extract<PrintFormat, { as: "jsonpath" }>;
 
     const text = format.render({ items: Array.from({ length: 20_000 }, (_, n) => ({ n })) });
@@ -47,14 +47,14 @@ describe("a JSON path template", () => {
   });
 
   for (const template of ["{.a", "{end}", "{range .a}x", "{.a[}", "{range .a}".repeat(40)]) {
-    test(`${template.slice(0, 12)} is wrong usage`, () => {
+    test(`${template.slice(0, 12)} is a usage error`, () => {
       expect(() => readPrintFormat(`jsonpath=${template}`)).toThrow(UsageError);
     });
   }
 });
 
 describe("custom columns", () => {
-  test("are a header and a path each, with or without the first dot", () => {
+  test("are a header and a path each, with or without the leading dot", () => {
     const { columns } = readPrintFormat(
       "custom-columns=NAME:.metadata.name,N:spec.replicas,FIRST:{.spec.images[0,1]}",
     ) as Extract<PrintFormat, { as: "columns" }>;
@@ -66,13 +66,13 @@ describe("custom columns", () => {
     ]);
   });
 
-  test("without a path are wrong usage", () => {
+  test("without a path are a usage error", () => {
     expect(() => readPrintFormat("custom-columns=NAME")).toThrow("'NAME' is no column");
   });
 });
 
-test("a format that is not known is wrong usage", () => {
+test("an unknown format is a usage error", () => {
   expect(() => readPrintFormat("go-template={{.}}")).toThrow(
-    "-o is one of table, wide, json, yaml, name, jsonpath=…, custom-columns=…, not 'go-template={{.}}'",
+    "-o must be one of table, wide, json, yaml, name, jsonpath=…, custom-columns=…, not 'go-template={{.}}'",
   );
 });

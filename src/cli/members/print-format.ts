@@ -1,10 +1,10 @@
-/** What `-o` of `flotilla get` asks for. Pure. */
+/** Parses `-o` of `flotilla get`. Pure. */
 import { UsageError } from "../../base/index.ts";
 import { compilePath, compileTemplate, valueText } from "./json-path-template.ts";
 
 export interface CustomColumn {
   header: string;
-  /** One cell; `<none>` where there is nothing. */
+  /** One cell; `<none>` for a missing value. */
   cell(object: unknown): string;
 }
 
@@ -18,13 +18,13 @@ export const PRINT_FORMATS = "table|wide|json|yaml|name|jsonpath=…|custom-colu
 const TEMPLATE = "jsonpath=";
 const COLUMNS = "custom-columns=";
 
-/** Throws `UsageError` for what it does not know. */
+/** Throws `UsageError` for an unknown format. */
 export function readPrintFormat(text: string): PrintFormat {
   if (text === "table" || text === "wide") return { as: "table", isWide: text === "wide" };
   if (text === "json" || text === "yaml" || text === "name") return { as: text };
   if (text.startsWith(TEMPLATE)) return { as: "jsonpath", render: compileTemplate(text.slice(TEMPLATE.length)) };
   if (text.startsWith(COLUMNS)) return { as: "columns", columns: readColumns(text.slice(COLUMNS.length)) };
-  throw new UsageError(`-o is one of ${PRINT_FORMATS.replaceAll("|", ", ")}, not '${text}'`);
+  throw new UsageError(`-o must be one of ${PRINT_FORMATS.replaceAll("|", ", ")}, not '${text}'`);
 }
 
 /** `NAME:.metadata.name,IMAGE:.spec.containers[*].image`; a path may have commas in brackets. */
@@ -34,7 +34,7 @@ function readColumns(text: string): CustomColumn[] {
     const colon = part.indexOf(":");
     const [header, path] = [part.slice(0, Math.max(colon, 0)), part.slice(colon + 1)];
     if (header === "" || path === "")
-      throw new UsageError(`'${part}' is no column: write HEADER:.path, with commas between columns`);
+      throw new UsageError(`'${part}' is not a column: use HEADER:.path, separated by commas`);
     const follow = compilePath(asPath(path));
     return {
       header,

@@ -1,4 +1,4 @@
-/** Prints what `flotilla get` read, in the form that was asked for. */
+/** Prints the objects that `flotilla get` read, in the requested format. */
 import type { JsonObject } from "../../base/index.ts";
 import type { Output } from "../output.ts";
 import type { Gathered } from "./each-place.ts";
@@ -20,19 +20,19 @@ export interface PrintOptions {
   showLabels: boolean;
   noHeaders: boolean;
   /**
-   * One object was asked for by its name on one member: then it is printed itself, as kubectl does, and no list of one.
+   * A single object was requested by name on one member: it is printed itself, as kubectl does, not as a list of one.
    */
   isOne: boolean;
   nowMs: number;
 }
 
-/** What all clusters have of one type. */
+/** The objects of one type on all clusters. */
 interface Section {
   type: ServedType;
   of: { place: Place; answered: PlaceAnswer["found"][number] }[];
 }
 
-/** How many objects there were. */
+/** The number of objects. */
 export async function printGathered(
   gathered: Gathered<PlaceAnswer>,
   options: PrintOptions,
@@ -64,14 +64,14 @@ export async function printGathered(
     options.isOne && objects[0] ? marked(objects[0].object, objects[0].cluster) : listOf(objects);
   if (format.as === "columns") output.say(renderColumns(objects, format, options.noHeaders, output.width));
   else if (format.as === "name") for (const object of objects) output.say(nameLine(object));
-  // An object that is not there is no empty list.
+  // A missing object is not an empty list.
   else if (options.isOne && objects.length === 0) return 0;
   else if (format.as === "jsonpath") await terminal.write(format.render(value()));
   else output.result(value(), () => "");
   return objects.length;
 }
 
-/** By type, in the order in which types were asked for and found; then by cluster. */
+/** By type, in the requested order; then by cluster. */
 function sectionsOf({ answers }: Gathered<PlaceAnswer>): Section[] {
   const sections = new Map<string, Section>();
   for (const { place, answer } of answers) {

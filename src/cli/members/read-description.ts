@@ -1,4 +1,4 @@
-/** Reads what the fleet has of one object: on the hub, its binding, on members, and what happened to it. */
+/** Reads one object across the fleet: on the hub, its binding, on members, and its events. */
 import { bindingName, ClusterResourceBinding, ResourceBinding } from "../../api/index.ts";
 import type { Kind } from "../../api/index.ts";
 import { FlotillaError, UsageError } from "../../base/index.ts";
@@ -23,15 +23,15 @@ import type { ServedType } from "./types.ts";
 
 export interface Description {
   resource: { apiVersion: string; kind: string; namespace?: string; name: string };
-  /** Unset when the hub has no such object, or was not asked. */
+  /** Unset when the hub does not have the object, or was not queried. */
   hub?: JsonObject;
   binding?: DescribedBinding;
   members: { cluster: string; object: JsonObject }[];
-  /** Members that answered and do not have it. */
+  /** Members that responded and do not have it. */
   without: string[];
-  /** The oldest first. */
+  /** Oldest first. */
   events: SeenEvent[];
-  /** Members that gave no answer. */
+  /** Members that did not respond. */
   failures: { cluster: string; reason: string }[];
 }
 
@@ -41,7 +41,7 @@ export interface DescribedBinding {
   clusters: { cluster: string; replicas?: number; applied?: boolean; health?: string; message?: string }[];
 }
 
-/** Of the whole fleet; who wants more looks at one member. */
+/** For the whole fleet; describing one member shows more. */
 const MAX_EVENTS = 30;
 const MAX_FAILURES = 3;
 
@@ -49,7 +49,7 @@ export interface DescribeQuestion {
   word: string;
   name: string;
   namespace: string;
-  /** Look into these members only, and not at the hub. */
+  /** Read only these members, and not the hub. */
   clusters: readonly string[];
 }
 
@@ -75,7 +75,7 @@ export async function readDescription(
   if (answers.length === 0)
     throw new FlotillaError(
       "NoAnswer",
-      `no cluster gave an answer: ${failures.map(failureLine).slice(0, MAX_FAILURES).join("; ")}`,
+      `no cluster responded: ${failures.map(failureLine).slice(0, MAX_FAILURES).join("; ")}`,
     );
   if (!type)
     throw unknownType(
@@ -144,7 +144,7 @@ async function readCopy(
   };
 }
 
-/** Who may not read events sees everything else. */
+/** A user who may not read events still gets everything else. */
 async function eventsOf(
   asking: Asking,
   place: Place,
@@ -207,9 +207,9 @@ function unknownType(
   if (failures.length > 0)
     return new FlotillaError(
       "NotFound",
-      `no cluster that answered serves a resource type '${word}'${hint}; no answer came from ${named(failures.map(({ place }) => place.name))}: ${failures[0]?.reason ?? ""}`,
+      `no cluster that responded serves the resource type '${word}'${hint}; no response from ${named(failures.map(({ place }) => place.name))}: ${failures[0]?.reason ?? ""}`,
     );
   return new UsageError(
-    `${named(answered)} ${answered.length === 1 ? "does" : "do"} not serve a resource type '${word}'${hint}`,
+    `${named(answered)} ${answered.length === 1 ? "does" : "do"} not serve the resource type '${word}'${hint}`,
   );
 }

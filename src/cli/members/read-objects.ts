@@ -1,4 +1,4 @@
-/** Reads the objects that a command line names on many clusters: page by page, side by side, within a bound. */
+/** Reads the requested objects on many clusters: page by page, in parallel, up to a limit. */
 import type { JsonObject } from "../../base/index.ts";
 import { queryText, resourcePath } from "../../client/index.ts";
 import { ApiError, isNotFound } from "../../machinery/index.ts";
@@ -12,40 +12,40 @@ import type { Place } from "./places.ts";
 import type { Target } from "./targets.ts";
 import type { ServedType } from "./types.ts";
 
-/** As kubectl asks for. */
+/** kubectl's page size. */
 const PAGE = 500;
-/** Of all clusters together: more is not read by people, and has to be chosen from. */
+/** For all clusters together: users must narrow down larger results. */
 export const MAX_OBJECTS = 100_000;
 
 export interface Selection {
   targets: readonly Target[];
-  /** Unset is all namespaces. */
+  /** Unset means all namespaces. */
   namespace?: string;
   labelSelector?: string;
   fieldSelector?: string;
-  /** What the answers should be. */
+  /** The Accept header. */
   accept: string;
 }
 
-/** What one cluster has of one type. */
+/** The objects of one type on one cluster. */
 export interface Answered {
   type: ServedType;
   /** Tables, lists or objects, as the server sent them. */
   pages: JsonObject[];
-  /** Where the list is; a watch goes on from there. */
+  /** The resourceVersion of the list, where a watch starts. */
   resourceVersion: string;
-  /** Names that are not there. */
+  /** Names that were not found. */
   missing: string[];
 }
 
 export interface PlaceAnswer {
-  /** With the word that asked for it. */
+  /** With the word that requested it. */
   found: (Answered & { word: string })[];
-  /** Words that mean nothing there. */
+  /** Words that match no type there. */
   unserved: string[];
 }
 
-/** Counts what was read, and says when it is enough. */
+/** Counts the objects read, up to a limit. */
 export interface Room {
   left: number;
 }
@@ -64,7 +64,7 @@ export async function readObjects(
         const types = await discovery.typesAt(place, word);
         if (types.length === 0) answer.unserved.push(word);
         for (const type of types) {
-          // `all` and `deploy` may mean the same type; it is shown once.
+          // `all` and `deploy` may match the same type; it is shown once.
           if (names.length === 0 && answer.found.some((other) => other.type === type && other.missing.length === 0))
             continue;
           answer.found.push({
@@ -80,7 +80,7 @@ export async function readObjects(
   });
 }
 
-/** The path of a type's collection: in a namespace, where it has one and one is given. */
+/** The path of a type's collection: within a namespace, if the type is namespaced and one is given. */
 export function collectionPath(
   { group, version, plural, scope }: Pick<ServedType, "group" | "version" | "plural" | "scope">,
   namespace: string | undefined,
@@ -144,7 +144,7 @@ async function readNamed(
   return answered;
 }
 
-/** Undefined when it is not there. */
+/** Undefined when it does not exist. */
 export async function readOneObject(
   asking: Asking,
   place: Place,
@@ -163,7 +163,7 @@ export async function readOneObject(
 
 const isAbsent = (error: unknown): boolean => error instanceof ApiError && error.status.code === 404;
 
-/** The objects of lists and single answers, each with what it is: the items of a list do not repeat that. */
+/** The objects of lists and single responses, each with apiVersion and kind, which list items lack. */
 export function objectsIn({ type, pages }: Answered): JsonObject[] {
   const identity = { apiVersion: type.group ? `${type.group}/${type.version}` : type.version, kind: type.kind };
   return pages.flatMap((page) =>

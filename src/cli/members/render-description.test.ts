@@ -63,10 +63,10 @@ const DESCRIPTION: Description = {
       count: 3,
     },
   ],
-  failures: [{ cluster: "member3", reason: "no answer within 10 s" }],
+  failures: [{ cluster: "member3", reason: "no response within 10 s" }],
 };
 
-test("one object is told over the fleet, and copies do not repeat what the hub's has", () => {
+test("one object is described across the fleet, and copies omit what the hub's object has", () => {
   expect(renderDescription(DESCRIPTION, { nowMs: NOW_MS, width: 80 })).toBe(`Deployment shop/web (apps/v1)
 
 HUB
@@ -95,10 +95,10 @@ EVENTS
     no room
 
 NO ANSWER
-  member3: no answer within 10 s`);
+  member3: no response within 10 s`);
 });
 
-test("what Secrets hold is not shown, and what a member writes cannot steer a terminal", () => {
+test("Secret values are not shown, and control characters from members are removed", () => {
   const secret = {
     kind: "Secret",
     metadata: { name: "s", creationTimestamp: "2026-01-01T00:00:00Z", labels: { a: "\u001b[31m" } },
@@ -116,7 +116,7 @@ test("what Secrets hold is not shown, and what a member writes cannot steer a te
   expect(text).toContain("a=?[31m");
 });
 
-test("a pod tells how its containers are", () => {
+test("a pod shows the state of its containers", () => {
   const pod: JsonObject = {
     kind: "Pod",
     metadata: {},
@@ -140,7 +140,7 @@ test("a pod tells how its containers are", () => {
   ]);
 });
 
-test("an object with a thousand values is told in a few lines", () => {
+test("an object with a thousand values is summarized in a few lines", () => {
   const spec = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`key${index}`, "x".repeat(1000)]));
 
   const { spec: lines } = summariseObject({ kind: "Thing", metadata: {}, spec }, 0);
@@ -152,7 +152,7 @@ test("an object with a thousand values is told in a few lines", () => {
   ]);
 });
 
-test("of many events the newest are told, the newest last", () => {
+test("of many events only the newest are shown, newest last", () => {
   const event = (second: number) => ({
     cluster: "a",
     at: `2026-01-01T00:00:0${second}Z`,

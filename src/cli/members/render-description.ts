@@ -1,4 +1,4 @@
-/** One object over the fleet, as text. Pure. */
+/** Renders one object across the fleet as text. Pure. */
 import type { JsonObject } from "../../base/index.ts";
 import { formatAge } from "../../machinery/index.ts";
 import { renderTable } from "../table.ts";
@@ -9,11 +9,11 @@ import { harmless } from "./table.ts";
 
 export interface DescriptionPage {
   nowMs: number;
-  /** Columns of the terminal; unset leaves lines as long as they are. */
+  /** Columns of the terminal; if unset, lines are not wrapped. */
   width: number | undefined;
 }
 
-/** More members are counted. */
+/** Further members are counted. */
 const MAX_MEMBERS = 10;
 const INDENT = "  ";
 const LABEL_WIDTH = 13;
@@ -28,7 +28,7 @@ export function renderDescription(description: Description, page: DescriptionPag
     ...(binding ? [renderBinding(binding, page)] : []),
     ...shown.map(({ cluster, object }) => [`MEMBER ${cluster}`, ...renderObject(object, page, hub)]),
     ...(members.length > shown.length
-      ? [[`and ${members.length - shown.length} more members; --clusters shows one of them`]]
+      ? [[`and ${members.length - shown.length} more members; use --clusters to show one of them`]]
       : []),
     ...(without.length > 0 && members.length > 0
       ? [
@@ -47,7 +47,7 @@ export function renderDescription(description: Description, page: DescriptionPag
     .join("\n\n");
 }
 
-/** Of a copy, what it shares with the hub's object is not repeated. */
+/** For a copy, fields equal to the hub's object are omitted. */
 function renderObject(object: JsonObject, page: DescriptionPage, hub?: JsonObject): string[] {
   const { created, generation, owner, deleting, finalizers, status, conditions, ...rest } = summariseObject(
     object,
@@ -60,7 +60,7 @@ function renderObject(object: JsonObject, page: DescriptionPage, hub?: JsonObjec
   return [
     ...field("created", [`${created}${generation === undefined ? "" : `, generation ${generation}`}`]),
     ...(deleting
-      ? field("deleting", [finalizers.length > 0 ? `waits for ${finalizers.join(", ")}` : "on its way out"])
+      ? field("deleting", [finalizers.length > 0 ? `waits for ${finalizers.join(", ")}` : "in progress"])
       : []),
     ...(owner === undefined ? [] : field("owned by", [owner])),
     ...field("labels", labels),
@@ -99,11 +99,11 @@ function renderBinding({ name, conditions, clusters }: DescribedBinding, page: D
           3,
           page.width === undefined ? undefined : page.width - INDENT.length,
         ).split("\n")
-      : ["not scheduled; 'flotilla why' says why"]),
+      : ["not scheduled; run 'flotilla why' for the reason"]),
   ];
 }
 
-/** The newest last, each with its message below. */
+/** Newest last, each with its message below. */
 function renderEvents({ events }: Description, page: DescriptionPage): string[] {
   if (events.length === 0) return ["EVENTS", "none"];
   return [
@@ -115,7 +115,7 @@ function renderEvents({ events }: Description, page: DescriptionPage): string[] 
   ];
 }
 
-/** The words of others in lines of their own, further in. */
+/** Wraps foreign messages into indented lines. */
 function wrapped(text: string, { width }: DescriptionPage, by = 0): string[] {
   const start = " ".repeat(by);
   const flat = text.replaceAll(/\s+/g, " ").trim();

@@ -1,4 +1,4 @@
-/** Objects of many clusters as text: a section for each type, with a CLUSTER column. Pure. */
+/** Renders objects of many clusters as text: a section for each type, with a CLUSTER column. Pure. */
 import type { JsonObject } from "../../base/index.ts";
 import { fitColumns } from "./fit-columns.ts";
 import { objectOf } from "./json-parts.ts";
@@ -8,7 +8,7 @@ import type { Table, TableColumn, TableRow } from "./table.ts";
 import { titleOf } from "./types.ts";
 import type { ServedType } from "./types.ts";
 
-/** What one cluster has of one type. */
+/** The objects of one type on one cluster. */
 export interface PlaceTable extends Table {
   cluster: string;
 }
@@ -20,18 +20,18 @@ export interface TypeSection {
 
 export interface TableStyle {
   isWide: boolean;
-  /** The objects are of several namespaces. */
+  /** The objects are from several namespaces. */
   withNamespace: boolean;
-  /** Several types are shown, so names say theirs. */
+  /** Several types are shown, so names include theirs. */
   withType: boolean;
   showLabels: boolean;
   noHeaders: boolean;
 }
 
-/** Karmada's word for the cluster that an object was read from. */
+/** Karmada's annotation for the cluster that an object was read from. */
 export const CLUSTER_ANNOTATION = "resource.karmada.io/cached-from-cluster";
 
-/** Sections with rows, with an empty line between them, and how many columns a terminal has no room for. */
+/** The non-empty sections, separated by empty lines, and the number of columns that do not fit the terminal. */
 export function renderSections(
   sections: readonly TypeSection[],
   style: TableStyle,
@@ -104,7 +104,7 @@ export function rowCells({
   ];
 }
 
-/** The object with the cluster that it was read from, for people and programs that get many of them. */
+/** The object annotated with the cluster that it was read from. */
 export function marked(object: JsonObject, cluster: string): JsonObject {
   const metadata = objectOf(object["metadata"]);
   return {
@@ -119,7 +119,7 @@ export interface PlacedObject {
   object: JsonObject;
 }
 
-/** `member1 pod/web-1`: a shell reads them into two words. */
+/** `member1 pod/web-1`: two words, for shell scripts. */
 export function nameLine({ cluster, type, object: { metadata } }: PlacedObject): string {
   return `${cluster} ${titleOf(type)}/${cellText(objectOf(metadata)["name"])}`;
 }
@@ -136,7 +136,7 @@ export function renderColumns(
   );
 }
 
-/** A list of kind List, as kubectl prints several objects. */
+/** A List, as kubectl prints several objects. */
 export function listOf(objects: readonly PlacedObject[]): JsonObject {
   return {
     apiVersion: "v1",

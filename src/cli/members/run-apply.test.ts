@@ -14,16 +14,16 @@ const definition = {
 const thing = { apiVersion: "example.com/v1", kind: "Thing", metadata: { name: "a", namespace: "shop" } };
 
 const cases: Record<string, { manifest: JsonObject; others: JsonObject[]; want: boolean }> = {
-  "a namespace that something lives in": { manifest: namespace("shop"), others: [thing], want: true },
-  "the namespace of what names none": {
+  "a namespace used by another manifest": { manifest: namespace("shop"), others: [thing], want: true },
+  "the default namespace of a manifest without one": {
     manifest: namespace("fallback"),
     others: [{ apiVersion: "v1", kind: "Secret", metadata: { name: "s" } }],
     want: true,
   },
-  "a namespace that nothing lives in": { manifest: namespace("other"), others: [thing], want: false },
-  "the definition of something": { manifest: definition, others: [thing], want: true },
-  "a definition of nothing here": { manifest: definition, others: [namespace("shop")], want: false },
-  "anything else": { manifest: thing, others: [thing], want: false },
+  "an unused namespace": { manifest: namespace("other"), others: [thing], want: false },
+  "the CRD of another manifest": { manifest: definition, others: [thing], want: true },
+  "an unused CRD": { manifest: definition, others: [namespace("shop")], want: false },
+  "any other object": { manifest: thing, others: [thing], want: false },
 };
 for (const [what, { manifest, others, want }] of Object.entries(cases)) {
   test(`${what} ${want ? "comes first" : "comes with the others"}`, () => {
@@ -31,7 +31,7 @@ for (const [what, { manifest, others, want }] of Object.entries(cases)) {
   });
 }
 
-test("without --yes and without anybody to ask nothing is done", async () => {
+test("without --yes and without a terminal nothing is applied", async () => {
   const hub = createTestHub({ member1: {} });
   const terminal = { canAsk: false, ask: () => Promise.resolve("y") };
 
@@ -43,13 +43,13 @@ test("without --yes and without anybody to ask nothing is done", async () => {
 });
 
 for (const [isBegun, want] of [
-  [false, "stopped by Ctrl-C; nothing was applied"],
-  [true, "stopped by Ctrl-C; nothing else was applied"],
+  [false, "interrupted by Ctrl-C; nothing was applied"],
+  [true, "interrupted by Ctrl-C; nothing else was applied"],
 ] as const) {
-  test(`Ctrl-C at the question says: ${want}`, async () => {
+  test(`Ctrl-C at the confirmation reports: ${want}`, async () => {
     const stop = new AbortController();
     const ask = (): Promise<undefined> => {
-      stop.abort(new FlotillaError("Stopped", "stopped by Ctrl-C"));
+      stop.abort(new FlotillaError("Stopped", "interrupted by Ctrl-C"));
       return Promise.reject(stop.signal.reason as Error);
     };
 

@@ -1,7 +1,7 @@
 /**
- * Carries out `flotilla apply`: shows the plan, asks, applies, and waits where that is asked for. Namespaces and
- * definitions that others need and that are not there yet come first, with a plan of their own: a hub cannot say what
- * it would make of the others without them.
+ * Implements `flotilla apply`: shows the plan, asks for confirmation, applies, and waits if requested. Missing
+ * namespaces and CRDs that other manifests need come first, with their own plan: without them the hub cannot dry-run
+ * the others.
  */
 import { CustomResourceDefinition, Namespace } from "../../api/index.ts";
 import { FlotillaError, isObject, messageOf, UsageError } from "../../base/index.ts";
@@ -26,9 +26,9 @@ import { isCarrier, waitUntilApplied } from "./wait-applied.ts";
 export interface ApplyOptions {
   manifests: readonly JsonObject[];
   namespace: string;
-  /** Without asking. */
+  /** Without confirmation. */
   yes: boolean;
-  /** Unset does not wait. */
+  /** If unset, does not wait. */
   waitMs?: number;
 }
 
@@ -51,7 +51,7 @@ export async function runApply(options: ApplyOptions, tools: ApplyTools): Promis
   const { output, client, asking } = tools;
   if (!options.yes && !tools.terminal.canAsk)
     throw new UsageError(
-      "there is nobody to ask: give --yes to apply without a question, or look first with 'flotilla plan'",
+      "cannot ask for confirmation without a terminal: use --yes to apply without it, or run 'flotilla plan' first",
     );
   const plans: PlanResult[] = [];
   const rows: AppliedRow[] = [];
@@ -83,7 +83,7 @@ export async function runApply(options: ApplyOptions, tools: ApplyTools): Promis
   return 0;
 }
 
-/** The plan; what keeps it from being made keeps everything from being applied. */
+/** The plan. If planning fails, nothing is applied. */
 async function makePlan(
   manifests: readonly JsonObject[],
   namespace: string,
@@ -102,14 +102,14 @@ async function makePlan(
     if (error instanceof UsageError) throw error;
     throw new FlotillaError(
       "NotPlanned",
-      `nothing ${rows.length > 0 ? "else " : ""}was applied, because it cannot be planned: ${messageOf(error)}`,
+      `nothing ${rows.length > 0 ? "else " : ""}was applied, because planning failed: ${messageOf(error)}`,
     );
   } finally {
     output.progress("");
   }
 }
 
-/** Throws when the question is answered with Ctrl-C, and says what that leaves. */
+/** Throws on Ctrl-C, with what was applied so far. */
 export async function agrees(
   manifests: readonly JsonObject[],
   isBegun: boolean,
@@ -133,7 +133,7 @@ async function waitForMembers(
   timeoutMs: number,
   { asking, client, output }: ApplyTools,
 ): Promise<void> {
-  if (templates.length === 0) return output.say("No policy takes these to members, so there is nothing to wait for.");
+  if (templates.length === 0) return output.say("No policy propagates these objects, so there is nothing to wait for.");
   const { interpreter, close } = createHubInterpreter(await readHub(client, [], asking.signal), asking.clock);
   try {
     await waitUntilApplied(templates, {
@@ -141,7 +141,7 @@ async function waitForMembers(
       client,
       interpreter,
       timeoutMs,
-      onDone: (resource, cluster) => output.say(`${resource} is well on ${cluster}`),
+      onDone: (resource, cluster) => output.say(`${resource} is healthy on ${cluster}`),
       progress: (text) => output.progress(text),
     });
   } finally {
@@ -150,7 +150,7 @@ async function waitForMembers(
   }
 }
 
-/** Those that others need and the hub does not have, and then the others. */
+/** First the missing prerequisites of other manifests, then the others. */
 async function wavesOf(
   client: Client,
   { manifests, namespace }: ApplyOptions,
@@ -162,7 +162,7 @@ async function wavesOf(
   return [first, manifests.filter((manifest) => !first.includes(manifest))].filter((wave) => wave.length > 0);
 }
 
-/** Whether a namespace or a definition is one that another manifest lives in or is of. Pure. */
+/** Whether a namespace or CRD is needed by another manifest. Pure. */
 export function isNeeded(manifest: JsonObject, all: readonly JsonObject[], fallback: string): boolean {
   const others = all.filter((other) => other !== manifest);
   if (isOf(Namespace, manifest))

@@ -1,4 +1,4 @@
-/** Carries out `flotilla exec`: finds the one pod that is meant, and runs the command there. */
+/** Implements `flotilla exec`: finds the pod, and runs the command there. */
 import { FlotillaError, UsageError } from "../../base/index.ts";
 import type { HubConnection } from "../command.ts";
 import type { Output } from "../output.ts";
@@ -31,7 +31,7 @@ export async function runExec(
 ): Promise<number> {
   const places = await findPlaces(hub.client, readNames(options.clusters), asking.signal);
   if (places.length === 0)
-    throw new FlotillaError("NoMembers", "the fleet has no members yet; 'flotilla join' adds one");
+    throw new FlotillaError("NoMembers", "the fleet has no members; add one with 'flotilla join'");
   const discovery = createDiscovery((place, path, accept) => ask(asking, place, path, accept));
   const found = await findPods(asking, discovery, places, options);
   for (const failure of found.failures) output.warn(output.called(failureLine(failure)));
@@ -44,7 +44,7 @@ export async function runExec(
   if (options.named.includes("/") && !/^pods?\//.test(options.named))
     output.warn(`in pod ${pod.name} on ${pod.place.name}`);
   const tty = options.tty && terminal.isInteractive;
-  if (options.tty && !tty) output.warn("input or output is no terminal, so the command gets none either");
+  if (options.tty && !tty) output.warn("input or output is not a terminal, so no terminal is allocated");
   return execute(
     hub.upgrade,
     { pod, container, command: options.command, stdin: options.stdin, tty },
@@ -53,14 +53,14 @@ export async function runExec(
   );
 }
 
-/** The first pod that runs, of a workload on one member. Throws when it is nowhere, or when several members have it. */
+/** The first running pod of a workload on one member. Throws when there is none, or when several members have it. */
 export function choosePod(
   { pods, failures }: FoundPods,
   { named: what, namespace }: Pick<ExecOptions, "named" | "namespace">,
   asked: readonly Place[],
 ): FoundPod {
   const clusters = [...new Set(pods.map(({ place }) => place.name))];
-  if (clusters.length > 1) throw new UsageError(`${what} is on ${named(clusters)}; choose one with --clusters`);
+  if (clusters.length > 1) throw new UsageError(`${what} is on ${named(clusters)}; select one with --clusters`);
   const pod = pods.find(({ isRunning }) => isRunning) ?? pods[0];
   if (pod) return pod;
   throw nowhere(what.includes("/") ? `pod of ${what}` : `pod ${what}`, ` in namespace ${namespace}`, asked, failures);

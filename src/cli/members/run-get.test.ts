@@ -21,7 +21,7 @@ const everywhere = (...args: string[]): GetOptions => ({
 });
 const options = (...args: string[]): GetOptions => ({ ...everywhere(...args), namespace: "shop" });
 
-test("objects of all members stand in one table, by cluster", async () => {
+test("objects of all members are in one table, by cluster", async () => {
   const hub = createTestHub({ member10: { [LIST]: podTable(["c"]) }, member2: { [LIST]: podTable(["a", "b"]) } });
 
   const code = await runGet(options("pods"), hub);
@@ -32,7 +32,7 @@ test("objects of all members stand in one table, by cluster", async () => {
   );
 });
 
-test("a member that does not answer is named with the reason, and the others are shown", async () => {
+test("a member that does not respond is reported with the reason, and the others are shown", async () => {
   const hub = createTestHub({ member1: { [LIST]: podTable(["a"]) }, member2: { "/api": new Error("no route") } });
 
   const code = await runGet(options("pods"), hub);
@@ -40,27 +40,27 @@ test("a member that does not answer is named with the reason, and the others are
   expect([code, hub.said.out, hub.said.err]).toEqual([
     1,
     "CLUSTER   NAME   STATUS\nmember1   a      Running\n",
-    "member2: no route; 'flotilla doctor --clusters member2' says more\n",
+    "member2: no route; run 'flotilla doctor --clusters member2' for details\n",
   ]);
 });
 
 const widths: Record<string, { width?: number; format: string; want: string }> = {
-  "a terminal that is too narrow is shown what matters most, and told what is missing": {
+  "a narrow terminal shows the most important columns, and reports the hidden ones": {
     width: 18,
     format: "table",
-    want: "CLUSTER   NAME\nmember1   a\n1 column is not shown; -o wide shows all\n",
+    want: "CLUSTER   NAME\nmember1   a\n1 column is hidden; -o wide shows all\n",
   },
-  "a terminal with room is shown everything": {
+  "a wide terminal shows all columns": {
     width: 80,
     format: "table",
     want: "CLUSTER   NAME   STATUS\nmember1   a      Running\n",
   },
-  "a narrow terminal that asks for everything gets it": {
+  "-o wide on a narrow terminal shows all columns": {
     width: 18,
     format: "wide",
     want: "CLUSTER NAME STATUS  NODE\nmember1 a    Running node-1\n",
   },
-  "whoever is no terminal gets everything": {
+  "without a terminal all columns are shown": {
     format: "table",
     want: "CLUSTER   NAME   STATUS\nmember1   a      Running\n",
   },
@@ -82,7 +82,7 @@ for (const [behaviour, { width, format, want }] of Object.entries(widths)) {
   });
 }
 
-test("lists come page by page", async () => {
+test("lists are read page by page", async () => {
   const hub = createTestHub({
     member1: { [LIST]: podTable(["a"], { continue: "x" }), [`${LIST}&continue=x`]: podTable(["b"]) },
   });
@@ -92,7 +92,7 @@ test("lists come page by page", async () => {
   expect(hub.said.out).toBe("member1   a   Running   node-1\nmember1   b   Running   node-1\n");
 });
 
-test("selectors go to the members", async () => {
+test("selectors are passed to the members", async () => {
   const hub = createTestHub({ member1: {} });
 
   await runGet({ ...options("pods"), labelSelector: "app=web", fieldSelector: "status.phase=Running" }, hub);
@@ -100,7 +100,7 @@ test("selectors go to the members", async () => {
   expect(hub.asked).toContain(`member1 ${LIST}&labelSelector=app%3Dweb&fieldSelector=status.phase%3DRunning`);
 });
 
-test("nothing at all is said, and is no failure", async () => {
+test("an empty result is reported, and is no failure", async () => {
   const hub = createTestHub({ member1: { [LIST]: podTable([]) } });
 
   expect([await runGet(options("pods"), hub), hub.said.out, hub.said.err]).toEqual([
@@ -110,7 +110,7 @@ test("nothing at all is said, and is no failure", async () => {
   ]);
 });
 
-test("a name that is nowhere is a failure, unless that is fine", async () => {
+test("a missing name is a failure, except with --ignore-not-found", async () => {
   const hub = createTestHub({ member1: {}, member2: {} });
 
   expect(await runGet(options("pod", "x"), hub)).toBe(1);
@@ -121,7 +121,7 @@ test("a name that is nowhere is a failure, unless that is fine", async () => {
 describe("objects as data", () => {
   const list = { kind: "PodList", metadata: { resourceVersion: "5" }, items: [{ metadata: { name: "a" } }] };
 
-  test("say which cluster they are from", async () => {
+  test("are annotated with their cluster", async () => {
     const hub = createTestHub({ member1: { [LIST]: list }, member2: { [LIST]: list } });
 
     await runGet(
@@ -136,7 +136,7 @@ describe("objects as data", () => {
     expect(hub.said.out).toBe("Pod member1\nPod member2\n");
   });
 
-  test("of one name on one member that was named are the object itself", async () => {
+  test("print the object itself for one name on one named member", async () => {
     const hub = createTestHub({ member1: { [`${PODS}/a`]: { kind: "Pod", metadata: { name: "a" } } } });
 
     await runGet({ ...options("pod/a"), clusters: ["member1"], format: "jsonpath={.metadata.name}" }, hub);
@@ -144,7 +144,7 @@ describe("objects as data", () => {
     expect(hub.said.out).toBe("a");
   });
 
-  test("are named in two words, and shown in one's own columns", async () => {
+  test("are named in two words, and shown in custom columns", async () => {
     const hub = createTestHub({ member1: { [LIST]: list } });
 
     await runGet({ ...options("pods"), format: "name" }, hub);
@@ -154,7 +154,7 @@ describe("objects as data", () => {
   });
 });
 
-test("members that serve the same are asked once what they serve", async () => {
+test("members that serve the same types are discovered once", async () => {
   const hub = createTestHub({ member1: { [LIST]: podTable(["a"]) }, member2: { [LIST]: podTable(["b"]) } });
   const serves = [{ groupVersion: "v1", resources: [{ name: "pods", kind: "Pod" }] }];
   const clusters = (await hub.client.list(undefined as never, undefined as never)).items.map((cluster) => ({
@@ -179,28 +179,28 @@ const wrong: Record<string, { options: GetOptions; want: string }> = {
   },
   "names and a selector": {
     options: { ...options("pod", "a"), labelSelector: "x=y" },
-    want: "give names or a selector, not both",
+    want: "specify either names or a selector",
   },
-  "a selector that nobody can read": {
+  "an invalid selector": {
     options: { ...options("pods"), labelSelector: "a==b=c" },
-    want: "-l 'a==b=c' is not a selector: ",
+    want: "-l 'a==b=c' is not a valid selector: ",
   },
-  "fields that nobody can read": {
+  "an invalid field selector": {
     options: { ...options("pods"), fieldSelector: "phase" },
-    want: "--field-selector 'phase' is not a selector: ",
+    want: "--field-selector 'phase' is not a valid selector: ",
   },
   "a watch of two types": { options: { ...options("pods,nodes"), watch: true }, want: "--watch follows one type" },
-  "a member that is not there": {
+  "an unknown member": {
     options: { ...options("pods"), clusters: ["membr1"] },
     want: "there is no member 'membr1' (did you mean 'member1'?)",
   },
-  "a type that is not there": {
+  "an unknown type": {
     options: options("podz"),
-    want: "member1 does not serve a resource type 'podz' (did you mean 'pods'?)",
+    want: "member1 does not serve the resource type 'podz' (did you mean 'pods'?)",
   },
 };
 for (const [behaviour, { options: given, want }] of Object.entries(wrong)) {
-  test(`${behaviour} is wrong usage`, async () => {
+  test(`${behaviour} is a usage error`, async () => {
     const error = await runGet(given, createTestHub({ member1: {} })).catch((thrown: unknown) => thrown);
 
     expect(error).toBeInstanceOf(UsageError);
@@ -208,7 +208,7 @@ for (const [behaviour, { options: given, want }] of Object.entries(wrong)) {
   });
 }
 
-test("a watch shows what is there and what changes; a member that goes away is told, and again when it is back", async () => {
+test("a watch shows the objects and their changes, and reports when a member is lost and when it is back", async () => {
   const stop = new AbortController();
   const event = (type: string, name: string, version: string): string =>
     `${JSON.stringify({ type, object: podTable([name], { resourceVersion: version }) })}\n`;
@@ -235,7 +235,7 @@ test("a watch shows what is there and what changes; a member that goes away is t
     stop.signal,
   );
   const { clock } = hub.asking;
-  // Waiting takes no time; what would end a watch that says nothing does not come.
+  // Timers fire at once, except the one that ends an idle watch.
   const impatient = {
     ...clock,
     after: (delayMs: number, run: () => void) => (delayMs <= 2_000 && queueMicrotask(run), { cancel: () => {} }),
@@ -250,5 +250,5 @@ test("a watch shows what is there and what changes; a member that goes away is t
   expect(hub.said.out).toBe(
     "EVENT      CLUSTER   NAME   STATUS\nADDED      member1   a      Running\nADDED      member1   b      Running\nDELETED    member1   a      Running\n",
   );
-  expect(hub.said.err).toBe("member1: lost: no route; it is asked again until it answers\nmember1: back\n");
+  expect(hub.said.err).toBe("member1: lost: no route; retrying until it responds\nmember1: back\n");
 });

@@ -1,4 +1,4 @@
-/** Carries out `flotilla get`: finds the members, reads what they have, prints it, or goes on watching. */
+/** Implements `flotilla get`: finds the members, reads their objects, prints them, and watches if requested. */
 import { FlotillaError, UsageError } from "../../base/index.ts";
 import type { Client } from "../../client/index.ts";
 import type { Output } from "../output.ts";
@@ -25,7 +25,7 @@ import { createWatchPrinter } from "./watch-printer.ts";
 
 export interface GetOptions {
   args: readonly string[];
-  /** Unset is all namespaces. */
+  /** Unset means all namespaces. */
   namespace?: string;
   clusters: readonly string[];
   hub: boolean;
@@ -61,7 +61,7 @@ export async function runGet(options: GetOptions, tools: GetTools): Promise<numb
   if (places.length === 0)
     throw new FlotillaError(
       "NoMembers",
-      "the fleet has no members yet; 'flotilla join' adds one, and --hub shows what the hub itself has",
+      "the fleet has no members; add one with 'flotilla join', or use --hub to show the hub's own objects",
     );
 
   const { namespace, labelSelector, fieldSelector } = options;
@@ -86,7 +86,7 @@ export async function runGet(options: GetOptions, tools: GetTools): Promise<numb
   const told = [...lines, ...(options.ignoreNotFound ? [] : missing)];
   if (room.left <= 0)
     told.push(
-      `there are more than ${MAX_OBJECTS} objects, and the rest is not shown; choose with -n, -l or --clusters`,
+      `more than ${MAX_OBJECTS} objects were found, and the rest is not shown; narrow them down with -n, -l or --clusters`,
     );
 
   const withNamespace = namespace === undefined;
@@ -117,12 +117,12 @@ function checkOptions(
 ): void {
   const isNamed = targets.some(({ names }) => names.length > 0);
   if (isNamed && namespace === undefined)
-    throw new UsageError("an object is found by its name in one namespace: give -n, or leave the name out");
+    throw new UsageError("a resource cannot be retrieved by name across all namespaces: specify -n, or omit the name");
   if (isNamed && (labelSelector !== undefined || fieldSelector !== undefined))
-    throw new UsageError("give names or a selector, not both");
+    throw new UsageError("specify either names or a selector");
   if (isWatch && (targets.length > 1 || (targets[0]?.words.length ?? 0) > 1 || (targets[0]?.names.length ?? 0) > 1))
-    throw new UsageError("--watch follows one type, or one object of it");
-  if (showEvents && !isWatch) throw new UsageError("--output-watch-events goes with --watch");
+    throw new UsageError("--watch supports one type, or one object of it");
+  if (showEvents && !isWatch) throw new UsageError("--output-watch-events requires --watch");
 }
 
 function isOne({ clusters, hub }: GetOptions, targets: readonly Target[]): boolean {
@@ -142,7 +142,7 @@ interface Begun {
   discovery: Discovery;
 }
 
-/** Shows what was read, and goes on from there. */
+/** Shows the objects that were read, and continues from there. */
 async function watch(
   { gathered, places, selection: { targets, ...selection }, discovery }: Begun,
   printer: Pick<Watching, "identify" | "show" | "tell">,
@@ -153,7 +153,7 @@ async function watch(
   for (const { place, answer } of gathered.answers) {
     const [first] = answer.found;
     if (!first) continue;
-    // One object is watched as a list of one, which is read when the watch begins.
+    // A single object is watched as a list of one, which is read when the watch starts.
     if (name !== undefined) {
       shown.set(place.name, { type: first.type, resourceVersion: "", versions: new Map() });
       continue;

@@ -33,7 +33,7 @@ const logs = (texts: Record<string, string[]>): Answers => ({
   ...Object.fromEntries(Object.entries(texts).map(([name, parts]) => [logPath(name), () => bytesOf(...parts)])),
 });
 
-test("logs of several pods stand one after the other, each line with where it is from", async () => {
+test("logs of several pods are printed one after the other, each line with its source", async () => {
   const hub = createTestHub({
     member1: logs({ b: ["3\n"], a: ["1", "\n2\n"] }),
     member2: logs({ c: ["half a line"] }),
@@ -54,7 +54,7 @@ for (const [format, want] of [
     '- cluster: member1\n  container: web\n  line: "1"\n  namespace: shop\n  pod: a\n- cluster: member1\n  container: web\n  line: "2"\n  namespace: shop\n  pod: a\n',
   ],
 ] as const) {
-  test(`with -o ${format} every line is data that says where it is from`, async () => {
+  test(`with -o ${format} every line is data with its source`, async () => {
     const hub = createTestHub({ member1: logs({ a: ["1\n2\n"] }) });
     const output = createOutput({ format, write: () => {}, warn: () => {}, showProgress: () => {} });
 
@@ -64,7 +64,7 @@ for (const [format, want] of [
   });
 }
 
-test("the log of one pod is as it was written", async () => {
+test("the log of a single pod is printed verbatim", async () => {
   const hub = createTestHub({ member1: logs({ a: ["1\n"] }), member2: { [SELECTED]: podList() } });
 
   await runLogs(options(), hub);
@@ -72,7 +72,7 @@ test("the log of one pod is as it was written", async () => {
   expect(hub.said.out).toBe("1\n");
 });
 
-test("what is asked of a log goes to the member", async () => {
+test("log options are passed to the member", async () => {
   const hub = createTestHub({ member1: { [SELECTED]: podList("a") } });
 
   await runLogs(options({ previous: true, timestamps: true, tail: 5, sinceSeconds: 60 }), hub);
@@ -82,7 +82,7 @@ test("what is asked of a log goes to the member", async () => {
   );
 });
 
-test("a log that cannot be read is told, and the others are printed", async () => {
+test("a log that cannot be read is reported, and the others are printed", async () => {
   const broken = { ...logs({ a: [] }), [logPath("a")]: internalError("no kubelet") };
   const hub = createTestHub({ member1: broken, member2: logs({ c: ["3\n"] }) });
 
@@ -91,7 +91,7 @@ test("a log that cannot be read is told, and the others are printed", async () =
   expect(hub.said).toEqual({ out: "[member2/c] 3\n", err: "member1/a: Internal error occurred: no kubelet\n" });
 });
 
-test("a member that goes silent in the middle of a log does not hold up the rest", async () => {
+test("a member that stops responding in the middle of a log does not delay the rest", async () => {
   async function* silent(): AsyncGenerator<Uint8Array> {
     yield Buffer.from("1\n");
     await new Promise((_resolve, reject) => {
@@ -100,13 +100,13 @@ test("a member that goes silent in the middle of a log does not hold up the rest
   }
   let stopped: (reason: Error) => void = () => {};
   const hub = createTestHub({ member1: { ...logs({ a: [] }), [logPath("a")]: silent }, member2: logs({ c: ["3\n"] }) });
-  // What waits for a member is over at once when it has said all that it will; a stream that is given up fails.
+  // Timeouts fire as soon as a member has sent all it will; an abandoned stream fails.
   const clock: Clock = {
     ...hub.asking.clock,
     after: (_delayMs, run) => {
       const timer = setImmediate(() => {
         run();
-        stopped(new Error("no answer within 10 s"));
+        stopped(new Error("no response within 10 s"));
       });
       return { cancel: () => clearImmediate(timer) };
     },
@@ -114,10 +114,10 @@ test("a member that goes silent in the middle of a log does not hold up the rest
 
   expect(await runLogs(options(), { ...hub, asking: { ...hub.asking, clock } })).toBe(1);
 
-  expect(hub.said).toEqual({ out: "[member1/a] 1\n[member2/c] 3\n", err: "member1/a: no answer within 10 s\n" });
+  expect(hub.said).toEqual({ out: "[member1/a] 1\n[member2/c] 3\n", err: "member1/a: no response within 10 s\n" });
 });
 
-test("following more containers than allowed is refused before any is read", async () => {
+test("following more containers than allowed is rejected before any is read", async () => {
   const hub = createTestHub({ member1: logs({ a: [], b: [] }) });
 
   await expect(runLogs(options({ follow: true, maxRequests: 1 }), hub)).rejects.toThrow(
@@ -127,7 +127,7 @@ test("following more containers than allowed is refused before any is read", asy
   expect(hub.asked.filter((path) => path.includes("/log"))).toEqual([]);
 });
 
-test("a workload that is nowhere is told with who was asked", async () => {
+test("a missing workload is reported with the members that were queried", async () => {
   const hub = createTestHub({ member1: {} });
 
   await expect(runLogs({ ...options(), named: "pod/none" }, hub)).rejects.toThrow(

@@ -1,6 +1,6 @@
 /**
- * Carries out `flotilla logs`: finds the containers over all members and prints what they wrote, one after the other or
- * as it comes.
+ * Implements `flotilla logs`: finds the containers on all members and prints their logs, one after the other or as
+ * lines arrive.
  */
 import { FlotillaError, UsageError } from "../../base/index.ts";
 import type { Timer } from "../../base/index.ts";
@@ -32,7 +32,7 @@ export interface LogsOptions {
   follow: boolean;
   previous: boolean;
   timestamps: boolean;
-  /** The last so many lines of each container; unset is all. */
+  /** The last lines of each container; if unset, all. */
   tail?: number;
   sinceSeconds?: number;
   prefix: boolean;
@@ -46,13 +46,13 @@ export interface LogsTools {
   terminal: Pick<Terminal, "write">;
 }
 
-/** One container whose log is read. */
+/** A container whose log is read. */
 export interface LogSource {
   pod: FoundPod;
   container: string;
 }
 
-/** So many logs are begun before they are printed. */
+/** How many logs are opened before they are printed. */
 const AHEAD = 4;
 /** A longer line is printed in parts. */
 const MAX_LINE_BYTES = 1024 * 1024;
@@ -62,7 +62,7 @@ export async function runLogs(options: LogsOptions, { asking, client, output, te
   checkSelectors(options);
   const places = await findPlaces(client, readNames(options.clusters), asking.signal);
   if (places.length === 0)
-    throw new FlotillaError("NoMembers", "the fleet has no members yet; 'flotilla join' adds one");
+    throw new FlotillaError("NoMembers", "the fleet has no members; add one with 'flotilla join'");
   const discovery = createDiscovery((place, path, accept) => ask(asking, place, path, accept));
   output.progress(`looking for pods on ${places.length === 1 ? (places[0]?.name ?? "") : `${places.length} members`}`);
   const { pods, failures } = await findPods(asking, discovery, places, options);
@@ -73,7 +73,7 @@ export async function runLogs(options: LogsOptions, { asking, client, output, te
   for (const text of defaulted(pods, options)) output.warn(text);
   if (options.follow && sources.length > options.maxRequests)
     throw new UsageError(
-      `you want to follow ${sources.length} containers, and the limit is ${options.maxRequests}: raise it with --max-log-requests, or choose with --clusters, -l or -c`,
+      `following ${sources.length} containers exceeds the limit of ${options.maxRequests}: raise it with --max-log-requests, or narrow them down with --clusters, -l or -c`,
     );
 
   const withPrefix = options.prefix || sources.length > 1;
@@ -94,7 +94,7 @@ export async function runLogs(options: LogsOptions, { asking, client, output, te
 
 const NEWLINE = Buffer.from("\n");
 
-/** One line of a log for programs: an object on a line of its own, or an item of a list. */
+/** One log line for programs: a JSON object on its own line, or a list item. */
 function recordOf(
   { pod: { place, namespace, name }, container }: LogSource,
   line: Buffer,
@@ -120,17 +120,17 @@ export function sourcesOf(
   const having = pods.filter((pod) => [...pod.initContainers, ...pod.containers].includes(container));
   if (having.length === 0)
     throw new UsageError(
-      `no pod has a container '${container}'; there are ${named([...new Set(pods.flatMap((pod) => [...pod.initContainers, ...pod.containers]))])}`,
+      `no pod has a container '${container}'; available: ${named([...new Set(pods.flatMap((pod) => [...pod.initContainers, ...pod.containers]))])}`,
     );
   return having.map((pod) => ({ pod, container }));
 }
 
-/** That a container was chosen for people is told once. */
+/** Reports once that a default container was chosen. */
 function defaulted(pods: readonly FoundPod[], { container, allContainers }: LogsOptions): string[] {
   const [first] = pods.filter(({ containers }) => containers.length > 1);
   if (!first || allContainers || container !== undefined) return [];
   return [
-    `container ${first.defaultContainer} of ${first.containers.join(", ")}; -c chooses another, --all-containers shows all`,
+    `showing container ${first.defaultContainer} of ${first.containers.join(", ")}; use -c to select another, or --all-containers`,
   ];
 }
 
@@ -159,7 +159,7 @@ function pathOf(
 
 type Write = (source: LogSource, lines: readonly Buffer[]) => Promise<void>;
 
-/** All at the same time, lines as they come. How many of them failed. */
+/** All at the same time, lines as they arrive. Returns how many failed. */
 async function followAll(
   sources: readonly LogSource[],
   options: LogsOptions,
@@ -180,7 +180,7 @@ async function followAll(
   return outcomes.filter((failed) => failed > 0).length;
 }
 
-/** One after the other; the next ones are begun meanwhile, and wait in the network. */
+/** One after the other; the next ones are opened in advance and are buffered by the network. */
 async function printEach(
   sources: readonly LogSource[],
   options: LogsOptions,
@@ -222,7 +222,7 @@ async function printEach(
   return failed;
 }
 
-/** A log that has its end comes in one go: a member that says nothing for long is gone. */
+/** A finite log arrives without pauses: a member that sends nothing for long is lost. */
 async function* untilSilent(
   { body, stop }: { body: AsyncIterable<Uint8Array>; stop: AbortController },
   { clock, patienceMs }: Asking,

@@ -1,4 +1,4 @@
-/** What people want to know of an object of any kind, in a few lines. Pure. */
+/** Summarizes an object of any kind in a few lines. Pure. */
 import { isObject } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
 import { formatAge } from "../../machinery/index.ts";
@@ -24,17 +24,17 @@ export interface ConditionSummary {
   status: string;
   reason: string;
   message: string;
-  /** How long it has been so. */
+  /** How long the condition has had this status. */
   age: string;
 }
 
 const MAX_VALUES = 16;
 const MAX_CHARACTERS = 120;
 const MAX_DEPTH = 3;
-/** They repeat the object, or say what the machinery notes for itself. */
+/** Annotations that repeat the object or are internal records. */
 const HIDDEN =
   /^(kubectl\.kubernetes\.io\/last-applied|deployment\.kubernetes\.io|resourcetemplate\.karmada\.io|work\.karmada\.io|resourcebinding\.karmada\.io|clusterresourcebinding\.karmada\.io|propagationpolicy\.karmada\.io|clusterpropagationpolicy\.karmada\.io|flotilla\.dev)/;
-/** What Secrets hold is never shown. */
+/** Secret values are never shown. */
 const SECRET = "Secret";
 
 export function summariseObject(object: JsonObject, nowMs: number): ObjectSummary {
@@ -59,7 +59,7 @@ export function summariseObject(object: JsonObject, nowMs: number): ObjectSummar
   };
 }
 
-/** The pod template has lines of its own. */
+/** The pod template is shown separately. */
 function withoutTemplate(spec: JsonObject): JsonObject {
   const {
     template: _template,
@@ -72,7 +72,7 @@ function withoutTemplate(spec: JsonObject): JsonObject {
   return rest;
 }
 
-/** Of kinds without a spec, what they hold: by name where it may be secret. */
+/** For kinds without a spec, their content: names only where it may be secret. */
 function contentOf(object: JsonObject): JsonObject {
   const { apiVersion: _apiVersion, kind, metadata: _metadata, status: _status, ...rest } = object;
   if (kind !== SECRET) return rest;

@@ -5,7 +5,7 @@ import type { TableColumn } from "./table.ts";
 
 const column = (name: string, priority = 0): TableColumn => ({ name, priority, isName: name === "Name" });
 
-test("a table is read with its columns, and rows know what they are of", () => {
+test("a table is read with its columns, and rows know their objects", () => {
   const answer: JsonObject = {
     kind: "Table",
     columnDefinitions: [
@@ -40,46 +40,46 @@ test("a table is read with its columns, and rows know what they are of", () => {
   });
 });
 
-test("a later event of a watch has the columns of the first", () => {
+test("later watch events use the columns of the first", () => {
   const columns = [column("Name")];
 
   expect(readTable({ kind: "Table", columnDefinitions: null, rows: [] }, 0, columns).columns).toBe(columns);
 });
 
-test("a server that makes no tables is shown by name and age", () => {
+test("a server without tables is shown by name and age", () => {
   const list = { kind: "ThingList", items: [{ metadata: { name: "a", creationTimestamp: "2026-01-01T00:00:00Z" } }] };
 
   expect(readTable(list, Date.parse("2026-01-01T00:05:00Z")).rows[0]?.cells).toEqual(["a", "5m"]);
 });
 
-test("what a member writes cannot steer a terminal or begin a line", () => {
+test("control characters and line breaks from a member are removed", () => {
   expect(cellText("\u001b[31mred\u009b")).toBe("?[31mred?");
   expect(cellText("first\nsecond")).toBe("first...");
 });
 
 const merges: Record<string, { tables: TableColumn[][]; want: string[] }> = {
-  "the same columns are there once": {
+  "equal columns appear once": {
     tables: [
       [column("Name"), column("Age")],
       [column("Name"), column("Age")],
     ],
     want: ["Name 0", "Age 0"],
   },
-  "a column that a newer server has stands where it has it": {
+  "a column of a newer server keeps its position": {
     tables: [
       [column("Name"), column("Age")],
       [column("Name"), column("Ready"), column("Age")],
     ],
     want: ["Name 0", "Ready 0", "Age 0"],
   },
-  "a column that only the first has stays": {
+  "a column that only the first table has stays": {
     tables: [
       [column("Name"), column("Old"), column("Age")],
       [column("Name"), column("Age")],
     ],
     want: ["Name 0", "Old 0", "Age 0"],
   },
-  "what one of them always shows is always shown": {
+  "a column that one table always shows is always shown": {
     tables: [
       [column("Name"), column("IP", 1)],
       [column("Name"), column("IP")],
@@ -93,13 +93,13 @@ for (const [behaviour, { tables, want }] of Object.entries(merges)) {
   });
 }
 
-test("a merged column that a table does not have is nowhere in it", () => {
+test("a merged column that a table lacks has index -1", () => {
   expect(placesIn([column("Name"), column("Ready"), column("Age")], [column("Name"), column("Age")])).toEqual([
     0, -1, 1,
   ]);
 });
 
-test("columns move closer where the terminal is narrow, and names stay whole", () => {
+test("columns move closer on a narrow terminal, and names stay complete", () => {
   const rows = [
     ["CLUSTER", "NAME"],
     ["m", "a-long-name"],
@@ -109,7 +109,7 @@ test("columns move closer where the terminal is narrow, and names stay whole", (
   expect(alignColumns(rows, [], 19)).toEqual(["CLUSTER NAME", "m       a-long-name"]);
 });
 
-test("lines that come later stand under the first", () => {
+test("later lines align with the first", () => {
   const widths: number[] = [];
   alignColumns([["CLUSTER", "NAME"]], widths);
 

@@ -1,12 +1,9 @@
-/**
- * The tables that servers print objects as: read from several clusters, whose versions may have different columns, and
- * put together. Pure.
- */
+/** Reads server-side tables from several clusters, whose versions may have different columns, and merges them. Pure. */
 import type { Json, JsonObject } from "../../base/index.ts";
 import { formatAge } from "../../machinery/index.ts";
 import { objectOf, objectsOf, textOf } from "./json-parts.ts";
 
-/** A server that does not make tables answers with the objects. */
+/** A server without table support returns the objects. */
 export const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
 
 export interface TableColumn {
@@ -32,7 +29,7 @@ export interface Table {
 
 const NO_VALUE = "<none>";
 
-/** Of a Table, a list or one object. `known` are the columns of a watch, whose later events do not repeat them. */
+/** From a Table, a list or one object. `known` are the columns of a watch, whose later events do not repeat them. */
 export function readTable(answer: JsonObject, nowMs: number, known?: readonly TableColumn[]): Table {
   if (answer["kind"] !== "Table") return plainTable(answer, nowMs);
   const given = objectsOf(answer["columnDefinitions"]).map(({ name, priority, format }) => ({
@@ -76,7 +73,7 @@ function identityOf({ metadata }: JsonObject): Omit<TableRow, "cells"> {
   };
 }
 
-/** One line that cannot steer a terminal: names and messages are written by whoever runs the member. */
+/** One line without control characters: names and messages are controlled by the member. */
 export function cellText(value: Json | undefined): string {
   if (value === null || value === undefined) return NO_VALUE;
   const text = typeof value === "string" ? value : typeof value === "object" ? JSON.stringify(value) : String(value);
@@ -87,7 +84,7 @@ export function cellText(value: Json | undefined): string {
 // oxlint-disable-next-line no-control-regex
 export const harmless = (text: string): string => text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, "?");
 
-/** The columns of all tables, each once: a column that only some have stands behind the one that it follows there. */
+/** The columns of all tables, each once: a column that only some have comes after the one that it follows there. */
 export function mergeColumns(tables: readonly (readonly TableColumn[])[]): TableColumn[] {
   const merged: TableColumn[] = [];
   for (const columns of new Set(tables)) {
@@ -104,7 +101,7 @@ export function mergeColumns(tables: readonly (readonly TableColumn[])[]): Table
   return merged;
 }
 
-/** Where each of the merged columns is in a table; -1 where it is not. */
+/** The index of each merged column in a table; -1 where it is missing. */
 export function placesIn(merged: readonly TableColumn[], columns: readonly TableColumn[]): number[] {
   return merged.map(({ name }) => columns.findIndex((column) => column.name === name));
 }
@@ -112,8 +109,8 @@ export function placesIn(merged: readonly TableColumn[], columns: readonly Table
 export const cellAt = (row: TableRow, index: number): string => (index < 0 ? NO_VALUE : (row.cells[index] ?? NO_VALUE));
 
 /**
- * Lines whose columns are as wide as their widest cell, and at least as wide as `widths`, which remembers it for lines
- * that come later. Where a terminal is too narrow columns move closer.
+ * Lines with columns as wide as their widest cell, and at least as wide as `widths`, which is updated for later lines.
+ * On a narrow terminal columns move closer.
  */
 export function alignColumns(rows: readonly (readonly string[])[], widths: number[] = [], room?: number): string[] {
   for (const row of rows) {
@@ -132,5 +129,5 @@ export function alignColumns(rows: readonly (readonly string[])[], widths: numbe
   );
 }
 
-/** As kubectl pads them. */
+/** kubectl's padding. */
 const GAP = 3;

@@ -3,10 +3,10 @@ import { UsageError } from "../../base/index.ts";
 import { readOne, readTargets } from "./targets.ts";
 
 const cases: Record<string, { args: string[]; want: unknown }> = {
-  "a type alone means all of it": { args: ["pods"], want: [{ words: ["pods"], names: [] }] },
-  "types stand with commas between": { args: ["deploy,svc"], want: [{ words: ["deploy", "svc"], names: [] }] },
+  "a type alone selects all of its objects": { args: ["pods"], want: [{ words: ["pods"], names: [] }] },
+  "types are separated by commas": { args: ["deploy,svc"], want: [{ words: ["deploy", "svc"], names: [] }] },
   "names follow a type, each once": { args: ["pod", "a", "b", "a"], want: [{ words: ["pod"], names: ["a", "b"] }] },
-  "types and names stand together": {
+  "TYPE/NAME pairs are accepted": {
     args: ["deploy/web", "svc/web"],
     want: [
       { words: ["deploy"], names: ["web"] },
@@ -21,12 +21,12 @@ for (const [behaviour, { args, want }] of Object.entries(cases)) {
 }
 
 for (const args of [[""], [","], ["pod", "svc/web"], ["pod/"], ["/web"], ["pod/web/c"], ["pod/web", "svc"]]) {
-  test(`'${args.join(" ")}' is wrong usage`, () => {
+  test(`'${args.join(" ")}' is a usage error`, () => {
     expect(() => readTargets(args, "usage")).toThrow(UsageError);
   });
 }
 
-test("one object is one type and one name", () => {
+test("readOne accepts one type and one name", () => {
   expect(readOne(["deploy/web"], "usage")).toEqual({ word: "deploy", name: "web" });
   expect(readOne(["deploy", "web"], "usage")).toEqual({ word: "deploy", name: "web" });
   for (const args of [["deploy"], ["deploy,svc", "web"], ["deploy/a", "deploy/b"]])

@@ -1,14 +1,16 @@
-/** What a command line names: `pods`, `deploy,svc`, `pod web-1 web-2`, `deployment/web service/web`. Pure. */
+/**
+ * Parses the targets of a command line: `pods`, `deploy,svc`, `pod web-1 web-2`, `deployment/web service/web`. Pure.
+ */
 import { UsageError } from "../../base/index.ts";
 
 export interface Target {
-  /** Types as people call them; several with commas between. */
+  /** Types as in kubectl; several were separated by commas. */
   words: readonly string[];
-  /** All of the type when there are none. */
+  /** Empty means all objects of the type. */
   names: readonly string[];
 }
 
-/** Throws `UsageError` with the usage that the command shows. */
+/** Throws `UsageError` that includes the command's usage. */
 export function readTargets(args: readonly string[], usage: string): Target[] {
   const [first = "", ...rest] = args;
   if (!first.includes("/")) {
@@ -19,23 +21,23 @@ export function readTargets(args: readonly string[], usage: string): Target[] {
     const slashed = rest.find((name) => name.includes("/"));
     if (words.length === 0 || slashed !== undefined)
       throw new UsageError(
-        `${slashed === undefined ? "name a type" : `'${slashed}' has a type of its own, but a type came before`}: ${usage}`,
+        `${slashed === undefined ? "name a type" : `'${slashed}' includes a type, but a type was already given`}: ${usage}`,
       );
     return [{ words, names: [...new Set(rest)] }];
   }
   return args.map((arg) => {
     const [word = "", name = "", ...more] = arg.split("/");
-    if (word === "" || name === "" || more.length > 0) throw new UsageError(`'${arg}' is no TYPE/NAME: ${usage}`);
+    if (word === "" || name === "" || more.length > 0) throw new UsageError(`'${arg}' is not TYPE/NAME: ${usage}`);
     return { words: [word], names: [name] };
   });
 }
 
-/** The one object that is named by TYPE/NAME or by TYPE NAME. */
+/** The single object given as TYPE/NAME or as TYPE NAME. */
 export function readOne(args: readonly string[], usage: string): { word: string; name: string } {
   const targets = readTargets(args, usage);
   const [{ words, names }] = targets as [Target];
   const [word, name] = [words[0], names[0]];
   if (targets.length > 1 || words.length > 1 || names.length > 1 || word === undefined || name === undefined)
-    throw new UsageError(`name one object: ${usage}`);
+    throw new UsageError(`specify one object: ${usage}`);
   return { word, name };
 }

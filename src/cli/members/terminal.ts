@@ -1,28 +1,25 @@
-/**
- * What commands need of the terminal beyond texts: bytes as they come, keys as they are typed, and questions. `cmd`
- * provides it.
- */
+/** What commands need from the terminal beyond text output: raw bytes, keys and confirmations. `cmd` provides it. */
 export interface TerminalSize {
   width: number;
   height: number;
 }
 
 export interface Terminal {
-  /** Somebody can be asked: standard input is a terminal, and so is where the question would be shown. */
+  /** A confirmation is possible: standard input and the output of the question are terminals. */
   readonly canAsk: boolean;
-  /** Standard input and standard output are both a terminal's. */
+  /** Standard input and standard output are both terminals. */
   readonly isInteractive: boolean;
-  /** What comes in on standard input, until it ends or the signal is aborted. */
+  /** Reads standard input until it ends or the signal is aborted. */
   input(signal: AbortSignal): AsyncIterable<Uint8Array>;
-  /** Bytes to standard output and standard error as they are; resolve when there is room for more. */
+  /** Writes raw bytes to standard output and standard error; resolves when there is room for more. */
   write(chunk: Uint8Array | string): Promise<void>;
   writeError(chunk: Uint8Array | string): Promise<void>;
-  /** Keys are handed on as they are typed, also Ctrl-C, until what is returned is called. */
+  /** Passes keys on as they are typed, including Ctrl-C, until the returned function is called. */
   passKeys(): () => void;
-  /** Undefined when standard output is no terminal. */
+  /** Undefined when standard output is not a terminal. */
   size(): TerminalSize | undefined;
-  /** Told whenever the size changes, until what is returned is called. */
+  /** Called whenever the size changes, until the returned function is called. */
   onResize(listener: (size: TerminalSize) => void): () => void;
-  /** One line, without its end; undefined when there is nobody to answer any more. */
+  /** One line, without its end; undefined when input has ended. */
   ask(question: string, signal: AbortSignal): Promise<string | undefined>;
 }

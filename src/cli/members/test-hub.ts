@@ -1,4 +1,4 @@
-/** A hub for tests: members that answer paths with JSON, and a terminal that remembers what was written. */
+/** A fake hub for tests: members that respond to paths with JSON, and a terminal that records its output. */
 import { createFakeClock } from "../../base/index.ts";
 import type { JsonObject } from "../../base/index.ts";
 import type { Client, RawRequest, RawResponse } from "../../client/index.ts";
@@ -8,14 +8,14 @@ import type { Output } from "../output.ts";
 import type { Asking } from "./ask.ts";
 import { proxyPath } from "./places.ts";
 
-/** By path and query below the member; a function is asked each time, and an error is thrown. */
+/** By path and query below the member; a function is called each time, and an error is thrown. */
 export type Answers = Record<string, JsonObject | Error | (() => JsonObject | Error | AsyncIterable<Uint8Array>)>;
 
 export interface TestHub {
   client: Client;
   asking: Asking;
   output: Output;
-  /** What was asked, as `member1 /api`. */
+  /** The requests, as `member1 /api`. */
   asked: string[];
   /** Standard output and standard error. */
   said: { out: string; err: string };
@@ -54,7 +54,7 @@ const NOTHING: JsonObject = {
   code: 404,
 };
 
-/** Members serve pods and whatever else their answers say. */
+/** Members serve pods and whatever else their answers contain. */
 export function createTestHub(
   members: Record<string, Answers>,
   signal: AbortSignal = new AbortController().signal,

@@ -37,27 +37,27 @@ const TYPES = [
 const cases: Record<string, { word: string; want: string[] }> = {
   "a plural": { word: "pods", want: ["pods/v1"] },
   "a singular": { word: "pod", want: ["pods/v1"] },
-  "a kind, however it is written": { word: "cloneSET", want: ["clonesets.apps.kruise.io/v1alpha1"] },
+  "a kind, in any case": { word: "cloneSET", want: ["clonesets.apps.kruise.io/v1alpha1"] },
   "a short name": { word: "deploy", want: ["deployments.apps/v1"] },
-  "a name that two groups have means the group that the server names first": {
+  "a name in two groups selects the group that the server lists first": {
     word: "statefulsets",
     want: ["statefulsets.apps/v1"],
   },
-  "a group chooses, in the version that the server prefers": {
+  "a group selects, in the server's preferred version": {
     word: "statefulsets.apps.kruise.io",
     want: ["statefulsets.apps.kruise.io/v1beta1"],
   },
-  "a version and a group choose": {
+  "a version and a group select": {
     word: "statefulsets.v1alpha1.apps.kruise.io",
     want: ["statefulsets.apps.kruise.io/v1alpha1"],
   },
-  "the beginning of a group is enough": { word: "deployments.ap", want: ["deployments.apps/v1"] },
-  "a short name with the beginning of a group": { word: "cs.apps.kruise", want: ["clonesets.apps.kruise.io/v1alpha1"] },
-  "a category means all types in it that can be listed": {
+  "a group prefix is enough": { word: "deployments.ap", want: ["deployments.apps/v1"] },
+  "a short name with a group prefix": { word: "cs.apps.kruise", want: ["clonesets.apps.kruise.io/v1alpha1"] },
+  "a category selects all listable types in it": {
     word: "all",
     want: ["pods/v1", "services/v1", "deployments.apps/v1"],
   },
-  "what nobody serves means nothing": { word: "podz", want: [] },
+  "an unknown word selects nothing": { word: "podz", want: [] },
 };
 for (const [behaviour, { word, want }] of Object.entries(cases)) {
   test(behaviour, () => {
@@ -65,10 +65,10 @@ for (const [behaviour, { word, want }] of Object.entries(cases)) {
   });
 }
 
-test("names say their type as kubectl says it", () => {
+test("names include their type as in kubectl", () => {
   expect(TYPES.slice(0, 3).map(titleOf)).toEqual(["pod", "service", "deployment.apps"]);
 });
 
-test("hints come from every name, each once", () => {
+test("suggestions come from every name, each once", () => {
   expect([...knownNames(TYPES.slice(0, 1))]).toEqual(["pods", "all", "pod", "po"]);
 });

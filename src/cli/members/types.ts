@@ -1,18 +1,15 @@
-/**
- * What people call types, and which types they mean: as kubectl understands `deploy`, `Deployment`,
- * `clonesets.apps.kruise.io` and `all`. Pure.
- */
+/** Resolves type names as kubectl does: `deploy`, `Deployment`, `clonesets.apps.kruise.io` and `all`. Pure. */
 import { dynamicKind } from "../../api/index.ts";
 import type { AnyKind } from "../../client/index.ts";
 
-/** A type in one version of its group, as a server's discovery tells. */
+/** A type in one version of its group, from a server's discovery. */
 export interface ServedType {
   group: string;
   version: string;
   kind: string;
   plural: string;
   scope: "Namespaced" | "Cluster";
-  /** Empty on servers that do not say. */
+  /** Empty on servers that do not report it. */
   singular: string;
   shortNames: readonly string[];
   categories: readonly string[];
@@ -20,8 +17,8 @@ export interface ServedType {
 }
 
 /**
- * The types that a word means, each in the first version that fits; a category such as `all` means several. `types` are
- * in the order in which the server prefers them. Empty when the word means nothing there.
+ * The types that a word matches, each in the first matching version; a category such as `all` matches several. `types`
+ * are in the server's order of preference. Empty when nothing matches.
  */
 export function findTypes(types: readonly ServedType[], word: string): ServedType[] {
   const wanted = word.toLowerCase();
@@ -31,7 +28,7 @@ export function findTypes(types: readonly ServedType[], word: string): ServedTyp
   return found ? [found] : [];
 }
 
-/** The same for a word that has to mean one type. */
+/** The same for a word that must match one type. */
 export function findType(types: readonly ServedType[], word: string): ServedType | undefined {
   const wanted = word.toLowerCase();
   const plain =
@@ -41,10 +38,7 @@ export function findType(types: readonly ServedType[], word: string): ServedType
   return plain ?? (dot > 0 ? qualified(types, wanted.slice(0, dot), wanted.slice(dot + 1)) : undefined);
 }
 
-/**
- * `clonesets.apps.kruise.io`, `deployments.v1.apps`, and `clonesets.apps.kruise` where the beginning of a group is
- * enough.
- */
+/** `clonesets.apps.kruise.io`, `deployments.v1.apps`, and `clonesets.apps.kruise` where a group prefix is enough. */
 function qualified(types: readonly ServedType[], name: string, rest: string): ServedType | undefined {
   const named = types.filter((type) => namesOf(type).includes(name));
   const dot = rest.indexOf(".");
@@ -62,7 +56,7 @@ const fullNames = ({ plural, kind, singular }: ServedType): string[] => [
 ];
 const namesOf = (type: ServedType): string[] => [...fullNames(type), ...type.shortNames];
 
-/** Every name that `findType` knows, without groups: for hints. */
+/** Every name that `findType` knows, without groups: for suggestions. */
 export function* knownNames(types: readonly ServedType[]): Generator<string> {
   const seen = new Set<string>();
   for (const type of types) {
@@ -79,11 +73,11 @@ function firstVersions(types: readonly ServedType[]): Map<string, ServedType> {
   return first;
 }
 
-/** The same for a type in whatever version: `deployments.apps`. */
+/** The same for a type in any version: `deployments.apps`. */
 export const idOf = ({ group, plural }: Pick<ServedType, "group" | "plural">): string =>
   group ? `${plural}.${group}` : plural;
 
-/** What kubectl puts before a name: `deployment.apps/web`. */
+/** kubectl's prefix of a name: `deployment.apps/web`. */
 export const titleOf = ({ kind, group }: Pick<ServedType, "kind" | "group">): string =>
   group ? `${kind.toLowerCase()}.${group}` : kind.toLowerCase();
 

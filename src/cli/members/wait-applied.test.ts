@@ -12,17 +12,17 @@ const binding = {
 const place = (more: Partial<Place> = {}): Place => ({ name: "oslo", prefix: "", mode: "pull", ...more });
 
 const cases: Record<string, { failure: Failure; reason?: string }> = {
-  "a member that pulls is as it reports": { failure: { place: place(), reason: "no way", isOutOfReach: true } },
-  "a member that may not be looked into is as it reports": {
+  "a pull-mode member counts as it reports": { failure: { place: place(), reason: "no way", isOutOfReach: true } },
+  "a member that may not be accessed counts as it reports": {
     failure: { place: place({ mode: "push" }), reason: "forbidden" },
   },
-  "a member that does not answer is not well, whatever it last reported": {
-    failure: { place: place({ mode: "push" }), reason: "no answer within 10 s", isAway: true },
-    reason: "it cannot be seen: no answer within 10 s",
+  "a member that does not respond is not healthy, whatever it last reported": {
+    failure: { place: place({ mode: "push" }), reason: "no response within 10 s", isAway: true },
+    reason: "it cannot be read: no response within 10 s",
   },
-  "a member that pulls and is not heard of is not well": {
+  "a pull-mode member that stopped reporting is not healthy": {
     failure: { place: place({ unready: "its agent is silent" }), reason: "no way", isOutOfReach: true },
-    reason: "it cannot be seen: no way",
+    reason: "it cannot be read: no way",
   },
 };
 for (const [behaviour, { failure, reason }] of Object.entries(cases)) {

@@ -1,6 +1,6 @@
 /**
- * Waits until members have what was applied to the hub and are healthy with it: what each member has is read there, and
- * what cannot be read is taken from the hub's reports.
+ * Waits until members have the applied objects and are healthy: each member's copy is read there, and for copies that
+ * cannot be read, the hub's status is used.
  */
 import {
   bindingName,
@@ -36,12 +36,12 @@ export interface WaitTools {
   client: Client;
   interpreter: Pick<Interpreter, "health">;
   timeoutMs: number;
-  /** Told of each cluster once, when it is through. */
+  /** Called once for each cluster, when it is done. */
   onDone(resource: string, cluster: string): void;
   progress(text: string): void;
 }
 
-/** How far one cluster is; no reason when it is through. */
+/** The progress of one cluster; without a reason it is done. */
 export interface Stand {
   cluster: string;
   reason?: string;
@@ -50,7 +50,7 @@ export interface Stand {
 const LOOK_MS = 500;
 const MAX_TOLD = 5;
 
-/** Throws when time is up, with what is missing. */
+/** Throws at the timeout, with what is missing. */
 export async function waitUntilApplied(resources: readonly Template[], tools: WaitTools): Promise<void> {
   const { asking, timeoutMs, progress, onDone } = tools;
   const untilMs = asking.clock.now() + timeoutMs;
@@ -77,7 +77,7 @@ export async function waitUntilApplied(resources: readonly Template[], tools: Wa
       const more = waiting.length > MAX_TOLD ? `; and ${waiting.length - MAX_TOLD} more` : "";
       throw new FlotillaError(
         "NotReady",
-        `applied, but after ${timeoutMs / 1000} s not everything is well: ${waiting.slice(0, MAX_TOLD).join("; ")}${more}. The hub goes on; 'flotilla why' says more`,
+        `applied, but after ${timeoutMs / 1000} s not everything is healthy: ${waiting.slice(0, MAX_TOLD).join("; ")}${more}. The hub keeps trying; run 'flotilla why' for details`,
       );
     }
     progress(`waiting for ${waiting.length === 1 ? waiting[0] : `${waiting.length} copies, ${waiting[0]}`}`);
@@ -92,8 +92,8 @@ const isOf = ({ group, kind }: Kind, object: Template): boolean =>
   object.kind === kind && gvkOf(object).group === group;
 
 /**
- * Whether something can be waited for: kinds of Open Cluster Management that bring objects to members. Templates are
- * known from the plan.
+ * Whether an object can be waited for: Open Cluster Management kinds that apply objects to members. Templates are known
+ * from the plan.
  */
 export const isCarrier = (object: Template): boolean =>
   isOf(ManifestWork, object) || isOf(ManifestWorkReplicaSet, object);
@@ -113,13 +113,13 @@ async function standsOf(
     { cluster: "hub", namespace: namespace || undefined, name },
     { signal: asking.signal },
   );
-  if (!object) return [{ cluster: "hub", reason: "it was deleted meanwhile" }];
+  if (!object) return [{ cluster: "hub", reason: "it was deleted in the meantime" }];
   if (isCarrier(resource))
     return [{ cluster: isOf(ManifestWork, resource) ? (namespace ?? "") : "its clusters", ...carrierReason(object) }];
   return templateStands(object, tools, discovery);
 }
 
-/** Conditions of this generation, all true. */
+/** All conditions of this generation are true. */
 function carrierReason(object: Template): { reason?: string } {
   const { conditions = [] } =
     (
@@ -144,8 +144,8 @@ function carrierReason(object: Template): { reason?: string } {
       return {
         reason:
           condition?.status === "True"
-            ? "it is told of an older version"
-            : condition?.message || `${type} is not known yet`,
+            ? "its status is of an older generation"
+            : condition?.message || `${type} is not reported yet`,
       };
   }
   return {};
@@ -183,13 +183,16 @@ async function templateStands(template: Template, tools: WaitTools, discovery: D
     ...failures.map((failure) => unseenStand(template, binding, failure)),
   ];
   if (stands.some(({ reason }) => reason !== undefined)) return stands;
-  // A release over the fleet goes on in steps, and every step looks well on its members.
+  // A fleet-wide release proceeds in steps, and every step looks healthy on its members.
   return (await interpreter.health(template)) === "Healthy"
     ? stands
-    : [...stands, { cluster: "hub", reason: "its members are well, and the hub's summary of them is not there yet" }];
+    : [
+        ...stands,
+        { cluster: "hub", reason: "its members are healthy, but the hub has not aggregated their status yet" },
+      ];
 }
 
-/** What the member itself has. */
+/** Checks the member's own copy. */
 async function memberReason(
   template: Template,
   place: Place,
@@ -197,10 +200,10 @@ async function memberReason(
   discovery: Discovery,
 ): Promise<{ reason?: string }> {
   const { group } = gvkOf(template);
-  // In whatever version the member prefers: it may be older or newer than the hub.
+  // In the member's preferred version: it may be older or newer than the hub.
   const [type] = await discovery.typesAt(place, group ? `${template.kind}.${group}` : template.kind);
   const copy = type && (await readOneObject(asking, place, type, template.metadata.namespace, template.metadata.name));
-  if (!copy) return { reason: "it is not there yet" };
+  if (!copy) return { reason: "it does not exist yet" };
   if (generationOf(copy) !== String(template.metadata.generation ?? 0))
     return { reason: "it still has an older version" };
   return (await interpreter.health(copy as unknown as Template)) === "Healthy"
@@ -213,8 +216,8 @@ function generationOf({ metadata }: JsonObject): string {
 }
 
 /**
- * How a member is that could not be read: what the hub last heard of it counts, unless it is away, when that is no news
- * of how it is now. Pure.
+ * The progress of a member that could not be read: its last report on the hub counts, unless the member is unreachable,
+ * when that report is stale. Pure.
  */
 export function unseenStand(
   template: Template,
@@ -224,7 +227,7 @@ export function unseenStand(
   return {
     cluster: place.name,
     ...(isAway || place.unready !== undefined
-      ? { reason: `it cannot be seen: ${reason}` }
+      ? { reason: `it cannot be read: ${reason}` }
       : reportedReason(template, binding, place.name, reason)),
   };
 }
@@ -240,5 +243,5 @@ function reportedReason(
   const generation = (item.status as { resourceTemplateGeneration?: number } | undefined)?.resourceTemplateGeneration;
   if (generation !== undefined && generation !== template.metadata.generation)
     return { reason: "it reports an older version" };
-  return item.health === "Healthy" ? {} : { reason: `it reports ${item.health ?? "nothing of its health"}` };
+  return item.health === "Healthy" ? {} : { reason: `it reports ${item.health ?? "no health"}` };
 }

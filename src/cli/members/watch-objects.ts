@@ -1,6 +1,6 @@
 /**
- * Watches one type on many clusters. A cluster that goes away is told once, asked again with growing pauses, and told
- * when it is back; the others go on. What changed meanwhile is shown then, and what did not is not repeated.
+ * Watches one type on many clusters. A lost cluster is reported once, retried with growing pauses, and reported when it
+ * is back; the others continue. Changes in between are shown then, and unchanged objects are not repeated.
  */
 import { FlotillaError, isObject, sleep } from "../../base/index.ts";
 import type { JsonObject } from "../../base/index.ts";
@@ -24,39 +24,39 @@ export interface WatchedEvent {
   place: Place;
   type: ServedType;
   change: Change;
-  /** A Table, a list or an object, as was asked for. */
+  /** A Table, a list or an object, as requested. */
   answer: JsonObject;
-  /** Whether an object of the answer is news. */
+  /** Whether an object of the response is new or changed. */
   isNews(uid: string): boolean;
 }
 
 export interface Watching {
   word: string;
   selection: Omit<Selection, "targets">;
-  /** The objects of an answer: what tells them apart, and their versions. */
+  /** The objects of a response: their uids and resourceVersions. */
   identify(answer: JsonObject): { uid: string; resourceVersion: string }[];
   show(event: WatchedEvent): Promise<void>;
-  /** A cluster went away, or is back. */
+  /** Called when a cluster is lost, or back. */
   tell(text: string): void;
 }
 
-/** What of a cluster was shown already. */
+/** What of a cluster was already shown. */
 export interface Shown {
   type: ServedType;
-  /** Where to go on; empty when that is not known, so that it has to be listed again. */
+  /** Where to continue; empty when unknown, so that it must be listed again. */
   resourceVersion: string;
-  /** The versions by uid. */
+  /** The resourceVersions by uid. */
   versions: Map<string, string>;
 }
 
-/** An object is at most 3 MiB on the way in. */
+/** An API server accepts objects of at most 3 MiB. */
 const MAX_EVENT_BYTES = 16 * 1024 * 1024;
 const PAUSE_MS = { first: 1_000, last: 30_000 };
-/** A cluster that vanished without a word is noticed when its watch begins anew. */
+/** A cluster that vanished silently is noticed when its watch restarts. */
 const WATCH_SECONDS = 60;
 const GRACE_SECONDS = 15;
 
-/** Until the signal is aborted. `shown` is by the name of the place. */
+/** Runs until the signal is aborted. `shown` is keyed by the name of the place. */
 export async function watchPlaces(
   asking: Asking,
   discovery: Discovery,
@@ -76,7 +76,7 @@ async function watchPlace(
 ): Promise<void> {
   const { signal, clock } = asking;
   let shown = before;
-  // Who gave no answer to the list was named already.
+  // A failed list was already reported.
   let isAway = before === undefined;
   let pauseMs = PAUSE_MS.first;
   while (!signal.aborted) {
@@ -94,10 +94,10 @@ async function watchPlace(
         shown.resourceVersion = "";
         continue;
       }
-      if (!isAway) watching.tell(`${place.name}: lost: ${reasonOf(place, error)}; it is asked again until it answers`);
+      if (!isAway) watching.tell(`${place.name}: lost: ${reasonOf(place, error)}; retrying until it responds`);
       isAway = true;
     }
-    // A server that ends its watches at once is not asked all the time.
+    // A server that ends its watches at once is not queried in a tight loop.
     if (isAway || clock.now() - startMs < PAUSE_MS.first) {
       await pause(asking, pauseMs);
       pauseMs = Math.min(pauseMs * 2, PAUSE_MS.last);
@@ -105,7 +105,7 @@ async function watchPlace(
   }
 }
 
-/** Ctrl-C is how a watch ends. */
+/** Ctrl-C ends a watch normally. */
 async function pause({ clock, signal }: Asking, ms: number): Promise<void> {
   try {
     await sleep(clock, ms, signal);
@@ -114,7 +114,7 @@ async function pause({ clock, signal }: Asking, ms: number): Promise<void> {
   }
 }
 
-/** The list, of which what is new or changed is shown; undefined where the type is not served. */
+/** Lists again and shows new or changed objects; undefined where the type is not served. */
 async function listAgain(
   asking: Asking,
   discovery: Discovery,
@@ -139,7 +139,7 @@ async function listAgain(
   return { type, resourceVersion, versions };
 }
 
-/** Until the server ends the watch, or should have. */
+/** Runs until the server ends the watch, or should have. */
 async function follow(asking: Asking, place: Place, shown: Shown, watching: Watching): Promise<void> {
   const { namespace, labelSelector, fieldSelector, accept } = watching.selection;
   const query: Record<string, string> = {
@@ -152,7 +152,7 @@ async function follow(asking: Asking, place: Place, shown: Shown, watching: Watc
   };
   const late = new AbortController();
   const timer = asking.clock.after((WATCH_SECONDS + GRACE_SECONDS) * 1000, () =>
-    late.abort(new FlotillaError("NoAnswer", "it neither said anything nor ended the watch in time")),
+    late.abort(new FlotillaError("NoAnswer", "it neither sent an event nor ended the watch in time")),
   );
   const splitter = createLineSplitter(MAX_EVENT_BYTES);
   try {
@@ -174,7 +174,7 @@ async function take(line: string, place: Place, shown: Shown, watching: Watching
   if (line.trim() === "") return;
   const event: unknown = JSON.parse(line);
   if (!isObject(event) || !isObject(event["object"]))
-    throw new FlotillaError("Member", "what comes in the watch is no event");
+    throw new FlotillaError("Member", "the watch returned something that is not an event");
   const { type: change, object: answer } = event;
   if (change === "ERROR") throw new ApiError(answer as unknown as Status);
   const objects = watching.identify(answer);

@@ -1,4 +1,4 @@
-/** Prints what watches tell, line by line under one header. */
+/** Prints watch events line by line under one header. */
 import type { Clock, JsonObject } from "../../base/index.ts";
 import { formatYaml } from "../../machinery/index.ts";
 import type { Output } from "../output.ts";
@@ -33,13 +33,13 @@ function tablePrinter(
   { output, clock }: { output: Output; clock: Clock },
 ): Pick<Watching, "identify" | "show"> {
   const style: TableStyle = { ...options, isWide, withType: false };
-  // The longest word for what happened has room from the start.
+  // The longest event type fits from the start.
   const widths: number[] = showEvents ? ["MODIFIED".length] : [];
-  /** The first table decides; columns that only others have are left out. */
+  /** The first table defines the columns; columns that only others have are omitted. */
   let shown: TableColumn[] | undefined;
-  /** Of a line's cells, those that the terminal has room for. */
+  /** The indexes of the cells that fit the terminal. */
   let fitting: number[] | undefined;
-  /** A watch names its columns with its first event only. */
+  /** A watch names its columns only in its first event. */
   const columnsOf = new Map<string, readonly TableColumn[]>();
   return {
     identify: (answer) => readTable(answer, 0).rows,
@@ -69,7 +69,7 @@ function tablePrinter(
   };
 }
 
-/** Each object by itself, one after the other. */
+/** Each object separately, one after the other. */
 function objectPrinter(
   format: Exclude<PrintFormat, { as: "table" }>,
   { noHeaders, showEvents }: WatchPrinterOptions,

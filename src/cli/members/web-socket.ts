@@ -1,6 +1,6 @@
 /**
- * The client's side of a WebSocket (RFC 6455) on a connection that was upgraded to one. Small on purpose: whole
- * messages in and out, fragments joined, pings answered; no extensions. Who reads slowly lets the peer wait.
+ * The client side of a WebSocket (RFC 6455) on an upgraded connection. Minimal on purpose: complete messages in and
+ * out, fragments joined, pings answered; no extensions. A slow reader applies backpressure to the peer.
  */
 import { createHash, randomBytes } from "node:crypto";
 import type { Duplex } from "node:stream";
@@ -11,12 +11,12 @@ const OPCODE = { continuation: 0, binary: 2, close: 8, ping: 9, pong: 10 } as co
 /** Servers send a few kilobytes at a time. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 const MASK_BYTES = 4;
-/** The reason of an ordinary good-bye, 1000. */
+/** Close code 1000, normal closure. */
 const NORMAL = Buffer.from([0x03, 0xe8]);
 
 export interface Handshake {
   headers: Record<string, string>;
-  /** Whether the answer is that of a server that read our request. */
+  /** Whether the response proves that the server read our request. */
   isAnsweredBy(headers: Readonly<Record<string, string>>): boolean;
 }
 
@@ -38,9 +38,9 @@ export function createHandshake(protocols: readonly string[]): Handshake {
 }
 
 export interface WebSocketClient {
-  /** Until the peer says good-bye or is gone; can be read once. */
+  /** Until the peer closes or disconnects; can be read only once. */
   messages(): AsyncGenerator<Buffer>;
-  /** Resolves when there is room for more; what is sent to a peer that is gone goes nowhere. */
+  /** Resolves when there is room for more; data for a disconnected peer is dropped. */
   send(data: Uint8Array): Promise<void>;
   close(): void;
 }
@@ -48,7 +48,7 @@ export interface WebSocketClient {
 export function createWebSocketClient(socket: Duplex, head: Buffer): WebSocketClient {
   let isClosed = false;
   socket.once("close", () => (isClosed = true));
-  // Whoever reads the messages learns of it there.
+  // The reader of the messages gets the error.
   socket.on("error", () => {});
 
   const write = async (opcode: number, data: Uint8Array): Promise<void> => {
@@ -61,7 +61,7 @@ export function createWebSocketClient(socket: Duplex, head: Buffer): WebSocketCl
     try {
       yield* socket as AsyncIterable<Buffer>;
     } catch (error) {
-      // A connection that broke has no more to say; what is missing then, the reader of the messages knows.
+      // A broken connection yields no more messages; the reader knows what is missing.
       if (!socket.destroyed) throw error;
     }
   }
@@ -88,7 +88,7 @@ export function createWebSocketClient(socket: Duplex, head: Buffer): WebSocketCl
         fragments.push(data);
         bytes += data.length;
         if (bytes > MAX_MESSAGE_BYTES)
-          throw new FlotillaError("WebSocket", `a message of the server is longer than ${MAX_MESSAGE_BYTES} bytes`);
+          throw new FlotillaError("WebSocket", `a message from the server is longer than ${MAX_MESSAGE_BYTES} bytes`);
         if (!isFinal) continue;
         yield fragments.length === 1 ? data : Buffer.concat(fragments, bytes);
         fragments = [];
@@ -103,7 +103,7 @@ export function createWebSocketClient(socket: Duplex, head: Buffer): WebSocketCl
   };
 }
 
-/** Resolves when there is room for more, or nobody is there any more. */
+/** Resolves when there is room for more, or the peer has disconnected. */
 function roomIn(socket: Duplex): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
@@ -118,25 +118,25 @@ interface Frame {
   opcode: number;
   isFinal: boolean;
   data: Buffer;
-  /** With its head. */
+  /** Including its header. */
   length: number;
 }
 
-/** The frame at the front; undefined when it is not all there. */
+/** The first frame; undefined while it is incomplete. */
 function takeFrame(input: Buffer): Frame | undefined {
   if (input.length < 2) return undefined;
   const [first = 0, second = 0] = input;
   if ((first & 0x70) !== 0 || (second & 0x80) !== 0)
     throw new FlotillaError(
       "WebSocket",
-      "what the server sends is no WebSocket: something in between changed the stream",
+      "the server's data is not a WebSocket stream: a proxy in between may have changed it",
     );
   const short = second & 0x7f;
   const start = short === 126 ? 4 : short === 127 ? 10 : 2;
   if (input.length < start) return undefined;
   const size = short === 126 ? input.readUInt16BE(2) : short === 127 ? Number(input.readBigUInt64BE(2)) : short;
   if (size > MAX_MESSAGE_BYTES)
-    throw new FlotillaError("WebSocket", `a message of the server is longer than ${MAX_MESSAGE_BYTES} bytes`);
+    throw new FlotillaError("WebSocket", `a message from the server is longer than ${MAX_MESSAGE_BYTES} bytes`);
   if (input.length < start + size) return undefined;
   return {
     opcode: first & 0x0f,
@@ -146,7 +146,7 @@ function takeFrame(input: Buffer): Frame | undefined {
   };
 }
 
-/** Clients mask what they send, with another key each time. */
+/** Clients mask their frames, each with a new key. */
 export function frameOf(opcode: number, data: Uint8Array, mask: Uint8Array = randomBytes(MASK_BYTES)): Buffer {
   const { byteLength } = data;
   const extra = byteLength < 126 ? 0 : byteLength < 65_536 ? 2 : 8;

@@ -5,18 +5,18 @@ const cases: Record<
   string,
   { flags: { kubeconfig?: string; data?: string }; environment: Record<string, string>; want: string }
 > = {
-  "the kubeconfig that is named goes first": {
+  "--kubeconfig wins": {
     flags: { kubeconfig: "a", data: "b" },
     environment: { KUBECONFIG: "c" },
     want: "a",
   },
-  "a data directory goes before the environment": {
+  "--data wins over the environment": {
     flags: { data: "b" },
     environment: { KUBECONFIG: "c" },
     want: "b/hub.kubeconfig",
   },
-  "the environment goes before the usual place": { flags: {}, environment: { KUBECONFIG: "c" }, want: "c" },
-  "the usual place is the data directory's": {
+  "the environment wins over the default directory": { flags: {}, environment: { KUBECONFIG: "c" }, want: "c" },
+  "the default is the data directory's kubeconfig": {
     flags: {},
     environment: { FLOTILLA_HOME: "home" },
     want: "home/hub.kubeconfig",
@@ -28,7 +28,7 @@ for (const [behaviour, { flags, environment, want }] of Object.entries(cases)) {
   });
 }
 
-test("several files in the environment are nobody's hub", () => {
+test("several files in $KUBECONFIG are rejected", () => {
   expect(() => hubKubeconfig({ kubeconfig: undefined, data: undefined }, { KUBECONFIG: "a:b" })).toThrow(
     "names several files",
   );

@@ -1,4 +1,4 @@
-/** Which kubeconfig is the hub's: the one that was named, the environment's, or that of the data directory. */
+/** Finds the hub's kubeconfig: from the flags, the environment, or the data directory. */
 import { UsageError } from "../../base/index.ts";
 import { defaultDataDirectory, kubeconfigPath } from "../data-directory.ts";
 
@@ -20,6 +20,6 @@ export function hubKubeconfig(
   const named = environment["KUBECONFIG"];
   if (data !== undefined || !named) return kubeconfigPath(data ?? defaultDataDirectory(environment), "hub");
   if (named.includes(":"))
-    throw new UsageError("$KUBECONFIG names several files; say which is the hub's with --kubeconfig FILE");
+    throw new UsageError("$KUBECONFIG names several files; specify the hub's with --kubeconfig FILE");
   return named;
 }

@@ -20,28 +20,28 @@ const known: Record<string, Cluster["spec"]> = {
 };
 
 const cases: Record<string, { newcomer: Newcomer; refused?: string }> = {
-  "a cluster that nobody knows may join": {
+  "an unknown cluster may join": {
     newcomer: { name: "bern", id: "uid-bern", apiEndpoint: "https://bern.example.com:6443" },
   },
-  "one that has joined may join again, which renews its credentials": {
+  "a joined cluster may join again, which renews its credentials": {
     newcomer: { name: "paris", id: "uid-paris", apiEndpoint: "https://paris.example.com:6443" },
   },
-  "one that has joined may have moved": {
+  "a joined cluster may have a new address": {
     newcomer: { name: "paris", id: "uid-paris", apiEndpoint: "https://paris.example.net:6443" },
   },
-  "one that has joined has one name": {
+  "a joined cluster may not join under a second name": {
     newcomer: { name: "lyon", id: "uid-paris", apiEndpoint: "https://paris.example.net:6443" },
-    refused: "this cluster has joined as paris already; unjoin that first",
+    refused: "this cluster has joined as paris already; unjoin it first",
   },
-  "at one address there is one member": {
+  "two members may not share an address": {
     newcomer: { name: "lyon", id: "uid-lyon", apiEndpoint: "https://paris.example.com:6443/" },
-    refused: "this cluster has joined as paris already; unjoin that first",
+    refused: "this cluster has joined as paris already; unjoin it first",
   },
-  "a name is taken once": {
+  "a name may not be used twice": {
     newcomer: { name: "paris", id: "uid-bern", apiEndpoint: "https://bern.example.com:6443" },
     refused: "another cluster has joined as paris; choose another name, or unjoin it first",
   },
-  "behind another proxy the same address is another cluster": {
+  "the same address behind another proxy is another cluster": {
     newcomer: {
       name: "bern",
       id: "uid-bern",
@@ -49,20 +49,20 @@ const cases: Record<string, { newcomer: Newcomer; refused?: string }> = {
       proxyUrl: "http://bern.example.com:3128",
     },
   },
-  "what a cluster that pulls calls its address says nothing about others": {
+  "the address of a pull-mode cluster is not compared with others": {
     newcomer: { name: "bern", id: "uid-bern", apiEndpoint: "https://10.96.0.1:443" },
   },
-  "a simulated member does not join a second time": {
+  "a simulated member may not join a second time": {
     newcomer: { name: "x", id: "uid-of-its-namespace", apiEndpoint: `${HUB}/clusters/member1` },
     refused: "this cluster has joined as member1 already; a simulated member of the hub cannot join it again",
   },
-  "nor does one that pulls": {
+  "a pull-mode member may not join a second time": {
     newcomer: { name: "x", id: "uid-of-its-namespace", apiEndpoint: `${HUB}/clusters/member2` },
     refused: "this cluster has joined as member2 already; a simulated member of the hub cannot join it again",
   },
   "a simulated member that joins under its own name has nothing to do": {
     newcomer: { name: "member1", id: "uid-of-its-namespace", apiEndpoint: `${HUB}/clusters/member1` },
-    refused: "member1 is a simulated member of this hub and has joined already; there is nothing to do",
+    refused: "member1 is a simulated member of this hub and has already joined; nothing to do",
   },
 };
 for (const [behaviour, { newcomer, refused }] of Object.entries(cases)) {

@@ -1,4 +1,6 @@
-/** What the hub keeps of a member: its Cluster, and the Secrets with which it is reached, which go with the Cluster. */
+/**
+ * The hub's objects of a member: its Cluster, and the Secrets with its credentials, which are deleted with the Cluster.
+ */
 import { Cluster, CLUSTER_NAMESPACE, impersonationSecretName, Namespace, Secret } from "../../api/index.ts";
 import { FlotillaError } from "../../base/index.ts";
 import type { DeepReadonly, Json } from "../../base/index.ts";
@@ -12,7 +14,7 @@ const LABELS = { "karmada.io/system": "true" };
 export interface MemberRecord {
   name: string;
   namespace: string;
-  /** Tells two clusters apart, whatever they are called. */
+  /** Identifies a cluster, whatever its name. */
   id: string;
   apiEndpoint: string;
   ca: string;
@@ -27,37 +29,37 @@ export interface MemberRecord {
 
 export const secretsNamespace = CLUSTER_NAMESPACE;
 
-/** The cluster that wants to join. */
+/** The cluster that joins. */
 export type Newcomer = Pick<MemberRecord, "name" | "id" | "apiEndpoint" | "proxyUrl">;
 
-/** Refuses a name that is taken by another cluster, and a cluster that has joined under another name. */
+/** Rejects a name that another cluster uses, and a cluster that has joined under another name. */
 export async function checkUnknown(client: Client, newcomer: Newcomer, signal: AbortSignal): Promise<void> {
   const { name, id } = newcomer;
   const { items } = await client.list(Cluster, { cluster: HUB, signal });
   const namesake = items.find(({ metadata }) => metadata.name === name);
   if (namesake?.metadata.deletionTimestamp)
-    throw new FlotillaError("Joined", `${name} is being unjoined; try again when it is gone`);
+    throw new FlotillaError("Joined", `${name} is being unjoined; try again when it is removed`);
   if (namesake && isSimulated(namesake) && isAt(namesake, newcomer))
     throw new FlotillaError(
       "Joined",
-      `${name} is a simulated member of this hub and has joined already; there is nothing to do`,
+      `${name} is a simulated member of this hub and has already joined; nothing to do`,
     );
   const twin = items.find((cluster) => cluster !== namesake && (cluster.spec.id === id || isAt(cluster, newcomer)));
   if (twin)
     throw new FlotillaError(
       "Joined",
-      `this cluster has joined as ${twin.metadata.name} already; ${isSimulated(twin) ? "a simulated member of the hub cannot join it again" : "unjoin that first"}`,
+      `this cluster has joined as ${twin.metadata.name} already; ${isSimulated(twin) ? "a simulated member of the hub cannot join it again" : "unjoin it first"}`,
     );
   if (namesake && namesake.spec.id !== id)
     throw new FlotillaError("Joined", `another cluster has joined as ${name}; choose another name, or unjoin it first`);
 }
 
-/** Simulated members have their name for an id. */
+/** The id of a simulated member is its name. */
 const isSimulated = ({ metadata, spec }: DeepReadonly<Cluster>): boolean => spec.id === metadata.name;
 
 /**
- * Whether the hub reaches both at the same address. What clusters that pull say of theirs is often good only inside of
- * them, and the same in many.
+ * Whether the hub reaches both at the same address. The addresses of pull-mode clusters are often valid only inside
+ * them, and equal in many.
  */
 function isAt(cluster: DeepReadonly<Cluster>, { apiEndpoint, proxyUrl = "" }: Newcomer): boolean {
   const { spec } = cluster;
@@ -71,7 +73,7 @@ function isAt(cluster: DeepReadonly<Cluster>, { apiEndpoint, proxyUrl = "" }: Ne
 
 const bare = (address: string): string => address.replace(/\/+$/, "");
 
-/** Safe to repeat: a member that has joined before gets new credentials. */
+/** Idempotent: a member that has joined before gets new credentials. */
 export async function recordMember(
   client: Client,
   record: MemberRecord,

@@ -13,7 +13,7 @@ const REQUEST = {
   tokenSeconds: 3600,
 } as const;
 
-test("a hub with few rights reads and writes objects and exceeds them in one role alone", () => {
+test("a scoped hub reads and writes objects, and may exceed its rights in one role only", () => {
   const verbs = planRules("scoped").flatMap((rule) => rule.verbs);
 
   expect(verbs).not.toContain("*");
@@ -28,14 +28,14 @@ test("a hub with few rights reads and writes objects and exceeds them in one rol
   ]);
 });
 
-test("an administrator has what karmadactl grants", () => {
+test("an admin hub has the rights that karmadactl grants", () => {
   expect(planRules("admin")).toEqual([
     { apiGroups: ["*"], resources: ["*"], verbs: ["*"] },
     { nonResourceURLs: ["*"], verbs: ["get"] },
   ]);
 });
 
-test("accounts are made once, with karmadactl's names, get new rights when asked again, and are removed without a trace", async () => {
+test("accounts are created once, with karmadactl's names, are updated on repetition, and are removed completely", async () => {
   const fleet = await startTestFleet({ members: ["member1"] });
   const client = createClient({
     transport: fleet.hub.server.transport({ name: "admin", groups: ["system:masters", "system:authenticated"] }),
@@ -69,7 +69,7 @@ test("accounts are made once, with karmadactl's names, get new rights when asked
   await fleet.stop();
 });
 
-test("what another hub needs stays", async () => {
+test("objects that another hub needs stay", async () => {
   const fleet = await startTestFleet({ members: ["member1"] });
   const client = createClient({
     transport: fleet.hub.server.transport({ name: "admin", groups: ["system:masters"] }),
@@ -85,7 +85,7 @@ test("what another hub needs stays", async () => {
   const notes = await removeAccounts(client, REQUEST, signal);
 
   expect(notes).toEqual([
-    "the namespace karmada-cluster stays on the member: karmada-elsewhere of other hubs is there",
+    "the namespace karmada-cluster stays on the member: karmada-elsewhere of other hubs is in it",
   ]);
   expect(
     (await client.get(Namespace, { cluster: "member1", name: "karmada-cluster" })).metadata.deletionTimestamp,

@@ -1,6 +1,6 @@
 /**
- * The hub's accounts on a member: what `flotilla join` creates there and `flotilla unjoin` removes. Names and labels
- * are karmadactl's, so that either tool undoes what the other did.
+ * The hub's accounts on a member: `flotilla join` creates them and `flotilla unjoin` removes them. Names and labels are
+ * karmadactl's, so that each tool can undo the other's work.
  */
 import {
   ClusterRole,
@@ -21,7 +21,7 @@ import { isNotFound } from "../../machinery/index.ts";
 
 const SYSTEM_LABEL = "karmada.io/system";
 const LABELS = { [SYSTEM_LABEL]: "true" };
-/** What the hub may change on a member. */
+/** Objects that the hub may change on a member. */
 const MANAGED_LABEL = "karmada.io/managed";
 const GROUP = "rbac.authorization.k8s.io";
 const IMPERSONATOR = serviceAccountName("impersonator");
@@ -36,10 +36,9 @@ export type Permissions = "scoped" | "admin";
 type Rules = NonNullable<ClusterRole["rules"]>;
 
 /**
- * What the hub may do on the member. `admin` is what karmadactl grants: everything. `scoped` reads, writes and deletes
- * objects of every kind, since any may be propagated, and nothing else: it cannot act as others, approve certificates
- * or exceed its own rights by writing roles, except in the one role through which users of the hub reach the member as
- * themselves.
+ * The hub's rights on the member. `admin` is what karmadactl grants: everything. `scoped` reads, writes and deletes
+ * objects of every kind, since any may be propagated, and nothing else: it cannot impersonate, approve certificates or
+ * escalate by writing roles, except in the one role through which users of the hub reach the member as themselves.
  */
 export function planRules(permissions: Permissions): Rules {
   const urls = { nonResourceURLs: ["*"], verbs: ["get"] };
@@ -52,11 +51,11 @@ export function planRules(permissions: Permissions): Rules {
 }
 
 export interface AccountRequest {
-  /** The name of the member; also what the client calls it. */
+  /** The name of the member; also the client's name for it. */
   cluster: string;
   namespace: string;
   permissions: Permissions;
-  /** 0 asks for tokens without an end, kept in Secrets of the member as karmadactl does. */
+  /** 0 requests tokens that never expire, kept in Secrets on the member as karmadactl does. */
   tokenSeconds: number;
 }
 
@@ -67,7 +66,7 @@ export interface AccountTokens {
 
 const roleName = (account: string): string => `karmada-controller-manager:${account}`;
 
-/** Safe to repeat. */
+/** Idempotent. */
 export async function createAccounts(
   client: Client,
   request: AccountRequest,
@@ -109,8 +108,9 @@ export async function createAccounts(
     },
     signal,
   );
-  // Whoever may exceed its rights in one named role cannot create that role, since a new object is not yet known by its
-  // name. It is made in the name of the Work that fills it: the hub changes nothing that says it is somebody else's.
+  // A right to escalate in one named role does not allow creating that role, since a new object has no name yet for
+  // RBAC. So it is created here, with the labels of the Work that fills it: the hub does not change objects that others
+  // own.
   const labels = { ...LABELS, [MANAGED_LABEL]: "true" };
   const annotations = {
     "work.karmada.io/namespace": executionNamespace(cluster),
@@ -142,7 +142,7 @@ export async function createAccounts(
   return { token: await tokenOf(account), impersonatorToken: await tokenOf(IMPERSONATOR) };
 }
 
-/** Resolves with what is left because others use it too. */
+/** Resolves with what stays because others use it too. */
 export async function removeAccounts(
   client: Client,
   { cluster, namespace }: Pick<AccountRequest, "cluster" | "namespace">,
@@ -163,18 +163,18 @@ export async function removeAccounts(
     .filter((name) => name !== "default" && name !== IMPERSONATOR);
   if (others.length > 0)
     return [
-      `the namespace ${namespace} stays on the member: ${others.join(", ")} of other hubs ${others.length === 1 ? "is" : "are"} there`,
+      `the namespace ${namespace} stays on the member: ${others.join(", ")} of other hubs ${others.length === 1 ? "is" : "are"} in it`,
     ];
   const found = await find(client, Namespace, { cluster, name: namespace }, { signal });
   if (found && found.metadata.labels?.[SYSTEM_LABEL] !== "true")
-    return [`the namespace ${namespace} stays on the member: it was there before`];
+    return [`the namespace ${namespace} stays on the member: it existed before`];
   await remove(ClusterRoleBinding, IMPERSONATOR);
   await remove(ClusterRole, IMPERSONATOR);
   await remove(Namespace, namespace);
   return [];
 }
 
-/** A namespace that an unjoin has just left behind is waited for. */
+/** Waits for a namespace that a recent unjoin is deleting. */
 async function ensureNamespace(
   client: Client,
   cluster: string,
@@ -195,13 +195,13 @@ async function ensureNamespace(
     if (clock.now() >= untilMs)
       throw new FlotillaError(
         "Namespace",
-        `the namespace ${name} of ${cluster} is being deleted for longer than ${NAMESPACE_WAIT_MS / 1000} s; try again when it is gone`,
+        `the namespace ${name} of ${cluster} has been deleting for longer than ${NAMESPACE_WAIT_MS / 1000} s; try again when it is deleted`,
       );
     await sleep(clock, LOOK_MS, signal);
   }
 }
 
-/** Creates what is not there; what is there is left as it is. */
+/** Creates missing objects; existing ones are not changed. */
 export async function ensure<T extends KubernetesObject>(
   client: Client,
   kind: Kind<T>,
@@ -229,7 +229,7 @@ async function deleteIfThere(
   }
 }
 
-/** A token that ends; the hub renews it in time. */
+/** A token that expires; the hub renews it before that. */
 async function requestToken(
   client: Client,
   cluster: string,
@@ -260,7 +260,7 @@ async function requestToken(
   if (typeof token !== "string")
     throw new FlotillaError(
       "Token",
-      `asking ${cluster} for a token of ${namespace}/${account}: it answered ${answer.status}; --token-days 0 takes one without an end instead`,
+      `requesting a token of ${namespace}/${account} from ${cluster}: it returned ${answer.status}; use --token-days 0 for a token that never expires`,
     );
   return token;
 }
@@ -286,7 +286,7 @@ async function secretToken(
     if (clock.now() >= untilMs)
       throw new FlotillaError(
         "Token",
-        `waiting for the token of ${namespace}/${account} on ${cluster}: nobody filled its Secret within ${TOKEN_WAIT_MS / 1000} s; does a controller manager run there?`,
+        `waiting for the token of ${namespace}/${account} on ${cluster}: its Secret was not filled within ${TOKEN_WAIT_MS / 1000} s; check that a controller manager runs there`,
       );
     await sleep(clock, LOOK_MS, signal);
   }

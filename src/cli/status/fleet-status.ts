@@ -1,47 +1,47 @@
-/** What `flotilla status` knows of a fleet: the data that `-o json` prints. */
+/** The status of a fleet: the data that `-o json` of `flotilla status` prints. */
 export interface FleetStatus {
   server: string;
-  /** The programs that make the hub work, or the parts of ours that stand for them, by namespace. */
+  /** The components of the hub, or the pods that represent them in this process, by namespace. */
   components: ComponentsStatus[];
   members: MemberStatus[];
-  /** How many objects of each kind there are. */
+  /** The number of objects of each kind. */
   objects: { bindings: number; works: number; manifestWorks: number; placements: number; replicaSets: number };
   unwell: Unwell;
   workloads: WorkloadStatus[];
-  /** What the user may not list, so that nothing is said of it. */
+  /** Kinds that the user may not list, and that are therefore missing. */
   notShown: string[];
 }
 
 export interface ComponentsStatus {
   namespace: string;
   total: number;
-  /** The names of those that are not ready. */
+  /** The names of components that are not ready. */
   unready: string[];
 }
 
-/** A member with both its faces: Karmada's Cluster and Open Cluster Management's ManagedCluster. */
+/** A member with its Karmada Cluster and its Open Cluster Management ManagedCluster. */
 export interface MemberStatus {
   name: string;
-  /** Who carries: the hub, or an agent on the member. */
+  /** Push: the hub applies works. Pull: an agent on the member does. */
   mode: "push" | "pull";
   /**
-   * The condition `Ready` of the Cluster, or `NoAgent` when nobody serves that face of a member that pulls; unset when
-   * there is no Cluster.
+   * The condition `Ready` of the Cluster, or `NoAgent` when no Karmada agent serves a pull-mode member; unset without a
+   * Cluster.
    */
   ready?: string;
-  /** The condition `ManagedClusterConditionAvailable` of the ManagedCluster; unset when there is none. */
+  /** The condition `ManagedClusterConditionAvailable` of the ManagedCluster; unset without one. */
   available?: string;
   /** Whether the hub accepts the ManagedCluster. */
   accepted?: boolean;
-  /** The faces that are being deleted. */
+  /** The registrations that are being deleted. */
   leaving?: ("karmada" | "ocm")[];
   version: string;
-  /** Ready and all; empty when nobody counts them. */
+  /** Ready and total; empty when unknown. */
   nodes: string;
-  /** What pods could still ask for. */
+  /** Allocatable resources that are not requested yet. */
   free?: { cpu: string; memory: string };
   taints: string[];
-  /** When its agent renewed a lease last; the hub looks after members that it reaches itself. */
+  /** When its agent last renewed a lease; unset for push-mode members. */
   heard?: string;
   age: string;
 }
@@ -50,14 +50,14 @@ export interface WorkloadStatus {
   namespace: string;
   name: string;
   kind: string;
-  /** Over all members; unset for what runs no replicas. */
+  /** Over all members; unset for objects without replicas. */
   desired: number | undefined;
   ready: number;
   applied: string;
   placement: string;
 }
 
-/** What is wrong, in words for counting: `1 binding not scheduled`. */
+/** The kinds of problems, phrased for counts: `1 binding not scheduled`. */
 export type Trouble =
   | "check of the hub failed"
   | "member not available"
@@ -70,7 +70,7 @@ export type Trouble =
 
 export interface Unwell {
   counts: Partial<Record<Trouble, number>>;
-  /** One by one, up to a thousand; what matters most comes first. */
+  /** Single objects, up to a thousand, most important first. */
   worst: UnwellObject[];
 }
 

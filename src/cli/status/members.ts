@@ -1,4 +1,4 @@
-/** One row for each member, whichever faces it has. Pure. */
+/** Builds one row per member, whichever registrations it has. Pure. */
 import type { Cluster, Lease, ManagedCluster } from "../../api/index.ts";
 import { CLUSTER_LEASE } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -16,12 +16,12 @@ type Faces = { cluster?: DeepReadonly<Cluster>; managed?: DeepReadonly<ManagedCl
 export interface MemberInput {
   clusters: readonly DeepReadonly<Cluster>[];
   managedClusters: readonly DeepReadonly<ManagedCluster>[];
-  /** Karmada's and Open Cluster Management's; others are passed over. */
+  /** Karmada's and Open Cluster Management's; others are ignored. */
   leases: readonly DeepReadonly<Lease>[];
   nowMs: number;
 }
 
-/** Where Karmada's agents keep their leases, each named after its cluster. */
+/** The namespace of the leases of Karmada's agents, each named after its cluster. */
 export const KARMADA_LEASES = "karmada-cluster";
 const GIBIBYTE = 2 ** 30;
 
@@ -63,15 +63,13 @@ function summariseMember(
     nodes: nodes ? `${nodes.readyNum ?? 0}/${nodes.totalNum ?? 0}` : "",
     free,
     taints: taintsOf(cluster, managed),
-    // The lease of a member that the hub reaches itself is nobody's to renew.
+    // No agent renews the lease of a push-mode member.
     heard: heard !== undefined && mode === "pull" ? heard : undefined,
     age: formatAge(nowMs - Date.parse(created)),
   };
 }
 
-/**
- * An agent of Open Cluster Management's kind brings works; policies cannot use its member, and that is as it should be.
- */
+/** An Open Cluster Management agent applies works only; policies cannot use its member, which is not a problem. */
 function readyOf({ spec, status }: DeepReadonly<Cluster>, managed: Faces["managed"]): string {
   const ready = findCondition(status?.conditions, "Ready");
   const isSilent = ready === undefined || ready.reason === "ClusterStatusNeverUpdated";
@@ -98,7 +96,7 @@ function lastHeard(leases: readonly DeepReadonly<Lease>[]): Map<string, string> 
   return heard;
 }
 
-/** Whole gibibytes, and cores with one digit, are enough to see where there is room. */
+/** Whole gibibytes, and cores with one digit, are precise enough. */
 function freeOf({ status }: DeepReadonly<Cluster>): MemberStatus["free"] {
   const { allocatable, allocated, allocating } = status?.resourceSummary ?? {};
   const left = (resource: string): number | undefined => {
@@ -112,7 +110,10 @@ function freeOf({ status }: DeepReadonly<Cluster>): MemberStatus["free"] {
     : { cpu: String(Math.floor(cpu * 10) / 10), memory: `${Math.floor(memory / GIBIBYTE)}Gi` };
 }
 
-/** Both faces have the same taints by other words; each is told once, and what only one of them says is told too. */
+/**
+ * Both registrations have the same taints under different keys. Each is shown once, including those of only one
+ * registration.
+ */
 function taintsOf(cluster: Faces["cluster"], managed: Faces["managed"]): string[] {
   const textOf = ({ key, value }: { readonly key: string; readonly value?: string }): string =>
     value ? `${key}=${value}` : key;

@@ -7,7 +7,7 @@ import { readStatus } from "./read-status.ts";
 
 const { signal } = new AbortController();
 
-/** A hub that has these objects by plural; a plural that is not there is a kind that it does not serve. */
+/** A fake hub with these objects by plural; it does not serve a missing plural. */
 function hubWith(
   objects: Readonly<Record<string, readonly unknown[] | Error>>,
   asked: ListOptions[] = [],
@@ -30,13 +30,13 @@ function hubWith(
   return { list, raw } as unknown as Client;
 }
 
-test("a hub that serves one project's kinds alone is read as far as it goes", async () => {
+test("a hub that serves only one project's kinds is read as far as possible", async () => {
   const status = await readStatus(hubWith({ clusters: [makeCluster("paris")] }), "https://hub", 0, signal);
 
   expect(status).toMatchObject({ members: [{ name: "paris" }], objects: { manifestWorks: 0 }, notShown: [] });
 });
 
-test("what may not be listed is named, and the rest is there", async () => {
+test("kinds that may not be listed are named, and the rest is shown", async () => {
   const refusal = forbidden({ group: "", resource: "works" }, "", "no");
 
   const status = await readStatus(
@@ -64,7 +64,7 @@ test("many objects are read page by page", async () => {
   expect(asked.filter((options) => options.continue !== undefined)).toHaveLength(2);
 });
 
-test("a server that is no hub is not shown as an empty fleet", async () => {
+test("a server that is not a hub is not shown as an empty fleet", async () => {
   await expect(readStatus(hubWith({}), "https://hub", 0, signal)).rejects.toThrow(
     "https://hub serves neither Clusters nor ManagedClusters, so it is no hub",
   );
@@ -77,7 +77,7 @@ test("a hub that fails is an error", async () => {
 });
 
 const checks: Record<string, { page: { status: number; text: string }; want: unknown[] }> = {
-  "a hub that refuses every write is not well, and it is said first": {
+  "a hub that rejects all writes is reported first": {
     page: { status: 500, text: "[+]ping ok\n[-]store-writes failed: reason withheld\nreadyz check failed\n" },
     want: [
       {
@@ -85,22 +85,22 @@ const checks: Record<string, { page: { status: number; text: string }; want: unk
         kind: "hub",
         name: "store-writes",
         reason:
-          "its disk takes no writes, so every change is refused; free some space there ('flotilla doctor' says where)",
+          "its disk is full, so every change is rejected; free some space there (run 'flotilla doctor' for the path)",
       },
     ],
   },
-  "a check that only the hub knows is named": {
+  "an unknown failed check of the hub is named": {
     page: { status: 500, text: "[-]etcd failed: reason withheld\nreadyz check failed\n" },
     want: [
       {
         trouble: "check of the hub failed",
         kind: "hub",
         name: "etcd",
-        reason: "the check fails; the hub's log says why",
+        reason: "the check fails; see the hub's log",
       },
     ],
   },
-  "who may not ask for the hub's checks sees the rest": { page: { status: 403, text: "no" }, want: [] },
+  "a user who may not read the hub's checks gets the rest": { page: { status: 403, text: "no" }, want: [] },
 };
 for (const [behaviour, { page, want }] of Object.entries(checks)) {
   test(behaviour, async () => {

@@ -1,4 +1,4 @@
-/** Reads the status of a fleet through the hub's API: page by page, keeping a few words of each object. */
+/** Reads the status of a fleet through the hub's API, page by page, keeping little of each object. */
 import {
   Cluster,
   CLUSTER_LEASE,
@@ -26,7 +26,7 @@ import { KARMADA_LEASES, summariseMembers } from "./members.ts";
 import { createUnwellCollector } from "./unwell.ts";
 import { summariseWorkload } from "./workloads.ts";
 
-/** Where Karmada and Open Cluster Management have their programs on a hub. */
+/** The namespaces of Karmada's and Open Cluster Management's components on a hub. */
 const COMPONENT_NAMESPACES = ["karmada-system", OCM_HUB_NAMESPACE];
 
 export async function readStatus(
@@ -41,8 +41,8 @@ export async function readStatus(
   const workloads: WorkloadStatus[] = [];
 
   /**
-   * Hands every object over and counts them. A kind that the hub does not serve has none; one that may not be listed is
-   * told.
+   * Passes on every object and counts them. A kind that the hub does not serve has none; a kind that may not be listed
+   * is reported.
    */
   async function each<T extends KubernetesObject>(
     kind: Kind<T>,
@@ -74,11 +74,11 @@ export async function readStatus(
     readComponents(client, signal),
     readFailedChecks(client, signal),
   ]);
-  // An empty fleet would be a lie.
+  // Reporting an empty fleet would be wrong.
   if (notServed.has(Cluster.kind) && notServed.has(ManagedCluster.kind))
     throw new FlotillaError(
       "NoHub",
-      `${server} serves neither Clusters nor ManagedClusters, so it is no hub; name the hub's kubeconfig with --kubeconfig FILE, or start one with 'flotilla up'`,
+      `${server} serves neither Clusters nor ManagedClusters, so it is not a hub; specify the hub's kubeconfig with --kubeconfig FILE, or start a hub with 'flotilla up'`,
     );
   for (const check of failedChecks) unwell.hubCheck(check);
   const members = summariseMembers({ clusters, managedClusters, leases, nowMs });
@@ -105,7 +105,7 @@ export async function readStatus(
   };
 }
 
-/** The names of the hub's own checks that fail. Who may not ask, or a server that has no such page, is not told. */
+/** The names of the hub's own failing checks. Empty if the user may not read them, or the server has none. */
 async function readFailedChecks(client: Client, signal: AbortSignal): Promise<string[]> {
   const { status, body } = await client.raw(
     { method: "GET", path: HUB_CHECKS_PATH, cluster: "hub", headers: { accept: "text/plain" } },
@@ -115,7 +115,9 @@ async function readFailedChecks(client: Client, signal: AbortSignal): Promise<st
   return status < 500 ? [] : failedChecksOf(page);
 }
 
-/** Who may not read them sees everything else. A hub may run its programs elsewhere, and then shows none. */
+/**
+ * A user who may not read them still gets everything else. A hub may run its components elsewhere, and then has none.
+ */
 async function readComponents(client: Client, signal: AbortSignal): Promise<ComponentsStatus[]> {
   const found: ComponentsStatus[] = [];
   for (const namespace of COMPONENT_NAMESPACES) {
@@ -132,7 +134,7 @@ async function readComponents(client: Client, signal: AbortSignal): Promise<Comp
   return found;
 }
 
-/** Who may not read them sees everything else. */
+/** A user who may not read them still gets everything else. */
 async function readLeases(client: Client, signal: AbortSignal): Promise<DeepReadonly<Lease>[]> {
   const found: DeepReadonly<Lease>[] = [];
   for (const where of [{ namespace: KARMADA_LEASES }, { fieldSelector: `metadata.name=${CLUSTER_LEASE}` }]) {

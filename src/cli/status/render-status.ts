@@ -1,4 +1,4 @@
-/** The status of a fleet as text that fits the terminal; where there is none, everything is told whole. Pure. */
+/** Renders the status of a fleet as text that fits the terminal; without a terminal nothing is shortened. Pure. */
 import { formatAge } from "../../machinery/index.ts";
 import type { Paint } from "../paint.ts";
 import { plain } from "../paint.ts";
@@ -7,13 +7,13 @@ import { displayWidth, shorten, wrapWords } from "../text-layout.ts";
 import type { FleetStatus, MemberStatus, Unwell } from "./fleet-status.ts";
 import { someOfEach } from "./unwell.ts";
 
-/** More workloads are counted, unless all are asked for. */
+/** Further workloads are counted, except with --all. */
 const MAX_WORKLOADS = 20;
 const MAX_UNWELL = 10;
 const MAX_PLACEMENT = 36;
-/** On a terminal; 'flotilla why' has the whole reason. */
+/** On a terminal; 'flotilla why' shows the full reason. */
 const MAX_REASON_LINES = 2;
-/** Where there is no terminal: a page of somebody's rules would bury what else is told. */
+/** Without a terminal: a reason of a whole page would bury the rest. */
 const MAX_REASON_WIDTH = 300;
 
 export interface StatusPage {
@@ -32,7 +32,7 @@ export function renderStatus(status: FleetStatus, page: StatusPage): string {
     ...renderObjects(status),
     renderUnwell(status.unwell, page),
     renderWorkloads(status, page),
-    ...(notShown.length > 0 ? [`Not shown, because you may not list them: ${notShown.join(", ")}`] : []),
+    ...(notShown.length > 0 ? [`Not shown, because you are not allowed to list them: ${notShown.join(", ")}`] : []),
   ].join("\n\n");
 }
 
@@ -72,7 +72,7 @@ function renderMembers(members: readonly MemberStatus[], { nowMs, width, paint =
 const painted = (word: string, { green, red }: Paint): string =>
   word === "Ready" || word === "Available" ? green(word) : word.startsWith("Not") ? red(word) : word;
 
-/** A face that is being deleted is not told to be well, whatever it said last. */
+/** A registration that is being deleted is not shown as healthy, whatever its last condition. */
 const LEAVING = "Leaving";
 
 function karmadaWord({ ready, leaving }: MemberStatus): string {
@@ -104,17 +104,18 @@ const counted = (count: number, what: string): string => `${count} ${what}${coun
 
 function renderUnwell({ counts, worst }: Unwell, { all, width, paint = plain }: StatusPage): string {
   const kinds = Object.entries(counts);
-  if (kinds.length === 0) return "Everything is well.";
+  if (kinds.length === 0) return "Everything is healthy.";
   const total = kinds.map(([trouble, count]) => `${count} ${plural(trouble, count)}`).join(", ");
   const shown = all ? worst : someOfEach(worst, MAX_UNWELL);
   const lines = shown.flatMap(({ kind, namespace, name, reason }) =>
     renderTrouble(`${kind} ${namespace ? `${namespace}/` : ""}${name}:`, reason, width),
   );
-  const more = shown.length < worst.length ? [`  … and ${worst.length - shown.length} more; --all shows them`] : [];
+  const more =
+    shown.length < worst.length ? [`  … and ${worst.length - shown.length} more; use --all to show them`] : [];
   return [`${paint.red("NOT WELL:")} ${total}`, ...lines, ...more].join("\n");
 }
 
-/** In one line where it fits; otherwise the reason has lines of its own. */
+/** On one line if it fits; otherwise the reason has its own lines. */
 function renderTrouble(what: string, reason: string, width: number | undefined): string[] {
   const line = `  ${what} ${width === undefined ? shorten(reason, MAX_REASON_WIDTH) : reason}`;
   if (width === undefined || displayWidth(line) <= width) return [line];
@@ -150,6 +151,6 @@ function renderWorkloads({ workloads, objects, notShown }: FleetStatus, { all, w
     width,
   );
   return shown.length < workloads.length
-    ? `${table}\nand ${workloads.length - shown.length} more; --all shows them`
+    ? `${table}\nand ${workloads.length - shown.length} more; use --all to show them`
     : table;
 }

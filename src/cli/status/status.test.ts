@@ -48,7 +48,7 @@ const members = (input: Partial<MemberInput>): MemberStatus[] =>
   summariseMembers({ clusters: [], managedClusters: [], leases: [], nowMs: NOW, ...input });
 
 describe("a member", () => {
-  test("is one row with both its faces", () => {
+  test("is one row for both its registrations", () => {
     const rows = members({ clusters: [cluster("paris")], managedClusters: [managed("paris")] });
 
     expect(rows).toEqual([
@@ -67,7 +67,7 @@ describe("a member", () => {
     ]);
   });
 
-  test("that has joined by Open Cluster Management alone is there too, with when its agent was heard last", () => {
+  test("registered only through Open Cluster Management is shown too, with its agent's last lease renewal", () => {
     const rows = members({
       managedClusters: [managed("oslo", { spec: { hubAcceptsClient: false } })],
       leases: [
@@ -89,7 +89,7 @@ describe("a member", () => {
     expect(rows[0]?.ready).toBeUndefined();
   });
 
-  test("whose Cluster no agent serves is not taken for one that is away", () => {
+  test("whose Cluster has no Karmada agent is not shown as unreachable", () => {
     const rows = members({
       clusters: [cluster("oslo", (made) => Object.assign(made.spec, { syncMode: "Pull" }) && delete made.status)],
       managedClusters: [managed("oslo")],
@@ -101,7 +101,7 @@ describe("a member", () => {
     expect(collector.result().worst).toEqual([]);
   });
 
-  test("that pulls is heard by the newer of its leases", () => {
+  test("in pull mode shows the newer of its lease renewals", () => {
     const rows = members({
       clusters: [cluster("oslo", ({ spec }) => (spec.syncMode = "Pull"))],
       managedClusters: [managed("oslo")],
@@ -114,7 +114,7 @@ describe("a member", () => {
     expect(rows).toMatchObject([{ mode: "pull", heard: "2024-05-01T11:59:50Z" }]);
   });
 
-  test("has a taint of both faces once", () => {
+  test("shows a taint of both registrations once", () => {
     const clusters = [
       cluster("paris", ({ spec }) => (spec.taints = [{ key: "gpu", value: "yes", effect: "NoSchedule" }])),
     ];
@@ -137,7 +137,7 @@ describe("a member", () => {
   });
 });
 
-describe("what is not well:", () => {
+describe("unhealthy objects:", () => {
   const object = (
     kind: { group: string; storageVersion: string; kind: string },
     status: unknown,
@@ -154,7 +154,7 @@ describe("what is not well:", () => {
     string,
     { see(collector: ReturnType<typeof createUnwellCollector>): void; want: Partial<UnwellObject>[] }
   > = {
-    "a binding for which there is no cluster": {
+    "a binding that matches no cluster": {
       see: (collector) =>
         collector.binding(
           object(ResourceBinding, {
@@ -163,7 +163,7 @@ describe("what is not well:", () => {
         ),
       want: [{ trouble: "binding not scheduled", reason: "0/3 clusters are available" }],
     },
-    "a binding that a member refuses": {
+    "a binding that a member rejects": {
       see: (collector) =>
         collector.binding(
           object(ResourceBinding, {
@@ -173,12 +173,12 @@ describe("what is not well:", () => {
         ),
       want: [{ trouble: "binding not applied", reason: "paris: no room" }],
     },
-    "a Work that nobody's binding tells of": {
+    "a Work without a binding": {
       see: (collector) =>
         collector.work(object(Work, { conditions: [condition("Applied", "False", "AppliedFailed", "refused")] })),
       want: [{ trouble: "Work failed", reason: "refused" }],
     },
-    "a ManifestWork, with what the first object says": {
+    "a ManifestWork, with its first object's message": {
       see: (collector) =>
         collector.manifestWork(
           object(ManifestWork, {
@@ -195,7 +195,7 @@ describe("what is not well:", () => {
         ),
       want: [{ trouble: "ManifestWork failed", reason: "no such kind" }],
     },
-    "a Placement that cannot be understood": {
+    "an invalid Placement": {
       see: (collector) =>
         collector.placement(
           object(OcmPlacement, {
@@ -207,7 +207,7 @@ describe("what is not well:", () => {
         ),
       want: [{ trouble: "Placement unsatisfied", reason: "Predicate:wrong" }],
     },
-    "a rollout in which too many clusters failed": {
+    "a rollout with too many failed clusters": {
       see: (collector) =>
         collector.replicaSet(
           object(ManifestWorkReplicaSet, {
@@ -216,7 +216,7 @@ describe("what is not well:", () => {
         ),
       want: [{ trouble: "rollout stopped" }],
     },
-    "a member that is away": {
+    "an unreachable member": {
       see: (collector) =>
         collector.member({
           name: "oslo",
@@ -231,14 +231,14 @@ describe("what is not well:", () => {
         }),
       want: [{ trouble: "member not available", name: "oslo", reason: "Ready is False, Available is Unknown" }],
     },
-    "not a rollout that takes its time": {
+    "not a rollout in progress": {
       see: (collector) =>
         collector.replicaSet(
           object(ManifestWorkReplicaSet, { conditions: [condition("PlacementRolledOut", "False", "Progressing")] }),
         ),
       want: [],
     },
-    "not a work that is not meant for its cluster": {
+    "not a work that does not match its cluster": {
       see: (collector) =>
         collector.manifestWork(
           object(ManifestWork, {
@@ -258,7 +258,7 @@ describe("what is not well:", () => {
     });
   }
 
-  test("a Work whose binding tells the same is counted and not listed", () => {
+  test("a Work whose binding reports the same is counted and not listed", () => {
     const collector = createUnwellCollector();
 
     collector.work(
@@ -272,7 +272,7 @@ describe("what is not well:", () => {
     expect(collector.result()).toEqual({ counts: { "Work failed": 1 }, worst: [] });
   });
 
-  test("all are counted, and what matters most comes first", () => {
+  test("all are counted, and the most important come first", () => {
     const collector = createUnwellCollector();
 
     for (let index = 0; index < 20; index++)
@@ -289,7 +289,7 @@ describe("what is not well:", () => {
     ]);
   });
 
-  test("a member that was let go is not missed", () => {
+  test("a member that is being removed is not reported", () => {
     const collector = createUnwellCollector();
 
     collector.member({
@@ -333,7 +333,7 @@ describe("as text", () => {
   const render = (extra: Partial<FleetStatus>, all = false): string =>
     renderStatus(status(extra), { nowMs: NOW, all, width: 80 });
 
-  test("names the programs of the hub that are not ready", () => {
+  test("names the hub's components that are not ready", () => {
     const text = render({
       components: [
         { namespace: "karmada-system", total: 4, unready: [] },
@@ -348,7 +348,7 @@ describe("as text", () => {
     ]);
   });
 
-  test("it is the fleet at a glance", () => {
+  test("shows the fleet at a glance", () => {
     const clusters = [
       cluster("paris", ({ spec }) => (spec.taints = [{ key: "gpu", effect: "NoSchedule" }])),
       cluster(
@@ -399,11 +399,11 @@ describe("as text", () => {
       "NAMESPACE  NAME  KIND        READY  APPLIED  PLACEMENT",
       "shop       web   Deployment  4/5    Unknown  paris=3 oslo=2",
       "",
-      "Not shown, because you may not list them: works",
+      "Not shown, because you are not allowed to list them: works",
     ]);
   });
 
-  test("a face that is being deleted says so", () => {
+  test("a registration that is being deleted is shown as Leaving", () => {
     const found = members({
       clusters: [cluster("paris")],
       managedClusters: [managed("paris", { metadata: { name: "paris", deletionTimestamp: "2024-05-01T11:59:00Z" } })],
@@ -412,7 +412,7 @@ describe("as text", () => {
     expect(render({ members: found })).toMatch(/paris +push +Ready +Leaving/);
   });
 
-  test("ten of what is not well are named, with one of every trouble, and the others counted unless all are asked for", () => {
+  test("ten unhealthy objects are named, at least one per problem, and the others counted except with --all", () => {
     const failed = (index: number): UnwellObject => ({
       trouble: "ManifestWork failed",
       kind: "ManifestWork",
@@ -433,7 +433,7 @@ describe("as text", () => {
     expect(lines).toEqual([
       ...Array.from({ length: 9 }, (_item, index) => `  ManifestWork paris/web${index}: no`),
       "  Placement shop/all: none fits",
-      "  … and 11 more; --all shows them",
+      "  … and 11 more; use --all to show them",
     ]);
     expect(render({ unwell }, true)).toContain("ManifestWork paris/web19: no");
   });
@@ -463,7 +463,7 @@ describe("as text", () => {
     ],
   });
 
-  test("a terminal shows every line whole, whatever the names are", () => {
+  test("a terminal shows complete lines with any names", () => {
     for (const width of [80, 120]) {
       const lines = renderStatus(crowded, { nowMs: NOW, all: true, width }).split("\n");
 
@@ -471,7 +471,7 @@ describe("as text", () => {
     }
   });
 
-  test("where there is no terminal nothing is left out", () => {
+  test("without a terminal nothing is shortened", () => {
     const text = renderStatus(crowded, { nowMs: NOW, all: false });
 
     expect(text).not.toContain("…");
@@ -479,7 +479,7 @@ describe("as text", () => {
     expect(text).toContain("member19=1");
   });
 
-  test("a reason of a whole page is cut also there", () => {
+  test("a page-long reason is cut even without a terminal", () => {
     const worst = [
       {
         trouble: "Work failed" as const,
@@ -495,11 +495,11 @@ describe("as text", () => {
     expect(Math.max(...text.split("\n").map(displayWidth))).toBeLessThan(350);
   });
 
-  test("an empty fleet says what to do next", () => {
+  test("an empty fleet shows the next command", () => {
     expect(render({})).toContain("apply one together with a PropagationPolicy");
   });
 
-  test("what a workload takes along is where those are who need it", () => {
+  test("a dependency is shown on the clusters of its dependents", () => {
     const { clusters: _own, replicas: _replicas, ...rest } = binding.spec;
     const owner = (name: string, ...clusters: string[]) => ({
       namespace: "shop",
@@ -515,7 +515,7 @@ describe("as text", () => {
     expect(placement).toBe("oslo paris");
   });
 
-  test("many workloads are counted unless all are asked for", () => {
+  test("many workloads are counted except with --all", () => {
     const workloads = Array.from({ length: 25 }, () => summariseWorkload(binding));
 
     expect(render({ workloads })).toContain("and 5 more; --all shows them");

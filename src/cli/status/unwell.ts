@@ -1,15 +1,12 @@
-/**
- * Collects what is not well: counts of everything, and what is wrong with each as far as anybody reads. Objects are
- * looked at once and not kept.
- */
+/** Collects unhealthy objects: counts of all, and details of the first ones. Objects are visited once and not kept. */
 import type { ManifestWork, ManifestWorkReplicaSet, OcmPlacement, ResourceBinding, Work } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { findCondition } from "../../machinery/index.ts";
 import type { MemberStatus, Trouble, Unwell, UnwellObject } from "./fleet-status.ts";
 
-/** A fleet in which more is wrong has one cause. */
+/** A fleet with more problems than this has one common cause. */
 const MAX_WORST = 1000;
-/** What matters most comes first. */
+/** Most important first. */
 const RANKS: Readonly<Record<Trouble, number>> = {
   "check of the hub failed": 0,
   "member not available": 1,
@@ -20,20 +17,20 @@ const RANKS: Readonly<Record<Trouble, number>> = {
   "rollout stopped": 6,
   "Placement unsatisfied": 7,
 };
-/** What a failed check of the hub means for people. Others are named. */
+/** Explanations of the hub's failed checks. Other checks are only named. */
 const HUB_CHECKS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     "store-writes":
-      "its disk takes no writes, so every change is refused; free some space there ('flotilla doctor' says where)",
-    controllers: "its controllers stand still, so nothing is propagated; its log says why",
+      "its disk is full, so every change is rejected; free some space there (run 'flotilla doctor' for the path)",
+    controllers: "its controllers are stuck, so nothing is propagated; check its log",
     shutdown: "it is stopping",
   }),
 );
-/** A work that is not meant for a cluster with these labels is well. */
+/** A work that does not match its cluster's labels is healthy. */
 const WITHHELD = "ClusterLabelsNotMatched";
-/** Every refusal of an object begins like this. */
+/** The prefix of every apply failure. */
 const APPLY_FAILED = "Failed to apply manifest: ";
-/** On a Work: the binding that it was made for. */
+/** On a Work: the name of its binding. */
 const BINDING_NAMES = ["resourcebinding.karmada.io/name", "clusterresourcebinding.karmada.io/name"];
 
 type Named = {
@@ -47,7 +44,7 @@ interface Said {
 }
 
 export interface UnwellCollector {
-  /** One of the hub's own checks that fails, by its name. */
+  /** A failing health check of the hub, by name. */
   hubCheck(name: string): void;
   member(member: MemberStatus): void;
   binding(binding: DeepReadonly<ResourceBinding>): void;
@@ -80,10 +77,10 @@ export function createUnwellCollector(): UnwellCollector {
       note(
         "check of the hub failed",
         { kind: "hub", metadata: { name } },
-        HUB_CHECKS.get(name) ?? "the check fails; the hub's log says why",
+        HUB_CHECKS.get(name) ?? "the check fails; see the hub's log",
       ),
     member({ name, ready, available, accepted, leaving }) {
-      // Whoever let it go knows.
+      // The user is removing it.
       if (leaving) return;
       const said = [
         ...(ready === undefined || ready === "True" || ready === "NoAgent" ? [] : [`Ready is ${ready}`]),
@@ -109,7 +106,7 @@ export function createUnwellCollector(): UnwellCollector {
     },
     work(work) {
       const applied = findCondition(work.status?.conditions, "Applied");
-      // Its binding tells the same.
+      // Its binding reports the same.
       const isListed = !BINDING_NAMES.some((name) => work.metadata.annotations?.[name] !== undefined);
       if (applied?.status === "False") note("Work failed", work, textOf(applied), isListed);
     },
@@ -139,7 +136,7 @@ export function createUnwellCollector(): UnwellCollector {
       ];
       if (verified?.status === "False" && verified.reason !== "PlacementDecisionEmpty")
         note("rollout stopped", set, textOf(verified));
-      // A rollout that only takes its time has nothing to say.
+      // A rollout in progress has no message.
       else if (rolledOut?.status === "False" && rolledOut.message) note("rollout stopped", set, textOf(rolledOut));
     },
     result: () => ({
@@ -152,8 +149,8 @@ export function createUnwellCollector(): UnwellCollector {
 const textOf = ({ reason = "", message }: Said): string => (message || reason).replaceAll(/\s+/g, " ").trim();
 
 /**
- * So many of them, what matters most first, but one of every trouble: what is counted and never named cannot be looked
- * after.
+ * The first ones up to a limit, most important first, but at least one per problem: a problem that is only counted
+ * cannot be fixed.
  */
 export function someOfEach(objects: readonly UnwellObject[], limit: number): UnwellObject[] {
   const byRank = (a: UnwellObject, b: UnwellObject): number => RANKS[a.trouble] - RANKS[b.trouble];

@@ -16,7 +16,7 @@ export function summariseWorkload({ metadata, spec, status }: DeepReadonly<Resou
   };
 }
 
-/** What a workload takes along has no clusters of its own; it is where those are who need it. */
+/** A dependency has no clusters of its own; it is on those of its dependents. */
 function placementOf({ clusters = [], requiredBy = [] }: DeepReadonly<ResourceBinding>["spec"]): string {
   if (clusters.length > 0)
     return clusters.map(({ name, replicas }) => (replicas === undefined ? name : `${name}=${replicas}`)).join(" ");
@@ -25,7 +25,7 @@ function placementOf({ clusters = [], requiredBy = [] }: DeepReadonly<ResourceBi
     .join(" ");
 }
 
-/** A dispatch that fails comes first: the members then run what was applied before it. */
+/** A failed dispatch comes first: the members then still run the previous version. */
 function appliedOf(
   conditions: DeepReadonly<NonNullable<NonNullable<ResourceBinding["status"]>["conditions"]>>,
   isDeleting: boolean,
@@ -35,7 +35,7 @@ function appliedOf(
   return findCondition(conditions, "FullyApplied")?.status ?? (isDeleting ? "Deleting" : "Unknown");
 }
 
-/** Over all members: each of them runs everything when replicas are duplicated. Undefined for what runs no replicas. */
+/** Over all members: with duplicated replicas each member runs all of them. Undefined for objects without replicas. */
 function desiredOf({ replicas, clusters = [] }: DeepReadonly<ResourceBinding>["spec"]): number | undefined {
   if (replicas === undefined) return undefined;
   return clusters.length === 0 ? replicas : clusters.reduce((sum, cluster) => sum + (cluster.replicas ?? 0), 0);

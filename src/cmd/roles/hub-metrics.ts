@@ -1,4 +1,4 @@
-/** What a hub tells Prometheus: joins `monitoring` with the parts of a hub that know what it asks for. */
+/** The hub's metrics for Prometheus: connects `monitoring` with the components that provide the values. */
 import { Cluster } from "../../api/index.ts";
 import type { Kind } from "../../api/index.ts";
 import type { ApiServer } from "../../apiserver/index.ts";
@@ -18,9 +18,9 @@ export interface HubMetricsOptions {
   cache: Pick<Cache, "count" | "revision">;
   /** Size of the store on disk. */
   storeBytes?(): number;
-  /** Of the hub. */
+  /** Informers of the hub. */
   informers: Informers;
-  /** Of the simulated members. */
+  /** Informers of the simulated members. */
   memberInformers: Informers;
   isSimulated(cluster: string): boolean;
   managers(): readonly Manager[];
@@ -30,7 +30,7 @@ export interface HubMetricsOptions {
 export interface HubMetrics {
   write(text: MetricsText): void;
   workloads: WorkloadMetrics;
-  /** Begins to follow what happens. */
+  /** Starts collecting. */
   start(signal: AbortSignal): void;
 }
 
@@ -48,7 +48,7 @@ export function createHubMetrics({
 }: HubMetricsOptions): HubMetrics {
   const clusters = informers.of(Cluster);
 
-  /** A member outside of this process says itself what it serves. */
+  /** An external member reports which kinds it serves. */
   function serves(cluster: string, { group, kind, plural }: Kind): boolean {
     if (isSimulated(cluster)) return server.serves(cluster, group, plural);
     const enablements = clusters.get({ cluster: hub, name: cluster })?.status?.apiEnablements ?? [];
@@ -67,7 +67,7 @@ export function createHubMetrics({
     },
     workloads: createWorkloadMetrics({
       members: () => clusters.list({ cluster: hub }).map(({ metadata }) => metadata.name),
-      // What a simulated member has is known here also while the way to it is cut.
+      // Simulated members are known here even while they are disconnected.
       informersOf: (cluster) => (isSimulated(cluster) ? memberInformers : membership.informersOf(cluster)),
       serves,
     }),

@@ -1,6 +1,5 @@
 /**
- * What `kubectl logs` shows of Karmada's components on the hub: the lines of the controllers in this process that do
- * their work.
+ * `kubectl logs` for Karmada's components on the hub: the lines of the controllers in this process that do their work.
  */
 import type { Clock } from "../../base/index.ts";
 import {
@@ -16,7 +15,7 @@ export interface KarmadaLogs extends Pick<ComponentLogs, "keep"> {
   hubRuntime: ReturnType<typeof componentsAlone>;
 }
 
-/** Open Cluster Management's controllers write logs of their own. */
+/** Open Cluster Management's controllers have their own logs. */
 const componentOf = (controller: string): string | undefined =>
   controller.startsWith("ocm-")
     ? undefined

@@ -1,7 +1,4 @@
-/**
- * Everything that makes the simulated members run: nodes and kubelets, workload controllers, OpenKruise, and what they
- * tell.
- */
+/** Assembles the simulated members: nodes and kubelets, workload controllers, OpenKruise, and their metrics. */
 import type { ApiServer } from "../../apiserver/index.ts";
 import type { Clock, Log, Random } from "../../base/index.ts";
 import type { Client } from "../../client/index.ts";
@@ -21,13 +18,13 @@ export interface MemberControllersOptions {
   /** The logical clusters, of which some are simulated members. */
   clusters: Pick<ApiServer, "profileOf" | "isManagedElsewhere" | "onServed" | "onClusterGone">;
   client: Client;
-  /** Of the simulated members alone; one set serves them all. */
+  /** Informers of the simulated members only; one set serves them all. */
   informers: SharedInformers;
   clock: Clock;
   random: Random;
   log: Log;
   events: EventRecorders;
-  /** False for members that store and run nothing. */
+  /** False for members that store objects but run nothing. */
   haveNodes: boolean;
   hasKruise(cluster: string): boolean;
   gates?: FeatureGates;
@@ -68,7 +65,7 @@ export function createMemberControllers({
     times,
   });
   const kruiseControllers = new Set<string>();
-  // Where nothing runs, the informers of those that make it run would only cost memory.
+  // Without nodes, the informers of the workload controllers would only cost memory.
   if (!haveNodes) return { manager, simulation };
 
   const workloads = createWorkloadControllerGroups({
@@ -81,7 +78,7 @@ export function createMemberControllers({
     gates,
   });
   for (const { name } of workloads.kruise) kruiseControllers.add(name);
-  // A cluster that was made empty waits for controllers from outside, and one that has them is left to them.
+  // An empty cluster waits for external controllers, and a cluster with its own controllers is left to them.
   const elsewhere = {
     isForeign: (cluster: string) => server.profileOf(cluster) === "empty",
     isTaken: server.isManagedElsewhere,

@@ -1,6 +1,6 @@
 /**
- * What `kubectl logs` shows of Open Cluster Management's components: the lines of the controllers in this process that
- * do their work.
+ * `kubectl logs` for Open Cluster Management's components: the lines of the controllers in this process that do their
+ * work.
  */
 import { OCM_AGENT_NAMESPACE, OCM_HUB_NAMESPACE } from "../../api/index.ts";
 import type { Clock } from "../../base/index.ts";
@@ -13,7 +13,7 @@ import {
 } from "../../simulation/index.ts";
 import type { ComponentLogs, Simulation } from "../../simulation/index.ts";
 
-/** Controllers that an agent runs on a member; their keys begin with the hub and go on with the member. */
+/** Controllers that an agent runs on a member; their keys start with the hub, followed by the member. */
 const OF_AGENTS: ReadonlySet<string> = new Set([
   "ocm-work",
   "ocm-work-ttl",
@@ -23,9 +23,9 @@ const OF_AGENTS: ReadonlySet<string> = new Set([
 ]);
 
 export interface OcmLogs extends Pick<ComponentLogs, "keep" | "forget"> {
-  /** Of the hub, which runs nothing else. */
+  /** For the hub, which runs nothing else. */
   hubRuntime: ReturnType<typeof componentsAlone>;
-  /** Of members: what they run, and the agent. */
+  /** For members: their workloads, and the agent. */
   around(runtime: Simulation["runtime"]): Simulation["runtime"];
 }
 

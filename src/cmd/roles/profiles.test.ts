@@ -28,11 +28,11 @@ const ask = async (request: Partial<ConnectRequest>): Promise<string> => {
   return Buffer.from(response?.body as Uint8Array).toString();
 };
 
-test("the hub hands out the kubeconfig of a cluster", async () => {
+test("the hub serves the kubeconfig of a cluster", async () => {
   expect(await ask({})).toBe("kubeconfig of rome");
 });
 
-test("no other cluster hands out kubeconfigs, not even its own", async () => {
+test("no other cluster serves kubeconfigs, not even its own", async () => {
   await expect(ask({ cluster: "rome" })).rejects.toMatchObject({ status: { code: 404 } });
   await expect(ask({ cluster: "rome", name: "hub" })).rejects.toMatchObject({ status: { code: 404 } });
 });

@@ -1,4 +1,4 @@
-/** What a logical cluster starts with: the kinds that it serves and the objects that are there from the beginning. */
+/** The initial content of a logical cluster: the kinds it serves and its built-in objects. */
 import {
   Cluster,
   ClusterOverridePolicy,
@@ -51,33 +51,33 @@ import {
 
 const CLUSTER_NAMESPACES = ["default", "kube-system", "kube-public", "kube-node-lease"];
 
-/** Workloads of other projects: members run them, and the hub holds their templates. */
+/** Workloads of other projects: members run them, and the hub stores their templates. */
 const WORKLOAD_KINDS: readonly Kind[] = [...kruiseKinds, Workflow];
 
 export interface ProfileOptions {
-  /** PEM; empty leaves it out. */
+  /** PEM; if empty, it is omitted. */
   rootCertificate: string;
-  /** The day on which this server began to note when tokens in Secrets are used. */
+  /** The day on which this server started to record the use of tokens in Secrets. */
   startedOn: string;
   clusterKubeconfig?(cluster: string): Promise<string>;
-  /** The API of a member through its Cluster; unset leaves the subresource out. */
+  /** The API of a member through its Cluster; if unset, the subresource is omitted. */
   clusterProxy?: ConnectHandler;
-  /** Why things are where they are, by the name of the binding; unset leaves it out. */
+  /** Explanations of placements, by binding name; omitted if unset. */
   explanation?: Parameters<typeof explanationKinds>[0];
-  /** How many simulated nodes every member has, and since when. */
+  /** The number of simulated nodes per member, and their creation time. */
   nodes?: number;
   nowMs?: number;
   /**
-   * What pods and nodes of members use; asked when somebody reads it. Unset: nothing runs there, so there is no storage
-   * driver either.
+   * Resource usage of pods and nodes, computed on request. If unset, nothing runs there, so there is no storage driver
+   * either.
    */
   metrics?: Parameters<typeof metricsKinds>[0];
 }
 
 function kubeconfigHandler(kubeconfigOf: (cluster: string) => Promise<string>): ConnectHandler {
   return async ({ cluster, name, method }) => {
-    // Only who is known to the hub may ask: elsewhere the same path would hand out what that cluster's users have no
-    // right to.
+    // Only users of the hub may request it: elsewhere the same path would return credentials that the cluster's users
+    // are not entitled to.
     if (cluster !== HUB) throw pathNotFound();
     if (method !== "GET") throw methodNotAllowed();
     return {
@@ -89,8 +89,8 @@ function kubeconfigHandler(kubeconfigOf: (cluster: string) => Promise<string>): 
 }
 
 /**
- * A kind is listed here only when its controller works; docs/compatibility.md says what is missing. What controllers
- * put into every namespace is there from the start, so that an empty cluster stores nothing.
+ * A kind is listed here only if its controller works; docs/compatibility.md lists what is missing. Objects that
+ * controllers create in every namespace are built in, so that an empty cluster stores nothing.
  */
 export function createProfiles({
   rootCertificate,
@@ -114,7 +114,7 @@ export function createProfiles({
       ];
     });
   const shared = [...bootstrapRbac(), ...systemPriorityClasses(), tokenTrackingConfigMap(startedOn)];
-  // No traffic flows through simulated clusters, so it matters that the server's Service is there, not where it leads.
+  // No traffic flows through simulated clusters, so the server's Service must exist, but its address does not matter.
   const apiServer = apiServerService({ address: "127.0.0.1", port: 6443 }, `${startedOn}T00:00:00Z`);
   const memberBare: Profile = {
     builtIns: kubernetesKinds,
@@ -161,7 +161,7 @@ export function createProfiles({
         ...ocmHubKinds,
         ...WORKLOAD_KINDS,
       ],
-      // The administrator's certificate and token both say `admin`.
+      // The administrator's certificate and token both have the user `admin`.
       objects: [
         ...namespaces(...CLUSTER_NAMESPACES, KARMADA_NAMESPACE, "karmada-cluster", OCM_NAMESPACE, OCM_HUB_NAMESPACE),
         ...karmadaLayer({ nowMs }),

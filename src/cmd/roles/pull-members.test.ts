@@ -21,18 +21,21 @@ function thrownBy(act: () => void): unknown {
 }
 
 const cases: Record<string, { pull: readonly string[] | "all"; before: Cluster[]; refused?: string }> = {
-  "members of a new fleet may pull": { pull: ["member2"], before: [] },
-  "members that pulled before still do": { pull: "all", before: members.map((name) => joined(name, "Pull")) },
-  "a member that there is not is told": {
+  "members of a new fleet may use pull mode": { pull: ["member2"], before: [] },
+  "pull-mode members of an earlier start stay in pull mode": {
+    pull: "all",
+    before: members.map((name) => joined(name, "Pull")),
+  },
+  "an unknown member is reported": {
     pull: ["member1", "membr2"],
     before: [],
-    refused: "--pull: there is no member 'membr2' (did you mean 'member2'?); this fleet has member1, member2, member3",
+    refused: "--pull: member 'membr2' not found (did you mean 'member2'?); this fleet has member1, member2, member3",
   },
-  "a member that the hub reaches stays one until it leaves": {
+  "a push-mode member stays one until it leaves": {
     pull: ["member1", "member2"],
     before: [joined("member1", "Pull"), joined("member2", "Push")],
     refused:
-      "--pull: the hub has reached member2 since it joined in this data directory; start without --pull and 'flotilla unjoin member2' first, or choose another directory with --data DIR",
+      "--pull: member2 joined in push mode, and it cannot switch in this data directory; start without --pull and run 'flotilla unjoin member2' first, or choose another directory with --data DIR",
   },
 };
 for (const [behaviour, { pull, before, refused }] of Object.entries(cases)) {

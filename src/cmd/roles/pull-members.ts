@@ -1,6 +1,6 @@
 /**
- * Simulated members that pull: one agent in this process serves them all, with the code that serves a real cluster. It
- * is started with the first of them, so that a fleet without any pays nothing.
+ * Simulated pull-mode members: one agent in this process serves them all, with the code that serves a real cluster. It
+ * starts with the first of them, so that a fleet without any pays nothing.
  */
 import { createAgent } from "../../agent/index.ts";
 import type { Agent, AgentMembers, AgentOptions } from "../../agent/index.ts";
@@ -15,7 +15,7 @@ import type { Informers, Manager } from "../../runtime/index.ts";
 
 export interface PullMembersOptions {
   hub: string;
-  /** Of the hub. */
+  /** Informers of the hub. */
   informers: Informers;
   clientFor(part: string): Client;
   simulated: {
@@ -33,10 +33,10 @@ export interface PullMembersOptions {
 
 export interface PullMembers {
   managers(): readonly Manager[];
-  /** How it stands with members that are busy. */
+  /** Figures of members with pending work. */
   lanes(): readonly LaneFigures[];
   isQuiet(): boolean;
-  /** Waits for members that pull. */
+  /** Waits for pull-mode members. */
   start(signal: AbortSignal): void;
   stop(): Promise<void>;
 }
@@ -53,8 +53,8 @@ export function createPullMembers({
   log,
 }: PullMembersOptions): PullMembers {
   const { client, isMember, memberFor } = simulated;
-  // One that joined in this process has its name for an id. A logical cluster that an agent of its own registered is
-  // served by that agent alone.
+  // The id of a member that joined in this process is its name. A logical cluster that an external agent registered is
+  // served only by that agent.
   const isOurs = (name: string): boolean =>
     isMember(name) && informers.of(Cluster).get({ cluster: hub, name })?.spec.id === name;
   const members: AgentMembers = {
@@ -87,7 +87,7 @@ export function createPullMembers({
           log,
         });
         agent.start(signal).catch((error: unknown) => {
-          if (!signal.aborted) log.error("the agent of simulated members did not start", { error });
+          if (!signal.aborted) log.error("agent of simulated members failed to start", { error });
         });
       });
     },
@@ -98,10 +98,7 @@ export function createPullMembers({
   };
 }
 
-/**
- * Throws `UsageError` for members that are to pull and cannot: there is no such member, or the hub has reached it since
- * it joined.
- */
+/** Throws `UsageError` for members that cannot use pull mode: unknown ones, or members that joined in push mode. */
 export function checkPulling(
   pull: readonly string[] | "all",
   members: readonly string[],
@@ -111,7 +108,7 @@ export function checkPulling(
   const [unknown] = wanted.difference(known);
   if (unknown !== undefined)
     throw new UsageError(
-      `--pull: there is no member '${unknown}'${didYouMean(unknown, members)}; this fleet has ${shown(members)}`,
+      `--pull: member '${unknown}' not found${didYouMean(unknown, members)}; this fleet has ${shown(members)}`,
     );
   const pushed = joined
     .filter(({ metadata, spec }) => wanted.has(metadata.name) && spec.syncMode === "Push")
@@ -119,7 +116,7 @@ export function checkPulling(
   const [first] = pushed;
   if (first !== undefined)
     throw new UsageError(
-      `--pull: the hub has reached ${shown(pushed)} since ${pushed.length === 1 ? "it" : "they"} joined in this data directory; start without --pull and 'flotilla unjoin ${first}' first, or choose another directory with --data DIR`,
+      `--pull: ${shown(pushed)} joined in push mode, and ${pushed.length === 1 ? "it" : "they"} cannot switch in this data directory; start without --pull and run 'flotilla unjoin ${first}' first, or choose another directory with --data DIR`,
     );
 }
 

@@ -45,7 +45,7 @@ test.each([
   expect([clusters.isSimulated("paris"), clusters.isMember("paris")]).toEqual([want, want]);
 });
 
-test("a cluster that ended stays known as simulated while its end is told, and is no member", () => {
+test("a deleted cluster stays known as simulated while its deletion is propagated, but is no member", () => {
   const { clusters, profiles, end } = setUp();
   profiles.set("paris", "member");
   clusters.isSimulated("paris");
@@ -55,7 +55,7 @@ test("a cluster that ended stays known as simulated while its end is told, and i
   expect([clusters.isSimulated("paris"), clusters.isMember("paris")]).toEqual([true, false]);
 });
 
-test("clusters that ended long ago are forgotten, the oldest first", () => {
+test("clusters deleted long ago are forgotten, oldest first", () => {
   const { clusters, profiles, forgotten, end } = setUp();
   for (let index = 0; index < 1025; index++) {
     profiles.set(`c${index}`, "member");

@@ -1,16 +1,16 @@
 /**
- * Which logical clusters are simulated members. Clusters of other profiles are plain API servers: whoever made them
- * brings their controllers.
+ * Tracks which logical clusters are simulated members. Clusters of other profiles are plain API servers: their users
+ * run the controllers.
  */
 import type { ApiServer } from "../../apiserver/index.ts";
 
-/** More than can end while the informers have not yet heard of the first. */
+/** More than can be deleted before the informers are notified of the first. */
 const MAX_ENDED_CLUSTERS = 1024;
 
 export interface SimulatedClusters {
-  /** What was known of a cluster holds while its end is told. */
+  /** Remains true while a cluster's deletion is propagated. */
   isSimulated(cluster: string): boolean;
-  /** Simulated, and there now. */
+  /** Simulated, and existing now. */
   isMember(cluster: string): boolean;
   /** Calls back with clusters that were deleted so long ago that nothing refers to them any more. */
   onForgotten(listener: (cluster: string) => void): void;
@@ -19,7 +19,8 @@ export interface SimulatedClusters {
 export function createSimulatedClusters(server: Pick<ApiServer, "profileOf" | "onClusterGone">): SimulatedClusters {
   const listeners: ((cluster: string) => void)[] = [];
   const simulated = new Map<string, boolean>();
-  // The end of a cluster is told after it came, and its Works outlive it by a little: the last ones stay known.
+  // Informers are notified of a cluster's deletion after it happened, and its Works outlive it briefly: the last ones
+  // stay known.
   const ended = new Set<string>();
   server.onClusterGone((cluster) => {
     ended.delete(cluster);
@@ -27,7 +28,7 @@ export function createSimulatedClusters(server: Pick<ApiServer, "profileOf" | "o
     const [oldest = ""] = ended;
     if (ended.size <= MAX_ENDED_CLUSTERS) return;
     ended.delete(oldest);
-    // One that was made again under its name is no longer ended.
+    // A cluster that was recreated under its name is no longer deleted.
     if (server.profileOf(oldest) !== undefined) return;
     simulated.delete(oldest);
     for (const listener of listeners) listener(oldest);

@@ -1,6 +1,6 @@
 /**
- * How manifests get to simulated members, one delivery for each: over the network for the hub, from within for the
- * agent of members that pull.
+ * Delivers manifests to simulated members, one delivery each: over the simulated network for the hub, directly for the
+ * agent of pull-mode members.
  */
 import type { Clock } from "../../base/index.ts";
 import { createKindResolver } from "../../client/index.ts";
@@ -10,7 +10,7 @@ import type { Delivery } from "../../delivery/index.ts";
 import type { Informers } from "../../runtime/index.ts";
 
 export interface SimulatedDeliveries {
-  /** Undefined for a cluster that is no simulated member. */
+  /** Undefined for a cluster that is not a simulated member. */
   of(cluster: string): Delivery | undefined;
   forget(cluster: string): void;
 }
@@ -19,7 +19,7 @@ export interface SimulatedDeliveriesOptions {
   client: Client;
   informers: Informers;
   isMember(cluster: string): boolean;
-  /** What is seen of a member that is cut off is old, and absence then means nothing. */
+  /** The view of a disconnected member is stale, so a missing object means nothing. */
   isCut?(cluster: string): boolean;
   clock: Clock;
 }

@@ -12,7 +12,7 @@ const makeWork = (cluster: string, ...manifests: JsonObject[]): ManifestWork => 
 const deployment = { apiVersion: "apps/v1", kind: "Deployment", metadata: { namespace: "shop", name: "web" } };
 const role = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "system:web" } };
 
-test("works are found by the name that the explanation of their object has", () => {
+test("finds works by the explanation name of their object", () => {
   const works = [
     makeWork("paris", role, deployment),
     makeWork("oslo", deployment),
@@ -33,20 +33,20 @@ test("works are found by the name that the explanation of their object has", () 
   expect(findCarriers(works, "shop", "cart-deployment")).toBeUndefined();
 });
 
-test("a kind of the same name in another group is another kind", () => {
+test("a kind of the same name in another group does not match", () => {
   const works = [makeWork("paris", { ...deployment, apiVersion: "example.com/v1" }), makeWork("oslo", deployment)];
 
   expect(findCarriers(works, "shop", "web-deployment")?.works).toEqual([{ cluster: "paris", name: "web" }]);
   expect(findCarriers(works, "shop", "web-deployment", "apps")?.works).toEqual([{ cluster: "oslo", name: "web" }]);
 });
 
-test("manifests that say nothing are passed over", () => {
+test("skips empty manifests", () => {
   expect(
     findCarriers([makeWork("paris", {}, { kind: "Deployment", metadata: "web" })], undefined, "web-deployment"),
   ).toBeUndefined();
 });
 
-test("of very many works the first hundred are told", () => {
+test("lists the first hundred of many works", () => {
   const works = Array.from({ length: 150 }, (_item, index) => makeWork(`c${index}`, deployment));
 
   expect(findCarriers(works, "shop", "web-deployment")?.works).toHaveLength(100);

@@ -1,4 +1,4 @@
-/** ManifestWorks that bring one object to members. Pure. */
+/** Finds ManifestWorks that deliver an object to members. Pure. */
 import { bindingName, parseApiVersion } from "../../api/index.ts";
 import type { ManifestWork } from "../../api/index.ts";
 import { isObject, type DeepReadonly } from "../../base/index.ts";
@@ -10,12 +10,12 @@ export interface Carried {
   works: ExplainedWork[];
 }
 
-/** An object may go to thousands of members; the first hundred are told one by one. */
+/** An object may be delivered to thousands of members; only the first hundred are listed individually. */
 const MAX_WORKS = 100;
 
 /**
- * By the name that an explanation of the object has; the first group counts that has a kind of this name, unless one is
- * given. Every work is looked at: this is asked by a person, now and then.
+ * Takes the explanation name of the object. Without a group, the first group with a kind of this name is used. Scans
+ * every work, which is acceptable because requests come from users and are rare.
  */
 export function findCarriers(
   works: Iterable<DeepReadonly<ManifestWork>>,
@@ -39,7 +39,7 @@ export function findCarriers(
         typeof metadata["name"] !== "string"
       )
         continue;
-      // The name is put together only where its length fits, which is almost never.
+      // The name is constructed only if the length matches, which is rare.
       if (
         metadata["name"].length + kind.length + 1 !== asked.length ||
         (metadata["namespace"] || undefined) !== namespace ||

@@ -51,7 +51,7 @@ const input = (clusters: ManagedCluster[], more: Partial<PlacementInput> = {}): 
   ...more,
 });
 
-describe("a cluster is refused because", () => {
+describe("explains why a cluster was excluded", () => {
   const predicate = (
     requiredClusterSelector: NonNullable<
       NonNullable<OcmPlacementSpec["predicates"]>[number]["requiredClusterSelector"]
@@ -64,24 +64,24 @@ describe("a cluster is refused because", () => {
     string,
     { spec: OcmPlacementSpec; clusters: ManagedCluster[]; want: { by: string; reason: string } }
   > = {
-    "it lacks a label": {
+    "missing label": {
       spec: predicate({ labelSelector: { matchLabels: { env: "prod" } } }),
       clusters: [cluster("c1")],
       want: { by: "Predicate", reason: "it is not labelled env=prod" },
     },
-    "it does not claim something": {
+    "missing claim": {
       spec: predicate({
         claimSelector: { matchExpressions: [{ key: "region", operator: "In", values: ["eu", "us"] }] },
       }),
       clusters: [cluster("c1", { claims: { region: "asia" } })],
       want: { by: "Predicate", reason: "it is not claiming region in (eu,us)" },
     },
-    "an expression is false": {
+    "CEL expression is false": {
       spec: predicate({ celSelector: { celExpressions: ["managedCluster.metadata.name == 'c2'"] } }),
       clusters: [cluster("c1")],
       want: { by: "Predicate", reason: "it is not one for which managedCluster.metadata.name == 'c2' holds" },
     },
-    "no alternative fits": {
+    "no predicate matches": {
       spec: {
         predicates: ["prod", "test"].map((env) => ({
           requiredClusterSelector: { labelSelector: { matchLabels: { env } } },
@@ -90,20 +90,21 @@ describe("a cluster is refused because", () => {
       clusters: [cluster("c1")],
       want: { by: "Predicate", reason: "it is not labelled env=prod, and it is not labelled env=test" },
     },
-    "of a taint": {
+    "untolerated taint": {
       spec: {},
       clusters: [tainted],
       want: { by: "TaintToleration", reason: "its taint gpu=yes:NoSelect is not tolerated" },
     },
-    "others come first": {
+    "other clusters score higher": {
       spec: { numberOfClusters: 1 },
       clusters: [cluster("c0"), cluster("c1")],
       want: {
         by: "NumberOfClusters",
-        reason: "1 are asked for and others come first: it scores 100, the last that was chosen 100",
+        reason:
+          "only 1 clusters are requested and others rank higher: its score is 100, the lowest chosen score is 100",
       },
     },
-    "of a spread constraint": {
+    "spread constraint": {
       spec: {
         numberOfClusters: 2,
         spreadPolicy: {
@@ -113,7 +114,7 @@ describe("a cluster is refused because", () => {
         },
       },
       clusters: [cluster("c0", { labels: { zone: "a" } }), cluster("c1")],
-      want: { by: "SpreadPolicy", reason: "a spread constraint passes it over" },
+      want: { by: "SpreadPolicy", reason: "a spread constraint excludes it" },
     },
   };
   for (const [because, { spec, clusters, want }] of Object.entries(cases)) {
@@ -125,7 +126,7 @@ describe("a cluster is refused because", () => {
   }
 });
 
-test("chosen clusters come with their total and what each prioritizer gave", () => {
+test("lists chosen clusters with their total score and the score of each prioritizer", () => {
   const { decision, prioritizers, problems } = explainPlacement(
     placement({}),
     input([cluster("c1"), cluster("c2")], { chosen: new Set(["c1"]) }),
@@ -142,7 +143,7 @@ test("chosen clusters come with their total and what each prioritizer gave", () 
   expect(problems).toEqual([]);
 });
 
-test("clusters of sets that are not bound are counted and not named", () => {
+test("counts clusters of unbound sets without naming them", () => {
   const { decision } = explainPlacement(placement({}), input([cluster("c1"), cluster("secret", { set: "other" })]));
 
   expect(decision?.refused).toEqual([
@@ -150,11 +151,11 @@ test("clusters of sets that are not bound are counted and not named", () => {
   ]);
 });
 
-test("a Placement without a binding says what to do", () => {
+test("suggests a fix for a Placement without a ManagedClusterSetBinding", () => {
   const { decision, problems } = explainPlacement(placement({}), input([cluster("c1")], { boundSets: new Map() }));
 
   expect(decision?.refused).toEqual([
-    { by: "ManagedClusterSet", reason: "no set is bound to the namespace", count: 1, clusters: [] },
+    { by: "ManagedClusterSet", reason: "no ManagedClusterSet is bound to the namespace", count: 1, clusters: [] },
   ]);
   expect(problems).toEqual([
     {
@@ -164,7 +165,7 @@ test("a Placement without a binding says what to do", () => {
   ]);
 });
 
-test("a Placement that cannot be understood keeps its clusters, and says so", () => {
+test("a misconfigured Placement keeps its clusters and reports the error", () => {
   const { decision, problems } = explainPlacement(
     placement({ tolerations: [{ value: "v", operator: "Equal" }] }),
     input([cluster("c1"), cluster("c2")], { chosen: new Set(["c1"]) }),
@@ -174,16 +175,16 @@ test("a Placement that cannot be understood keeps its clusters, and says so", ()
   expect(decision?.refused).toMatchObject([{ by: "Misconfigured", clusters: ["c2"] }]);
   expect(problems).toMatchObject([
     {
-      what: "it cannot be understood: TaintToleration:If the key is empty, operator must be Exists.; the clusters that it had stay",
+      what: "it is misconfigured: TaintToleration:If the key is empty, operator must be Exists.; its current clusters are kept",
     },
   ]);
 });
 
-test("a Placement whose scheduling is switched off says so", () => {
+test("reports that scheduling of a Placement is disabled", () => {
   const { problems } = explainPlacement(
     placement({}, { "cluster.open-cluster-management.io/experimental-scheduling-disable": "true" }),
     input([cluster("c1")]),
   );
 
-  expect(problems).toMatchObject([{ what: "scheduling is switched off: its decisions stay as they are" }]);
+  expect(problems).toMatchObject([{ what: "scheduling is disabled: its decisions are kept unchanged" }]);
 });

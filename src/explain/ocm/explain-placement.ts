@@ -1,9 +1,9 @@
 /**
- * Why a Placement has the clusters that it has. The planner itself is asked again with what the hub has now; what it
- * does not say, why a filter refused a cluster, is found by trying the parts of the filter one by one. Pure.
+ * Explains why a Placement selects its clusters. Runs the planner again against the hub's current state; the planner
+ * does not report why a filter excluded a cluster, so the parts of the filter are tried one by one. Pure.
  *
- * Clusters of sets that the namespace is not bound to are counted and not named: who writes a Placement need not know
- * them.
+ * Clusters of sets that are not bound to the namespace are counted but not named: the author of a Placement need not
+ * have access to them.
  */
 import { SCHEDULING_DISABLED_ANNOTATION } from "../../api/index.ts";
 import type { ClusterSelector, ManagedCluster, OcmPlacement } from "../../api/index.ts";
@@ -19,7 +19,7 @@ type Managed = DeepReadonly<ManagedCluster>;
 type Verdict = { cluster: string; refusedBy?: string; reason?: string; score?: number };
 export type PlacementExplanation = Required<Pick<Explanation, "decision" | "prioritizers" | "problems">>;
 
-/** Scores of more clusters are left out; those that come first are there. */
+/** Scores beyond this number are left out; the best-ranked clusters are kept. */
 const MAX_SCORED = 100;
 
 export function explainPlacement(placement: Placement, input: PlacementInput): PlacementExplanation {
@@ -49,7 +49,7 @@ export function explainPlacement(placement: Placement, input: PlacementInput): P
                 by: "ManagedClusterSet",
                 reason:
                   sets.length === 0
-                    ? "no set is bound to the namespace"
+                    ? "no ManagedClusterSet is bound to the namespace"
                     : `not in ${sets.join(", ")}, or being deleted`,
                 count: outside,
                 clusters: [],
@@ -77,16 +77,17 @@ function createJudge(
     const score = scores.get(name);
     if (chosen.has(name)) return { cluster: name, score };
     const refused = (refusedBy: string, reason: string): Verdict => ({ cluster: name, refusedBy, reason });
-    if (plan.isKept) return refused("Misconfigured", "the Placement cannot be understood, and did not have it before");
+    if (plan.isKept)
+      return refused("Misconfigured", "the Placement is misconfigured, and did not select the cluster before");
     const filter = filters.find(({ left }) => !left.has(name))?.name;
     if (filter === "Predicate") return refused(filter, missedBy(cluster));
     if (filter === "TaintToleration")
       return refused(filter, taintOf(cluster, spec.tolerations ?? [], before.has(name), nowMs));
     if (plan.unscheduled > 0 || (score ?? 0) > lowest)
-      return refused("SpreadPolicy", "a spread constraint passes it over");
+      return refused("SpreadPolicy", "a spread constraint excludes it");
     return refused(
       "NumberOfClusters",
-      `${spec.numberOfClusters} are asked for and others come first: it scores ${score ?? 0}, the last that was chosen ${lowest}`,
+      `only ${spec.numberOfClusters} clusters are requested and others rank higher: its score is ${score ?? 0}, the lowest chosen score is ${lowest}`,
     );
   };
 }
@@ -94,7 +95,7 @@ function createJudge(
 type Predicates = readonly { readonly requiredClusterSelector?: DeepReadonly<ClusterSelector> }[];
 type Part = { text: string; selector: DeepReadonly<ClusterSelector> };
 
-/** Says the first thing that a cluster misses of each predicate; they are alternatives. */
+/** Returns the first unmet requirement of each predicate; predicates are alternatives. */
 function createPredicateTest(predicates: Predicates, library: PlacementInput["library"]): (cluster: Managed) => string {
   const parts = predicates.map(({ requiredClusterSelector = {} }) =>
     partsOf(requiredClusterSelector).map(({ text, selector }) => ({
@@ -108,7 +109,7 @@ function createPredicateTest(predicates: Predicates, library: PlacementInput["li
   };
 }
 
-/** A selector taken apart, with how a person would say each part. */
+/** The parts of a selector, each with a readable description. */
 function partsOf({ labelSelector, claimSelector, celSelector }: DeepReadonly<ClusterSelector>): Part[] {
   return [
     ...requirementsOf(labelSelector).map((one): Part => ({
@@ -164,15 +165,15 @@ function prioritizersOf({ record }: PlacementPlan): ExplainedPrioritizer[] {
   }));
 }
 
-/** What helps when a Placement has fewer clusters than it asks for, by the reason of its condition. */
+/** Suggested fixes when a Placement has fewer clusters than requested, by condition reason. */
 const AGAINST: Readonly<Record<string, string>> = {
   NoManagedClusterSetBindings:
-    "create a ManagedClusterSetBinding in the namespace, with the name of the set: its clusters can then be chosen there",
-  NoIntersection: "name a set that is bound to the namespace in spec.clusterSets, or bind the set",
-  AllManagedClusterSetsEmpty: "put clusters into the set with the label cluster.open-cluster-management.io/clusterset",
+    "create a ManagedClusterSetBinding in the namespace, named after the set, so that its clusters can be selected",
+  NoIntersection: "list a set that is bound to the namespace in spec.clusterSets, or bind the set",
+  AllManagedClusterSetsEmpty: "add clusters to the set with the label cluster.open-cluster-management.io/clusterset",
   NoManagedClusterMatched:
     "compare spec.predicates with the labels and claims of the clusters, and spec.tolerations with their taints",
-  NotAllDecisionsScheduled: "ask for fewer clusters, or let more of them fit",
+  NotAllDecisionsScheduled: "request fewer clusters, or let more of them match",
 };
 
 function findProblems({ metadata, spec }: Placement, plan: PlacementPlan, { chosen }: PlacementInput): Problem[] {
@@ -180,18 +181,21 @@ function findProblems({ metadata, spec }: Placement, plan: PlacementPlan, { chos
   for (const { type, status, reason = "", message = "" } of plan.conditions) {
     if (type === "PlacementMisconfigured" && status === "True")
       problems.push({
-        what: `it cannot be understood: ${message}; the clusters that it had stay`,
+        what: `it is misconfigured: ${message}; its current clusters are kept`,
         try: "correct its spec",
       });
     else if (type === "PlacementSatisfied" && status === "False" && !plan.isKept)
       problems.push({ what: message, try: AGAINST[reason] ?? "compare its spec with the clusters" });
   }
   if (plan.warning !== undefined)
-    problems.push({ what: plan.warning, try: "find out why the add-on no longer writes scores; they count as 0" });
+    problems.push({
+      what: plan.warning,
+      try: "check why the add-on no longer writes scores; missing scores count as 0",
+    });
   if (metadata.annotations?.[SCHEDULING_DISABLED_ANNOTATION] === "true")
     problems.push({
-      what: "scheduling is switched off: its decisions stay as they are",
-      try: `take the annotation ${SCHEDULING_DISABLED_ANNOTATION} off`,
+      what: "scheduling is disabled: its decisions are kept unchanged",
+      try: `remove the annotation ${SCHEDULING_DISABLED_ANNOTATION}`,
     });
   else if (
     spec.numberOfClusters !== undefined &&
@@ -199,8 +203,8 @@ function findProblems({ metadata, spec }: Placement, plan: PlacementPlan, { chos
     plan.chosen.some((cluster) => !chosen.has(cluster))
   )
     problems.push({
-      what: `its decisions name other clusters at the moment: ${[...chosen].toSorted().join(", ")}`,
-      try: "nothing: they follow when one of its clusters changes",
+      what: `its decisions currently list other clusters: ${[...chosen].toSorted().join(", ")}`,
+      try: "nothing: the decisions are updated when one of its clusters changes",
     });
   return problems;
 }

@@ -55,7 +55,7 @@ const group = (...clusters: string[]): Verdict => ({
 const progressive: RolloutStrategy = { type: "Progressive", progressive: { maxConcurrency: 1, minSuccessTime: "1m" } };
 const succeeded = [condition("Applied", "True"), condition("Progressing", "False")];
 
-test("a cluster whose turn has not come says whom it comes after, and when at the earliest", () => {
+test("a waiting cluster lists the clusters before it and the earliest start time", () => {
   const set = makeSet(progressive);
 
   const { rollout, problems } = explainReplicaSet(set, {
@@ -72,7 +72,7 @@ test("a cluster whose turn has not come says whom it comes after, and when at th
   expect(problems).toEqual([]);
 });
 
-test("a rollout that stopped says why, and which cluster failed", () => {
+test("a stopped rollout reports the reason and the failed cluster", () => {
   const set = makeSet(progressive, [
     condition(
       "PlacementRolledOut",
@@ -94,7 +94,7 @@ test("a rollout that stopped says why, and which cluster failed", () => {
 
   expect(rollout[0]?.clusters).toMatchObject([
     { cluster: "c1", state: "Failed", message: "no image" },
-    { cluster: "c2", state: "Waiting", message: "no more are started, because too many failed" },
+    { cluster: "c2", state: "Waiting", message: "the rollout stopped because too many clusters failed" },
   ]);
   expect(problems.map(({ what }) => what)).toEqual([
     "no more clusters are started, because more failed than maxFailures allows: c1",
@@ -102,7 +102,7 @@ test("a rollout that stopped says why, and which cluster failed", () => {
   ]);
 });
 
-test("a cluster with an earlier template waits with it", () => {
+test("a cluster with an earlier template is shown as waiting", () => {
   const set = makeSet(progressive);
   const old = makeWork(makeSet(progressive), "c2", succeeded);
   old.spec = { workload: { manifests: [{ apiVersion: "v1", kind: "ConfigMap" }] } };
@@ -120,24 +120,24 @@ test("a cluster with an earlier template waits with it", () => {
   });
 });
 
-test("a Placement that is not there is a problem", () => {
+test("reports a missing Placement", () => {
   const { problems } = explainReplicaSet(makeSet(progressive), { verdictOf: () => "absent", works: [], nowMs: NOW });
 
-  expect(problems).toMatchObject([{ what: "there is no Placement all in its namespace" }]);
+  expect(problems).toMatchObject([{ what: "Placement all does not exist in its namespace" }]);
 });
 
-test("a Placement that has not decided is a problem", () => {
+test("reports a Placement without decisions", () => {
   const { problems } = explainReplicaSet(makeSet(progressive), { verdictOf: () => "deciding", works: [], nowMs: NOW });
 
   expect(problems).toMatchObject([
     {
-      what: "the Placement all has not decided yet, or its PlacementDecisions are not all there",
-      try: "ask 'flotilla why placement/all'; what runs stays meanwhile",
+      what: "Placement all has not decided yet, or some of its PlacementDecisions are missing",
+      try: "run 'flotilla why placement/all'; running workloads are kept meanwhile",
     },
   ]);
 });
 
-test("a cluster that ran out of time is shown as what it counts as", () => {
+test("shows a cluster past its deadline as timed out", () => {
   const set = makeSet({ type: "Progressive", progressive: { maxConcurrency: 1, progressDeadline: "5s" } });
   const late = makeWork(set, "c1", [
     condition("Applied", "True"),
@@ -158,11 +158,11 @@ test("a cluster that ran out of time is shown as what it counts as", () => {
     ],
   });
   expect(problems.map(({ what }) => what)).toEqual([
-    "c1: it was not through within progressDeadline: Deployment web is on its way",
+    "c1: the cluster did not finish within progressDeadline: Deployment web is on its way",
   ]);
 });
 
-test("a cluster that refuses the work says what it refuses", () => {
+test("reports what a cluster rejects in the work", () => {
   const set = makeSet(progressive);
   const refused = makeWork(set, "c1", [
     condition("Applied", "False", 'Failed to apply manifest: namespaces "nowhere" not found'),

@@ -1,4 +1,4 @@
-/** How far the clusters of a ManifestWorkReplicaSet have come, Placement by Placement, and what holds it up. Pure. */
+/** Explains rollout progress of a ManifestWorkReplicaSet per Placement, and what blocks it. Pure. */
 import type { ManifestWork, ManifestWorkReplicaSet } from "../../api/index.ts";
 import { formatTime, type DeepReadonly } from "../../base/index.ts";
 import { findCondition } from "../../machinery/index.ts";
@@ -13,7 +13,7 @@ type Row = ExplainedRollout["clusters"][number];
 type Strategy = NonNullable<ReplicaSet["spec"]["placementRefs"][number]["rolloutStrategy"]>;
 
 export interface ReplicaSetViews {
-  /** What a Placement of the set's namespace has decided. */
+  /** The decision of a Placement in the set's namespace. */
   verdictOf(placement: string): Verdict;
   /** All works of the set. */
   works: readonly Work[];
@@ -22,14 +22,14 @@ export interface ReplicaSetViews {
 
 export type ReplicaSetExplanation = Required<Pick<Explanation, "rollout" | "problems">>;
 
-/** The first of each Placement; those that are through come last. */
+/** Limit per Placement; finished clusters are listed last. */
 const MAX_CLUSTERS = 100;
 const MAX_PROBLEMS = 50;
 const MAX_NAMED = 3;
 const SUCCEEDED = "Succeeded";
-/** The template has not reached the cluster: its turn has not come. */
+/** The template has not been rolled out to the cluster yet. */
 const WAITING = "Waiting";
-/** Not through within the time that the strategy gives. */
+/** Not finished within the strategy's deadline. */
 const TIMED_OUT = "TimeOut";
 const REFUSED = "Refused";
 
@@ -37,7 +37,7 @@ export function explainReplicaSet(
   set: ReplicaSet,
   { verdictOf, works, nowMs }: ReplicaSetViews,
 ): ReplicaSetExplanation {
-  // One that leaves counts only where no other is there.
+  // A work that is being deleted counts only if there is no other.
   const byCluster = new Map(
     works
       .toSorted((a, b) => Number(isLeaving(b)) - Number(isLeaving(a)))
@@ -48,7 +48,7 @@ export function explainReplicaSet(
   const rollout = referencesOf(set).map(({ name, rolloutStrategy = { type: "All" } }): ExplainedRollout => {
     const verdict = verdictOf(name);
     if (typeof verdict === "string") problems.push(undecidedProblem(name, verdict));
-    // A cluster that two Placements chose counts for the first.
+    // A cluster selected by two Placements counts for the first.
     const groups =
       typeof verdict === "string"
         ? []
@@ -87,18 +87,17 @@ const isLeaving = ({ metadata }: Work): boolean => metadata.deletionTimestamp !=
 function undecidedProblem(placement: string, verdict: "absent" | "deciding"): Problem {
   if (verdict === "absent")
     return {
-      what: `there is no Placement ${placement} in its namespace`,
-      try: "create it, or change spec.placementRefs; what runs stays meanwhile",
+      what: `Placement ${placement} does not exist in its namespace`,
+      try: "create it, or change spec.placementRefs; running workloads are kept meanwhile",
     };
   return {
-    what: `the Placement ${placement} has not decided yet, or its PlacementDecisions are not all there`,
-    try: `ask 'flotilla why placement/${placement}'; what runs stays meanwhile`,
+    what: `Placement ${placement} has not decided yet, or some of its PlacementDecisions are missing`,
+    try: `run 'flotilla why placement/${placement}'; running workloads are kept meanwhile`,
   };
 }
 
 /**
- * What the strategy makes of where the clusters are: who ran out of time, and why those that have not begun wait, if
- * they do.
+ * Applies the strategy to the current state: which clusters timed out, and why the remaining clusters wait, if they do.
  */
 function prospectOf(
   strategy: Strategy,
@@ -114,7 +113,7 @@ function prospectOf(
       nowMs,
     );
     const late = new Set(timedOut.map(({ cluster }) => cluster));
-    if (isStopped) return { reason: "no more are started, because too many failed", timedOut: late };
+    if (isStopped) return { reason: "the rollout stopped because too many clusters failed", timedOut: late };
     const present = new Set(current.map(({ metadata }) => metadata.namespace));
     const ahead = [...toRollout.filter(({ cluster }) => present.has(cluster)).map(({ cluster }) => cluster), ...late];
     if (ahead.length === 0) return { timedOut: late };
@@ -132,7 +131,7 @@ function prospectOf(
   }
 }
 
-/** The row with what the strategy says of it. */
+/** The row with the strategy's result applied. */
 function asJudged(row: Row, timedOut: ReadonlySet<string>, reason: string | undefined): Row {
   if (timedOut.has(row.cluster)) return { ...row, state: TIMED_OUT };
   return row.state === WAITING && reason !== undefined
@@ -152,7 +151,7 @@ function rowOf(set: ReplicaSet, placement: string, cluster: string, work: Work |
   const message = isRefused
     ? refusalIn(work)
     : findCondition(work.status?.conditions, state === "Failed" ? "Degraded" : "Progressing")?.message;
-  // Written and not yet taken up by the member.
+  // Written, but not yet applied by the member.
   const shown = isRefused ? REFUSED : state === "ToApply" ? "Applying" : state;
   return {
     cluster,
@@ -172,14 +171,14 @@ function setProblems({ metadata, status }: ReplicaSet): Problem[] {
   const problems: Problem[] = [];
   if (metadata.deletionTimestamp)
     problems.push({
-      what: "it is being deleted, and waits for its works to go",
-      try: "see 'flotilla why manifestwork' of those that stay",
+      what: "it is being deleted and waits for its works to be deleted",
+      try: "run 'flotilla why manifestwork' for the remaining works",
     });
   if (verified?.status === "False" && verified.reason === "PlacementDecisionEmpty")
-    problems.push({ what: "its Placements have chosen no cluster", try: "ask 'flotilla why placement/NAME'" });
+    problems.push({ what: "its Placements selected no cluster", try: "run 'flotilla why placement/NAME'" });
   else if (verified?.status === "False" && verified.reason === "NotAsExpected")
     problems.push({
-      what: verified.message || "its rollout strategy cannot be followed",
+      what: verified.message || "its rollout strategy is invalid",
       try: "correct spec.placementRefs",
     });
   if (rolledOut?.status === "False" && rolledOut.message)
@@ -187,16 +186,16 @@ function setProblems({ metadata, status }: ReplicaSet): Problem[] {
   return problems;
 }
 
-/** What is told of a cluster that has failed, by its state. */
+/** Description of a failed cluster, by state. */
 const FAILURES: Readonly<Record<string, string>> = {
   Failed: "it failed",
-  [REFUSED]: "it refuses the work",
-  [TIMED_OUT]: "it was not through within progressDeadline",
+  [REFUSED]: "the cluster rejects the work",
+  [TIMED_OUT]: "the cluster did not finish within progressDeadline",
 };
 
 function rowProblems({ cluster, state, work, message }: Row): Problem[] {
   const failure = Object.hasOwn(FAILURES, state) ? FAILURES[state] : undefined;
   if (failure === undefined) return [];
   const what = state === TIMED_OUT && message ? `${failure}: ${message}` : (message ?? failure);
-  return [{ what: `${cluster}: ${what}`, try: `ask 'flotilla why manifestwork/${work} -n ${cluster}'` }];
+  return [{ what: `${cluster}: ${what}`, try: `run 'flotilla why manifestwork/${work} -n ${cluster}'` }];
 }

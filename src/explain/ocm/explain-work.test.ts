@@ -84,7 +84,7 @@ function makeWork(
   };
 }
 
-test("an object that is well is told with its strategy, its conditions and its feedback", () => {
+test("lists a healthy object with its strategy, conditions and feedback", () => {
   const { manifests, problems } = explainWork(
     makeWork({
       manifest: [condition("Applied", "True"), condition("Available", "True"), condition("Progressing", "False")],
@@ -109,28 +109,28 @@ test("an object that is well is told with its strategy, its conditions and its f
 });
 
 const cases: Record<string, { work?: ManifestWork; seen?: Partial<WorkViews>; what: string }> = {
-  "an object that the member refuses": {
+  "an object that the member rejects": {
     work: makeWork({ manifest: [condition("Applied", "False", "Failed to apply manifest: too large")] }),
     what: "Deployment shop/web was not applied: too large",
   },
-  "an object that a policy brings to the member as well": {
+  "an object that a policy also propagates to the member": {
     work: makeWork({ manifest: [condition("Applied", "False", "conflict")] }),
     seen: { otherOwner: () => "PropagationPolicy shop/web" },
-    what: "Deployment shop/web was not applied: PropagationPolicy shop/web has it on this member, and an object has one owner",
+    what: "Deployment shop/web was not applied: PropagationPolicy shop/web already owns it on this member, and an object has one owner",
   },
-  "an object that somebody deleted": {
+  "an object that was deleted on the member": {
     work: makeWork({ manifest: [condition("Applied", "True"), condition("Available", "False")] }),
-    what: "Deployment shop/web is not on the member",
+    what: "Deployment shop/web does not exist on the member",
   },
   "a namespace without a cluster": {
     seen: { managedCluster: undefined, cluster: undefined },
-    what: "no cluster is called paris, so nobody takes works of this namespace",
+    what: "there is no cluster named paris, so no agent applies works of this namespace",
   },
   "a cluster that is not accepted": {
     seen: { managedCluster: managedCluster({ spec: { hubAcceptsClient: false } }) },
     what: "the hub has not accepted paris",
   },
-  "a cluster that is silent": {
+  "a cluster that stopped reporting": {
     seen: {
       managedCluster: managedCluster({
         status: { conditions: [condition("ManagedClusterConditionAvailable", "Unknown", "no lease")], version: {} },
@@ -138,18 +138,21 @@ const cases: Record<string, { work?: ManifestWork; seen?: Partial<WorkViews>; wh
     },
     what: "paris is not available: no lease",
   },
-  "a work that the member has not seen": { work: makeWork({ conditions: [] }), what: "paris has not taken it yet" },
-  "a change that the member has not seen": {
-    work: makeWork({ generation: 2 }),
-    what: "paris has not taken this version of it yet",
+  "a work that the member has not received": {
+    work: makeWork({ conditions: [] }),
+    what: "paris has not applied it yet",
   },
-  "a work that has reached its end": {
+  "a change that the member has not received": {
+    work: makeWork({ generation: 2 }),
+    what: "paris has not applied this version of it yet",
+  },
+  "a work that has completed": {
     work: makeWork({ conditions: [condition("Applied", "True"), condition("Complete", "True")] }),
-    what: "it has reached its end: changes are not carried out any more",
+    what: "it has completed: changes are no longer applied",
   },
 };
 for (const [behaviour, { work = makeWork(), seen = {}, what }] of Object.entries(cases)) {
-  test(`the problem of ${behaviour} is named`, () => {
+  test(`reports the problem: ${behaviour}`, () => {
     const { problems } = explainWork(work, views(seen));
 
     expect(problems[0]?.what).toBe(what);
@@ -160,7 +163,7 @@ describe("a work that is being deleted", () => {
   const leaving = (extra: Parameters<typeof makeWork>[0] = {}): ManifestWork =>
     makeWork({ generation: 2, deletionTimestamp: "2024-05-01T12:00:00Z", ...extra });
 
-  test("says which of its objects are still there", () => {
+  test("lists its objects that still exist", () => {
     const { manifests, problems } = explainWork(
       leaving({ count: 2, manifest: [condition("Applied", "True"), condition("Available", "False")] }),
       views(),
@@ -171,18 +174,18 @@ describe("a work that is being deleted", () => {
       { name: "web1", available: false, leaving: true },
     ]);
     expect(problems).toMatchObject([
-      { what: "it is being deleted, and waits for Deployment shop/web to go from the member" },
+      { what: "it is being deleted and waits for Deployment shop/web to be removed from the member" },
     ]);
   });
 
-  test("says what the member answers when it refuses", () => {
+  test("reports why the member rejects the deletion", () => {
     const { problems } = explainWork(
       leaving({
         conditions: [
           condition(
             "Deleting",
             "True",
-            'ManifestWork is being deleted, and its cluster refuses: namespaces "kube-system" is forbidden',
+            'ManifestWork is being deleted, but its cluster rejects the deletion:namespaces "kube-system" is forbidden',
           ),
         ],
       }),
@@ -191,33 +194,33 @@ describe("a work that is being deleted", () => {
 
     expect(problems).toEqual([
       {
-        what: 'it is being deleted, and the member refuses: namespaces "kube-system" is forbidden',
-        try: "allow it there, or let the object stay: set spec.deleteOption.propagationPolicy of the work to Orphan",
+        what: 'it is being deleted, and the member rejects the deletion: namespaces "kube-system" is forbidden',
+        try: "allow the deletion there, or keep the object: set spec.deleteOption.propagationPolicy of the work to Orphan",
       },
     ]);
   });
 });
 
 const remedies: Record<string, { message: string; want: string }> = {
-  "a namespace that is missing": {
+  "a missing namespace": {
     message: 'Failed to apply manifest: namespaces "nowhere" not found',
     want: "add the Namespace nowhere to the work, or create it on the member",
   },
-  "an object of two works": {
+  "an object in two works": {
     message:
-      "Failed to apply manifest: Deployment shop/web is also held by ManifestWork paris/other, which wants it otherwise and wrote last",
-    want: "take it out of one of the two works, or let both say the same of it",
+      "Failed to apply manifest: Deployment shop/web is also held by ManifestWork paris/other, which specifies other values and wrote last",
+    want: "remove it from one of the two works, or make both specify the same",
   },
 };
 for (const [behaviour, { message, want }] of Object.entries(remedies)) {
-  test(`what helps against ${behaviour} is told`, () => {
+  test(`suggests a fix: ${behaviour}`, () => {
     const { problems } = explainWork(makeWork({ manifest: [condition("Applied", "False", message)] }), views());
 
     expect(problems[0]?.try).toBe(want);
   });
 }
 
-test("a namespace without a cluster is the only problem of a work there", () => {
+test("a namespace without a cluster is the only problem reported for its works", () => {
   const { problems } = explainWork(
     makeWork({ conditions: [] }),
     views({ managedCluster: undefined, cluster: undefined }),
@@ -226,7 +229,7 @@ test("a namespace without a cluster is the only problem of a work there", () => 
   expect(problems).toHaveLength(1);
 });
 
-test("of very many objects those in trouble are told first", () => {
+test("lists failing objects first when there are very many", () => {
   const { manifests } = explainWork(makeWork({ count: 150, manifest: [condition("Applied", "False", "no")] }), views());
 
   expect(manifests).toHaveLength(100);

@@ -1,6 +1,6 @@
 /**
- * What became of each object of a ManifestWork on its member, and what is in the way. Pure: everything is read from the
- * hub's objects.
+ * Explains the state of each manifest of a ManifestWork on its member, and what blocks it. Pure: everything is read
+ * from hub objects.
  */
 import type { Cluster, ManagedCluster, ManifestWork } from "../../api/index.ts";
 import { isObject, type DeepReadonly, type JsonObject } from "../../base/index.ts";
@@ -13,16 +13,16 @@ type Work = DeepReadonly<ManifestWork>;
 type Told = NonNullable<NonNullable<NonNullable<Work["status"]>["resourceStatus"]>["manifests"]>[number];
 
 export interface WorkViews {
-  /** The two faces of the member. */
+  /** The member's two registrations. */
   managedCluster: DeepReadonly<ManagedCluster> | undefined;
   cluster: DeepReadonly<Cluster> | undefined;
-  /** Who brings this object to the member by Karmada's API; undefined when nobody does. */
+  /** The Karmada owner that delivers this object to the member; undefined if there is none. */
   otherOwner(object: { apiVersion: string; kind: string; namespace?: string; name: string }): string | undefined;
 }
 
 export type WorkExplanation = Required<Pick<Explanation, "manifests" | "problems">>;
 
-/** A work may have thousands of small objects; those that are in trouble are among the first. */
+/** A work may have thousands of small objects; failing objects are listed first. */
 const MAX_MANIFESTS = 100;
 const MAX_PROBLEMS = 50;
 const MAX_NAMED = 3;
@@ -61,7 +61,7 @@ function explainManifest(
     name: text(name),
   };
   const isLeaving = metadata.deletionTimestamp !== undefined;
-  // Deleting a work makes another version of it, which nobody applies.
+  // Deleting a work increments its generation, and agents do not apply that generation.
   const [applied, available] = [
     saidOf(told?.conditions, "Applied", isLeaving ? undefined : metadata.generation),
     saidOf(told?.conditions, "Available", undefined),
@@ -111,7 +111,7 @@ function workProblems(
   const problems = isNobodys
     ? [
         {
-          what: `no cluster is called ${name}, so nobody takes works of this namespace`,
+          what: `there is no cluster named ${name}, so no agent applies works of this namespace`,
           try: "create the work in the namespace of a cluster; 'kubectl get managedclusters' lists them",
         },
       ]
@@ -119,8 +119,8 @@ function workProblems(
   if (metadata.deletionTimestamp) problems.push(leavingProblem(work, failing));
   else if (findCondition(status?.conditions, "Complete")?.status === "True")
     problems.push({
-      what: "it has reached its end: changes are not carried out any more",
-      try: "create another work for another run",
+      what: "it has completed: changes are no longer applied",
+      try: "create another work to run it again",
     });
   else if (applied?.reason === "ClusterLabelsNotMatched")
     problems.push({
@@ -129,19 +129,19 @@ function workProblems(
     });
   else if (!isNobodys && (!applied || (applied.observedGeneration ?? 0) < (metadata.generation ?? 0)))
     problems.push({
-      what: `${name} has not taken ${applied ? "this version of it" : "it"} yet`,
-      try: "wait a moment; then see whether the cluster is available and its agent runs",
+      what: `${name} has not applied ${applied ? "this version of it" : "it"} yet`,
+      try: "wait a moment, then check that the cluster is available and its agent is running",
     });
   return problems;
 }
 
-/** Why a work that is deleted is still here: what its member says, or else what is still there. */
+/** Why a deleted work still exists: the member's error, or else the objects that remain. */
 function leavingProblem({ status }: Work, failing: readonly ExplainedManifest[]): Problem {
   const [, refusal] = findCondition(status?.conditions, "Deleting")?.message.split(DELETION_REFUSED) ?? [];
   if (refusal !== undefined)
     return {
-      what: `it is being deleted, and the member refuses: ${refusal}`,
-      try: "allow it there, or let the object stay: set spec.deleteOption.propagationPolicy of the work to Orphan",
+      what: `it is being deleted, and the member rejects the deletion: ${refusal}`,
+      try: "allow the deletion there, or keep the object: set spec.deleteOption.propagationPolicy of the work to Orphan",
     };
   const left = failing.map(placeOf);
   const what =
@@ -151,8 +151,8 @@ function leavingProblem({ status }: Work, failing: readonly ExplainedManifest[])
         ? `${left.slice(0, MAX_NAMED).join(", ")} and ${left.length - MAX_NAMED} more`
         : left.join(", ");
   return {
-    what: `it is being deleted, and waits for ${what} to go from the member`,
-    try: "see whether the member is reachable, and whether finalizers hold the objects there",
+    what: `it is being deleted and waits for ${what} to be removed from the member`,
+    try: "check that the member is reachable, and whether finalizers block the objects there",
   };
 }
 
@@ -171,7 +171,7 @@ function clusterProblems(
         try: `accept it: flotilla accept ${name}, or set hubAcceptsClient of the ManagedCluster to true`,
       },
     ];
-  // Where nobody serves works, it is known how the member is all the same.
+  // The member's availability is known even where no agent serves works.
   const said = managedCluster
     ? findCondition(managedCluster.status?.conditions, "ManagedClusterConditionAvailable")
     : findCondition(cluster?.status?.conditions, "Ready");
@@ -179,7 +179,7 @@ function clusterProblems(
     ? [
         {
           what: `${name} is not available: ${said.message || said.reason}`,
-          try: "it keeps what it runs; see that the member is up and its agent reaches the hub",
+          try: "its workloads keep running; check that the member is up and its agent can reach the hub",
         },
       ]
     : [];
@@ -192,8 +192,8 @@ function manifestProblems(manifest: ExplainedManifest): Problem[] {
   if (applied === false && alsoBy !== undefined)
     return [
       {
-        what: `${place} was not applied: ${alsoBy} has it on this member, and an object has one owner`,
-        try: "take it out of that policy, or out of this work",
+        what: `${place} was not applied: ${alsoBy} already owns it on this member, and an object has one owner`,
+        try: "remove it from that policy, or from this work",
       },
     ];
   if (applied === false)
@@ -201,8 +201,8 @@ function manifestProblems(manifest: ExplainedManifest): Problem[] {
   return available === false
     ? [
         {
-          what: `${place} is not on the member`,
-          try: "see who deletes it there, or, with the strategy ReadOnly, create it",
+          what: `${place} does not exist on the member`,
+          try: "check what deletes it there, or, with the strategy ReadOnly, create it",
         },
       ]
     : [];
@@ -210,11 +210,11 @@ function manifestProblems(manifest: ExplainedManifest): Problem[] {
 
 function remedyFor(message: string): string {
   if (message.includes("have a resource type"))
-    return "install the kind's CustomResourceDefinition on the member, for example with a work";
+    return "install the kind's CustomResourceDefinition on the member, for example with a ManifestWork";
   if (/^Apply failed with \d+ conflict/.test(message))
-    return "let whoever has the field give it up, leave it to them with ignoreFields, or set serverSideApply.force";
-  if (message.includes("is also held by")) return "take it out of one of the two works, or let both say the same of it";
+    return "release the field in the other field manager, leave it to that manager with ignoreFields, or set serverSideApply.force";
+  if (message.includes("is also held by")) return "remove it from one of the two works, or make both specify the same";
   const [, namespace] = /^namespaces "([^"]+)" not found/.exec(message) ?? [];
   if (namespace !== undefined) return `add the Namespace ${namespace} to the work, or create it on the member`;
-  return "correct what the member refuses; it is tried again by itself";
+  return "correct what the member rejects; the agent retries automatically";
 }

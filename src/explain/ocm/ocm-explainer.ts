@@ -1,8 +1,7 @@
 /**
- * Explanations of Open Cluster Management's objects on a running hub, and of objects that come to members by them.
+ * Explains Open Cluster Management objects of a running hub, and objects that they deliver to members.
  *
- * Reads: Placement, ManifestWork, ManifestWorkReplicaSet and what they are decided from; bindings, for who else has an
- * object.
+ * Reads: Placement, ManifestWork, ManifestWorkReplicaSet and their inputs; bindings, to find other owners of an object.
  * Writes: nothing.
  */
 import {
@@ -29,7 +28,7 @@ import { explainWork } from "./explain-work.ts";
 
 export interface OcmExplainerDependencies {
   hub: string;
-  /** Of the hub. */
+  /** Informers of the hub. */
   informers: Informers;
   placements: PlacementSources;
   views: Pick<PlanningViews, "bindings" | "clusterBindings" | "clusters">;
@@ -37,13 +36,13 @@ export interface OcmExplainerDependencies {
 }
 
 export interface OcmExplainer {
-  /** By the name that a binding of the object would have; undefined for everything else. */
+  /** Takes the name that a binding of the object would have; returns undefined for every other kind. */
   get(namespace: string | undefined, name: string): Explanation | undefined;
-  /** The object of this name, and of this group if one is given, that ManifestWorks bring to members, if they do. */
+  /** The object of this name (and group, if given) that ManifestWorks deliver to members, if any. */
   carried(namespace: string | undefined, name: string, group?: string): Carried | undefined;
 }
 
-/** What an explanation has that says nothing of policies. */
+/** The fields of an explanation without policies. */
 const BARE = { otherPolicies: [], members: [], moves: [], leaving: [] };
 
 export function explanationOf(resource: Explanation["resource"], nowMs: number): Omit<Explanation, "problems"> {
@@ -90,7 +89,7 @@ export function createOcmExplainer({
       decisions.list({ cluster: hub, namespace }).filter(({ metadata }) => metadata.labels?.[PLACEMENT_LABEL] === name),
     );
 
-  /** The binding that brings an object to a cluster, and its policy. */
+  /** The binding that delivers an object to a cluster, and its policy. */
   function bindingOf(
     cluster: string,
     { apiVersion, kind, namespace, name }: { apiVersion: string; kind: string; namespace?: string; name: string },

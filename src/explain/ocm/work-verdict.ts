@@ -1,4 +1,4 @@
-/** What the status of a ManifestWork says in short. Pure. */
+/** Summarizes the status of a ManifestWork. Pure. */
 import type { ManifestWork } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { findCondition } from "../../machinery/index.ts";
@@ -7,7 +7,7 @@ import type { ExplainedWork } from "../explanation.ts";
 type Work = DeepReadonly<ManifestWork>;
 type Manifests = NonNullable<NonNullable<NonNullable<Work["status"]>["resourceStatus"]>["manifests"]>;
 
-/** True and False, when that is said of the generation; undefined when nobody knows. */
+/** The condition's status if it was observed for the generation; undefined when unknown. */
 export function saidOf(
   conditions:
     | readonly { readonly type: string; readonly status: string; readonly observedGeneration?: number }[]
@@ -25,7 +25,7 @@ export function saidOf(
 
 export function verdictOn(work: Work): ExplainedWork {
   const { namespace = "", name, deletionTimestamp } = work.metadata;
-  // Deleting a work makes another version of it, which nobody applies.
+  // Deleting a work increments its generation, and agents do not apply that generation.
   const generation = deletionTimestamp === undefined ? work.metadata.generation : undefined;
   const { conditions } = work.status ?? {};
   const [applied, available] = [saidOf(conditions, "Applied", generation), saidOf(conditions, "Available", generation)];
@@ -33,7 +33,7 @@ export function verdictOn(work: Work): ExplainedWork {
   return { cluster: namespace, name, applied, available, message: message || undefined };
 }
 
-/** Of the first manifest that was refused; the work's own condition only says that one was. */
+/** The message of the first rejected manifest; the work's own condition only reports that one was rejected. */
 export function refusalIn({ status }: Work): string | undefined {
   const manifests: Manifests = status?.resourceStatus?.manifests ?? [];
   const refused = manifests
@@ -42,6 +42,6 @@ export function refusalIn({ status }: Work): string | undefined {
   return plainMessage(refused?.message || findCondition(status?.conditions, "Applied")?.message);
 }
 
-/** Without the words that every refusal of a manifest begins with. */
+/** Strips the prefix that every manifest error begins with. */
 export const plainMessage = (message: string | undefined): string | undefined =>
   message?.replace(/^Failed to apply manifest: /, "");

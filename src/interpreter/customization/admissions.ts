@@ -1,7 +1,6 @@
 /**
- * What happens to a ResourceInterpreterCustomization before it is stored: shorthand becomes canonical, scripts are
- * checked, and no two customizations may carry out the same operation for the same target, except that each may find
- * dependencies.
+ * Admission of ResourceInterpreterCustomization: shorthand is expanded to the canonical form, scripts are checked, and
+ * two customizations may not implement the same operation for the same target, except dependency interpretation.
  */
 import { ResourceInterpreterCustomization } from "../../api/index.ts";
 import type { Admission, AnyAdmission, ClusterReader } from "../../api/index.ts";
@@ -38,7 +37,7 @@ function rulesIn({ spec }: DeepReadonly<JsonObject>): DeepReadonly<JsonObject> |
   return isObject(rules) ? rules : undefined;
 }
 
-/** Asked twice of one write, for mistakes and for warnings; the spec is the same object then. */
+/** Called twice per write, for errors and for warnings, with the same spec object. */
 const findings = new WeakMap<object, CustomizationFindings>();
 
 function findingsOf(customization: Customization): CustomizationFindings {
@@ -50,7 +49,7 @@ function findingsOf(customization: Customization): CustomizationFindings {
   return found;
 }
 
-/** Others that carry out an operation of this one, for the same target. */
+/** Finds other customizations that implement one of the same operations for the same target. */
 export function findConflicts(customization: Customization, others: readonly Customization[]): FieldError[] {
   const { name } = customization.metadata;
   const { apiVersion, kind: targetKind } = customization.spec.target;

@@ -10,50 +10,50 @@ const warnings = (scripts: Partial<Record<RuleField, string>>): string[] =>
 const AT = "spec.customizations.healthInterpretation.luaScript";
 const INVALID = `${AT}: Invalid value: InterpreterOperation(InterpretHealth) Lua script error: `;
 
-describe("a script is refused", () => {
+describe("rejects a script", () => {
   const cases: Record<string, { script: string; want: string }> = {
-    "where it does not compile, with line and column and the line itself": {
+    "that does not compile, with line, column and the line itself": {
       script: "function InterpretHealth(o)\n  local a = = 1\nend",
       want: "<string> line:2(column:13) near '=':   syntax error; the line is \"local a = = 1\"",
     },
-    "where it ends too early": { script: "function InterpretHealth(o)", want: "<string> at EOF:   syntax error" },
-    "where it breaks a rule of the compiler": {
+    "that ends prematurely": { script: "function InterpretHealth(o)", want: "<string> at EOF:   syntax error" },
+    "that violates a compiler rule": {
       script: "function InterpretHealth(o)\n  goto out\nend",
       want: "compile error near line(3) <string>: no visible label 'out' for <goto> at line 2; the line is \"end\"",
     },
-    "where it is too large": {
+    "that is too large": {
       script: `--${"x".repeat(256 * 1024)}`,
       want: "<string>: the script has 262146 characters, more than 262144",
     },
-    "where its function is missing": {
+    "that does not define its function": {
       script: "function IsHealthy(o) return true end",
       want: "the script does not define the function InterpretHealth",
     },
-    "where its function is local": {
+    "that defines its function as local": {
       script: "local function InterpretHealth(o) return true end",
       want: "the script does not define the function InterpretHealth",
     },
-    "where its function is something else": {
+    "that defines something else under the function's name": {
       script: "InterpretHealth = true",
-      want: "InterpretHealth is a boolean and not a function",
+      want: "InterpretHealth is a boolean, not a function",
     },
-    "where it fails while it is loaded": {
+    "that fails while loading": {
       script: "local a = nil\na.b = 1",
-      want: "the script fails while it is loaded: line 2: attempt to index a non-table object(nil) with key 'b'",
+      want: "the script fails while loading: line 2: attempt to index a non-table object(nil) with key 'b'",
     },
-    "where loading it never ends": {
+    "whose loading never ends": {
       script: "while true do end",
-      want: "the script fails while it is loaded: line 1: context deadline exceeded",
+      want: "the script fails while loading: line 1: context deadline exceeded",
     },
-    "where loading it takes all memory": {
+    "whose loading exhausts memory": {
       script: "local s = 'x' while true do s = s .. s end",
-      want: "the script fails while it is loaded: line 1: more than 8388608 bytes allocated",
+      want: "the script fails while loading: line 1: more than 8388608 bytes allocated",
     },
-    "where it calls what Karmada disables": {
+    "that calls a function disabled by Karmada": {
       script: "function InterpretHealth(o)\n  return rawget(o, 'a')\nend",
       want: "line 2: rawget must not be called by interpreter scripts; Karmada disables it, so the call always fails",
     },
-    "where it calls what Karmada disables of the string library": {
+    "that calls a disabled function of the string library": {
       script: "function InterpretHealth(o)\n  return string.gsub(o.kind, 'a', 'b') == 'c'\nend",
       want: "line 2: string.gsub must not be called by interpreter scripts; Karmada disables it, so the call always fails",
     },
@@ -64,7 +64,7 @@ describe("a script is refused", () => {
     });
   }
 
-  test("each on its own", () => {
+  test("and reports each script separately", () => {
     const found = problems({
       retention: "x",
       healthInterpretation: "function InterpretHealth(o) return true end",
@@ -87,15 +87,15 @@ describe("a script is refused", () => {
   });
 });
 
-describe("a script is fine", () => {
+describe("accepts a script", () => {
   const fine: Record<string, string> = {
     "with helpers and libraries":
       "local kube = require('kube')\nlocal function zero(n) return n or 0 end\nfunction Sum(a, b) return zero(a) + zero(b) end\nfunction InterpretHealth(o) local n = Sum(1, nil) return n == 1 and kube ~= nil end",
-    "with a function of its own under a disabled name":
+    "with its own function under a disabled name":
       "local load = function() return true end function InterpretHealth(o) return load() end",
-    "where a disabled function is a field of something else":
+    "that calls a disabled name as a field of another table":
       "function InterpretHealth(o) local t = {load = function() return true end} return t.load() end",
-    "when it is empty, which is none": "",
+    "that is empty, which means no script": "",
   };
   for (const [behaviour, script] of Object.entries(fine)) {
     test(behaviour, () => {
@@ -107,8 +107,8 @@ describe("a script is fine", () => {
   }
 });
 
-describe("an author is told", () => {
-  test("of global variables", () => {
+describe("warns the author", () => {
+  test("about global variables", () => {
     expect(
       warnings({
         healthInterpretation: "function InterpretHealth(o)\n  a = 1\n  b, c = 2, 3\n  a = 4\n  return true\nend",
@@ -118,7 +118,7 @@ describe("an author is told", () => {
     ]);
   });
 
-  test("of names that mean nothing", () => {
+  test("about undefined names", () => {
     const script =
       "function InterpretHealth(o)\n  os.execute('id')\n  helper(o)\n  return io.open('x') ~= nil and math.pi > os.time()\nend";
 
@@ -129,33 +129,33 @@ describe("an author is told", () => {
     );
   });
 
-  test("of hidden names of Lua's own", () => {
+  test("about shadowed Lua built-ins", () => {
     expect(
       warnings({
         healthInterpretation: "function InterpretHealth(o)\n  type = ''\n  return true\nend\nfunction tostring() end",
       }),
     ).toEqual([
-      `${AT}: line 2: the script sets type, which hides what Lua has under that name`,
-      `${AT}: line 5: the script sets tostring, which hides what Lua has under that name`,
+      `${AT}: line 2: the script sets type, which shadows the Lua built-in of that name`,
+      `${AT}: line 5: the script sets tostring, which shadows the Lua built-in of that name`,
     ]);
   });
 
   const BARE =
     "AggregateStatus returns a status alone, which is taken as the status of the object; the canonical form sets desiredObj.status and returns desiredObj";
   const aggregations: Record<string, { script: string; want: string[] }> = {
-    "of a status that is returned alone": {
+    "about a bare status return value": {
       script: "function AggregateStatus(o, items)\n  return {replicas = 1}\nend",
       want: [`spec.customizations.statusAggregation.luaScript: line 2: ${BARE}`],
     },
-    "not of a whole object": {
+    "but not about a whole object": {
       script: "function AggregateStatus(o, items) return {apiVersion = o.apiVersion, kind = o.kind, status = {}} end",
       want: [],
     },
-    "not of what only running it would show": {
+    "but not about what only execution would show": {
       script: "function AggregateStatus(o, items) local status = {replicas = 1} return status end",
       want: [],
     },
-    "not of what another function returns": {
+    "but not about the return values of other functions": {
       script: "function AggregateStatus(o, items) local f = function() return {n = 1} end o.status = f() return o end",
       want: [],
     },

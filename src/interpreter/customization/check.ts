@@ -1,7 +1,4 @@
-/**
- * What is wrong with a customization, and what its author should know: every script is compiled, loaded and looked
- * through. Pure.
- */
+/** Finds errors and warnings in a customization: every script is compiled, loaded and inspected. Pure. */
 import { FlotillaError } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import { compileScript, DEFAULT_BUDGET, LuaSyntaxError } from "../lua/index.ts";
@@ -15,10 +12,7 @@ export interface CustomizationFindings {
   warnings: string[];
 }
 
-/**
- * To define a few functions takes next to nothing; whoever waits for the answer shall not wait for eight scripts that
- * loop.
- */
+/** Defining a few functions takes almost nothing; a client must not wait for eight looping scripts. */
 const LOAD_BUDGET: LuaBudget = { ...DEFAULT_BUDGET, ticks: 500_000, bytes: 8 * 1024 * 1024 };
 
 export function checkCustomization(customization: Customization): CustomizationFindings {
@@ -58,21 +52,21 @@ function checkScript(
       `line ${line}: ${name} must not be called by interpreter scripts; Karmada disables it, so the call always fails`,
     );
   for (const { name, line } of shadowed.slice(0, MAX_FINDINGS))
-    warnings.push(`${at}: line ${line}: the script sets ${name}, which hides what Lua has under that name`);
+    warnings.push(`${at}: line ${line}: the script sets ${name}, which shadows the Lua built-in of that name`);
   for (const { name, line } of absent.slice(0, MAX_FINDINGS))
-    warnings.push(`${at}: line ${line}: the script uses ${name}, which is not there for it`);
+    warnings.push(`${at}: line ${line}: the script uses ${name}, which is not defined for scripts`);
   if (assigned.length > 0)
     warnings.push(
       `${at}: line ${assigned[0]?.line}: the script sets global variables (${namesOf(assigned)}); declare them with "local", because in Karmada they leak into other scripts`,
     );
   if (operation === "AggregateStatus" && bareReturns.length > 0) {
     warnings.push(
-      `${at}: line ${bareReturns[0]}: AggregateStatus returns a status alone, which is taken as the status of the object; the canonical form sets desiredObj.status and returns desiredObj`,
+      `${at}: line ${bareReturns[0]}: AggregateStatus returns a bare status, which is taken as the status of the object; the canonical form sets desiredObj.status and returns desiredObj`,
     );
   }
 }
 
-/** Of each sort and script; who has more mends these first. */
+/** Per finding type and script; authors with more can fix these first. */
 const MAX_FINDINGS = 5;
 
 function namesOf(uses: readonly { name: string }[]): string {
@@ -82,25 +76,25 @@ function namesOf(uses: readonly { name: string }[]): string {
     : names.join(", ");
 }
 
-/** Why the script does not compile, fails before any function is called, or lacks its function. */
+/** Why the script does not compile, fails while loading, or lacks its function. */
 function loadProblem(source: string, functionName: string): string | undefined {
   try {
     const type = compileScript(source).typeOf(functionName, LOAD_BUDGET);
     if (type === "function") return undefined;
     return type === "nil"
       ? `the script does not define the function ${functionName}`
-      : `${functionName} is a ${type} and not a function`;
+      : `${functionName} is a ${type}, not a function`;
   } catch (error) {
     if (error instanceof LuaSyntaxError) return `${error.message.trim()}${excerpt(source, error)}`;
     if (error instanceof FlotillaError)
-      return `the script fails while it is loaded: ${error.message.replaceAll(/<string>:(\d+):/g, "line $1:").trim()}`;
+      return `the script fails while loading: ${error.message.replaceAll(/<string>:(\d+):/g, "line $1:").trim()}`;
     throw error;
   }
 }
 
 const SHOWN_CHARACTERS = 80;
 
-/** Folded YAML has other lines than the file that people look at, so the line is shown. */
+/** Folded YAML has different line numbers from the user's file, so the line itself is shown. */
 function excerpt(source: string, { position }: LuaSyntaxError): string {
   const line = position && source.split("\n", position.line)[position.line - 1]?.trim();
   if (!line) return "";

@@ -1,9 +1,9 @@
-/** What several dependency scripts found, as one list: checked, each reference once, in a fixed order. */
+/** Merges the results of several dependency scripts into one list: validated, deduplicated and sorted. */
 import type { Json } from "../../base/index.ts";
 import { InterpretError } from "../interpret-error.ts";
 import type { Dependency } from "../kind-interpreter.ts";
 
-/** Throws `InterpretError` where a script's answer cannot be followed. */
+/** Throws `InterpretError` if a script returns an invalid reference. */
 export function checkedDependencies(json: Json): Dependency[] {
   const dependencies = json as unknown as Dependency[];
   for (const [index, { apiVersion, kind, name, labelSelector }] of dependencies.entries()) {

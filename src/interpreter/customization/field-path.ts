@@ -1,16 +1,16 @@
 /**
- * The paths of the shorthand: `.spec.replicas`, `.spec.containers[0]`, `.metadata.annotations['example.com/size']`.
- * Anything else that JSONPath knows (wildcards, filters, slices) names more than one place or none, and is refused.
+ * The paths of the shorthand: `.spec.replicas`, `.spec.containers[0]`, `.metadata.annotations['example.com/size']`. All
+ * other JSONPath syntax (wildcards, filters, slices) may select several fields or none, and is rejected.
  */
 
-/** A name, or a position counted from 0. */
+/** A name, or a zero-based index. */
 export type FieldPath = readonly (string | number)[];
 
 const MAX_CHARACTERS = 1024;
 const MAX_SEGMENTS = 32;
 const SEGMENT = /\.([A-Za-z_][\w-]*)|\[(\d{1,4})\]|\['((?:[^'\\\p{C}]|\\['\\])*)'\]|\["((?:[^"\\\p{C}]|\\["\\])*)"\]/uy;
 
-/** Undefined for a text that is no path. */
+/** Returns undefined if the text is not a valid path. */
 export function parseFieldPath(text: string): FieldPath | undefined {
   if (text.length > MAX_CHARACTERS) return undefined;
   const path: (string | number)[] = [];
@@ -26,7 +26,7 @@ export function parseFieldPath(text: string): FieldPath | undefined {
   return path.length > 0 ? path : undefined;
 }
 
-/** The same path in one spelling. */
+/** The canonical spelling of a path. */
 export function formatFieldPath(path: FieldPath): string {
   return path
     .map((segment) =>

@@ -1,4 +1,4 @@
-/** What can be seen in a script without running it, and what its author should know of. */
+/** Static analysis of a script, for warnings to its author. */
 import type { Expression, FunctionBody, Statement } from "../lua/ast.ts";
 import { DISABLED_FUNCTIONS, libraryHas, LIBRARY_NAMES } from "../lua/index.ts";
 import { parse } from "../lua/parser.ts";
@@ -9,19 +9,19 @@ interface Use {
 }
 
 export interface ScriptFacts {
-  /** Calls of functions that Karmada takes away: they never succeed. */
+  /** Calls of functions that Karmada disables; they always fail. */
   disabledCalls: Use[];
-  /** Values that are put under the name of something of Lua's own. */
+  /** Assignments that shadow a Lua built-in. */
   shadowed: Use[];
-  /** Other global variables that are set; functions are not counted. */
+  /** Other global assignments, without functions. */
   assigned: Use[];
-  /** Names that are called or looked into, and mean nothing: they are nil. */
+  /** Undefined names that are called or indexed: they are nil. */
   absent: Use[];
-  /** Lines on which the function returns a table that is no whole object. */
+  /** Lines on which the function returns a table that is not a whole object. */
   bareReturns: number[];
 }
 
-/** Of a script that compiles. */
+/** The script must compile. */
 export function inspectScript(source: string, functionName: string): ScriptFacts {
   const { main, globals } = parse(source, "<string>");
   const set = new Set(globals.filter(({ assigned }) => assigned).map(({ name }) => name));
@@ -54,17 +54,14 @@ export function inspectScript(source: string, functionName: string): ScriptFacts
 
 const DISABLED: ReadonlySet<string> = new Set([...DISABLED_FUNCTIONS, "string.dump", "string.gsub", "string.rep"]);
 
-/** What a call names, if that is a global name or a field of one. */
+/** The function a call names, if it is a global name or a field of one. */
 function libraryFunction(callee: Expression): { name: string; global: string } | undefined {
   if (callee.kind === "global") return { name: callee.name, global: callee.name };
   if (callee.kind !== "index" || callee.object.kind !== "global" || callee.key.kind !== "string") return undefined;
   return { name: `${callee.object.name}.${callee.key.value}`, global: callee.object.name };
 }
 
-/**
- * What a call or a look into a table needs and nobody gives: a global that is not set, or a function that its library
- * lacks.
- */
+/** The undefined name in a call or index expression: a global that is not set, or a function that its library lacks. */
 function absentIn(node: Node, set: ReadonlySet<string>): string | undefined {
   const asked =
     node.kind === "call" && "callee" in node ? node.callee : node.kind === "index" ? node.object : undefined;
@@ -75,7 +72,7 @@ function absentIn(node: Node, set: ReadonlySet<string>): string | undefined {
   return libraryHas(called.global, called.name.slice(called.global.length + 1)) === false ? called.name : undefined;
 }
 
-/** By line, each name once. */
+/** Sorted by line, each name once. */
 function firstUses(uses: readonly Use[]): Use[] {
   const seen = new Set<string>();
   return uses.toSorted((a, b) => a.line - b.line).filter(({ name }) => seen.size < seen.add(name).size);
@@ -85,8 +82,8 @@ type Node = Expression | Statement;
 const isNode = (value: object): value is Node => "kind" in value;
 
 /**
- * Every statement and expression below a part of the tree, in no order. The tree may be as deep as the parser allows,
- * so nothing recurses.
+ * Every statement and expression below a node, in no particular order. Iterative, because the tree may be as deep as
+ * the parser allows.
  */
 function* nodesIn(part: object, into: (node: Node) => boolean = () => true): Generator<Node> {
   const waiting: object[] = [part];
@@ -102,7 +99,7 @@ function* nodesIn(part: object, into: (node: Node) => boolean = () => true): Gen
 
 const OBJECT_FIELDS = new Set(["apiVersion", "kind", "metadata", "spec", "status"]);
 
-/** Returns of a table whose names are all written there and are none of an object's own. */
+/** Returns of a table constructor whose keys are all literal and none of them a top-level object field. */
 function bareReturnsOf({ block }: FunctionBody): number[] {
   const lines: number[] = [];
   for (const node of nodesIn(block, ({ kind }) => kind !== "function" && kind !== "localFunction")) {

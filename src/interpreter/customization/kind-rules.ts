@@ -1,5 +1,5 @@
 /**
- * The rules that all customizations of one target make together: of each operation the first script by name, and of the
+ * The combined rules of all customizations of one target: for each operation the first script by name, and for
  * dependencies every script.
  */
 import type { JsonObject } from "../../base/index.ts";
@@ -26,14 +26,14 @@ const reflectStatus: Make<"reflectStatus"> = (script) => (object) =>
 const isHealthy: Make<"isHealthy"> = (script) => (object) =>
   script.run(object, (program) => program.interpretHealth(asInput(object)));
 const aggregateStatus: Make<"aggregateStatus"> = (script) => async (object, items, beneath) => {
-  // Who has no list of statuses at all hands over none, and the script sees nil.
+  // A caller without a list of statuses passes none, and the script sees nil.
   const sum = await script.run(object, (program) => program.aggregateStatus(asInput(object), items?.map(asItem)));
   return withStatusOf(object, isObjectWithKind(sum) ? sum : { status: await completed(sum, beneath) });
 };
 
 const isObjectWithKind = (sum: JsonObject): boolean => sum["kind"] !== undefined;
 
-/** A status alone names what its author thought of; a kind's schema may insist on more. */
+/** A bare status contains only the fields its author set; the kind's schema may require more. */
 async function completed(status: JsonObject, beneath?: Beneath): Promise<JsonObject> {
   const rest = (await beneath?.()) as { status?: JsonObject } | undefined;
   return { ...rest?.status, ...status };
@@ -50,7 +50,7 @@ function dependencies(scripts: readonly OwnedProgram[]): KindRules["dependencies
     );
 }
 
-/** `customizations` are those of one target, sorted by name. */
+/** `customizations` belong to one target and are sorted by name. */
 export function createKindRules(customizations: readonly Customization[], engine: LuaEngine): KindRules {
   const programs = new Map<RuleField, OwnedProgram[]>();
   for (const { field, operation } of CUSTOMIZATION_RULES) {

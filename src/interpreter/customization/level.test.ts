@@ -35,8 +35,8 @@ const counts = (replicas: number): string => `function GetReplicas(o) return ${r
 const depends = (...names: string[]): string =>
   `function GetDependencies(o) return {${names.map((name) => `{apiVersion="v1", kind="ConfigMap", namespace="prod", name="${name}"}`).join(",")}} end`;
 
-describe("which customization answers", () => {
-  test("a customization holds for exactly the version and kind that it names", () => {
+describe("selecting the customization", () => {
+  test("a customization applies only to the exact version and kind of its target", () => {
     const { level } = make(makeCustomization("a", { replicaResource: counts(1) }));
 
     expect(level.rulesFor("example.com/v1", "Web")?.replicas).toBeDefined();
@@ -44,7 +44,7 @@ describe("which customization answers", () => {
     expect(level.rulesFor("example.com/v1", "Site")).toBeUndefined();
   });
 
-  test("of each operation the first script by name wins, whenever it was added", async () => {
+  test("for each operation the first script by name wins, regardless of creation order", async () => {
     const { interpreter } = make(
       makeCustomization("b", {
         replicaResource: counts(2),
@@ -57,7 +57,7 @@ describe("which customization answers", () => {
     expect(await interpreter.health(web())).toBe("Unhealthy");
   });
 
-  test("an empty script is none", async () => {
+  test("an empty script counts as no script", async () => {
     const { level, interpreter } = make(
       makeCustomization("a", { replicaResource: "", dependencyInterpretation: "" }),
       makeCustomization("b", { replicaResource: counts(2) }),
@@ -67,7 +67,7 @@ describe("which customization answers", () => {
     expect(level.rulesFor(TARGET.apiVersion, TARGET.kind)?.dependencies).toBeUndefined();
   });
 
-  test("an operation without a script is left to the next level", async () => {
+  test("an operation without a script falls through to the next level", async () => {
     const { level } = make(
       makeCustomization("a", { healthInterpretation: "function InterpretHealth(o) return false end" }),
     );
@@ -86,7 +86,7 @@ describe("which customization answers", () => {
     ]);
   });
 
-  test("the dependencies of all scripts are one list, each once and in order", async () => {
+  test("merges dependencies of all scripts into one sorted list without duplicates", async () => {
     const { interpreter } = make(
       makeCustomization("a", { dependencyInterpretation: depends("z", "b") }),
       makeCustomization("b", { dependencyInterpretation: depends("a", "b") }),
@@ -99,7 +99,7 @@ describe("which customization answers", () => {
 });
 
 describe("changes", () => {
-  test("another script replaces the one of its name, and the kind is told", async () => {
+  test("a new script replaces the previous one and reports the kind as changed", async () => {
     const { level, interpreter, changed } = make(makeCustomization("a", { replicaResource: counts(1) }));
 
     level.set(makeCustomization("a", { replicaResource: counts(5) }));
@@ -108,7 +108,7 @@ describe("changes", () => {
     expect(changed).toEqual(["example.com/Web"]);
   });
 
-  test("what does not change the rules is not told", () => {
+  test("an update that leaves the rules unchanged is not reported", () => {
     const { level, changed } = make(makeCustomization("a", { replicaResource: counts(1) }));
     const relabelled = makeCustomization("a", { replicaResource: counts(1) });
 
@@ -118,7 +118,7 @@ describe("changes", () => {
     expect(changed).toEqual([]);
   });
 
-  test("a customization that moves to another target leaves the old one, and both are told", () => {
+  test("a customization that changes its target leaves the old one, and both kinds are reported as changed", () => {
     const { level, changed } = make(makeCustomization("a", { replicaResource: counts(1) }));
 
     level.set(makeCustomization("a", { replicaResource: counts(1) }, { apiVersion: "v1", kind: "Pod" }));
@@ -128,7 +128,7 @@ describe("changes", () => {
     expect(changed).toEqual(["example.com/Web", "/Pod"]);
   });
 
-  test("when the first of two goes, the second answers, and nothing is measured of the first any more", async () => {
+  test("when the first of two is deleted, the second is used, and the metrics of the first are dropped", async () => {
     const { level, interpreter, engine, changed } = make(
       makeCustomization("a", { replicaResource: counts(1) }),
       makeCustomization("b", { replicaResource: counts(2) }),
@@ -148,7 +148,7 @@ describe("changes", () => {
   });
 });
 
-describe("what scripts see and return", () => {
+describe("inputs and results of scripts", () => {
   const items: StatusItem[] = [
     { clusterName: "m1", status: { n: 1, gone: null }, applied: true, health: "Healthy" },
     { clusterName: "m2", applied: false, appliedMessage: "" },
@@ -156,7 +156,7 @@ describe("what scripts see and return", () => {
   const sums =
     "function AggregateStatus(o, items) local n = 0 for _, item in ipairs(items) do n = n + 1 end o.metadata.name = 'other' o.status = {n = n, applied = items[2].applied == nil, message = items[2].appliedMessage == nil, gone = items[1].status.gone == nil} return o end";
 
-  test("nulls and zero values of statuses are nil, and of the result only the status counts", async () => {
+  test("nulls and zero values of statuses are passed as nil, and only the status of the result is used", async () => {
     const { interpreter } = make(makeCustomization("a", { statusAggregation: sums }));
 
     expect(await interpreter.aggregateStatus(web({ spec: { a: null } }), items)).toEqual(
@@ -164,14 +164,14 @@ describe("what scripts see and return", () => {
     );
   });
 
-  test("a sum that says what is there already is the very same object", async () => {
+  test("an aggregation that changes nothing returns the identical object", async () => {
     const { interpreter } = make(makeCustomization("a", { statusAggregation: sums }));
     const object = web({ status: { applied: true, gone: true, message: true, n: 2 } });
 
     expect(await interpreter.aggregateStatus(object, items)).toBe(object);
   });
 
-  test("a status alone is taken as the status of the object", async () => {
+  test("takes a bare status as the status of the object", async () => {
     const { interpreter } = make(
       makeCustomization("a", {
         statusAggregation: "function AggregateStatus(o, items) return {replicas = #items} end",
@@ -183,7 +183,7 @@ describe("what scripts see and return", () => {
     );
   });
 
-  test("fields that a status alone does not name are those of the next level; a whole object is taken as it is", async () => {
+  test("fills fields missing from a bare status from the next level; takes a whole object unchanged", async () => {
     const next = createLevel("native", [
       {
         group: "example.com",
@@ -202,7 +202,7 @@ describe("what scripts see and return", () => {
     expect(await asked("o.status = {replicas = #items} return o")).toEqual(web({ status: { replicas: 2 } }));
   });
 
-  test("components have the interpreter's names, and nil is none", async () => {
+  test("components use the interpreter's field names, and nil means none", async () => {
     const script =
       "function GetComponents(o) if o.empty then return nil end return {{name='driver', replicas=1, replicaRequirements={resourceRequest={cpu='1'}}}, {name='worker', replicas=2}} end";
     const { interpreter } = make(makeCustomization("a", { componentResource: script }));
@@ -214,7 +214,7 @@ describe("what scripts see and return", () => {
     expect(await interpreter.components(web({ empty: true }))).toEqual([]);
   });
 
-  test("what a script leaves alone is shared with its input", async () => {
+  test("the result shares unchanged parts with its input", async () => {
     const { interpreter } = make(
       makeCustomization("a", { replicaRevision: "function ReviseReplica(o, n) o.spec.replicas = n return o end" }),
     );
@@ -239,34 +239,34 @@ describe("failures", () => {
       ask: (interpreter) => interpreter.replicas(web()),
       want: `${DOING("InterpretReplica")}line 2: attempt to index a non-table object(nil) with key 'replicas'`,
     },
-    "say what a result should have been": {
+    "state the expected type of the result": {
       scripts: { healthInterpretation: "function InterpretHealth(o) return 'yes' end" },
       ask: (interpreter) => interpreter.health(web()),
       want: `${DOING("InterpretHealth")}result type 3 is not bool`,
     },
-    "are those of a stored script that does not compile": {
+    "include a stored script that does not compile": {
       scripts: { healthInterpretation: "function (" },
       ask: (interpreter) => interpreter.health(web()),
       want: `${DOING("InterpretHealth")}<string> line:1(column:10) near '(':   syntax error`,
     },
-    "are negative replicas": {
+    "include negative replicas": {
       scripts: { replicaResource: counts(-1) },
       ask: (interpreter) => interpreter.replicas(web()),
-      want: `${DOING("InterpretReplica")}the script counts -1 replicas`,
+      want: `${DOING("InterpretReplica")}the script returned -1 replicas`,
     },
-    "are a revision that is another object": {
+    "include a revision that returns a different object": {
       scripts: { replicaRevision: "function ReviseReplica(o, n) o.metadata.namespace = 'kube-system' return o end" },
       ask: (interpreter) => interpreter.reviseReplicas(web(), 1),
-      want: `${DOING("ReviseReplica")}the script returns another object: its namespace is not the same`,
+      want: `${DOING("ReviseReplica")}the script returned a different object: its namespace changed`,
     },
-    "are a dependency without a name": {
+    "include a dependency without a name": {
       scripts: {
         dependencyInterpretation: "function GetDependencies(o) return {{apiVersion='v1', kind='Secret'}} end",
       },
       ask: (interpreter) => interpreter.dependencies(web()),
       want: `${DOING("InterpretDependency")}dependencies[0]: dependency can not leave name and labelSelector all empty`,
     },
-    "are a script that never ends": {
+    "include a script that never ends": {
       scripts: { retention: "function Retain(d, o) while true do end end" },
       ask: (interpreter) => interpreter.retain(web(), web()),
       want: `${DOING("Retain")}line 1: context deadline exceeded`,

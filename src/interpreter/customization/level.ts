@@ -1,6 +1,6 @@
 /**
- * The level of users' own Lua. A customization holds for exactly the version it names, because its scripts are written
- * for that version's fields; of several for one target the first by name wins, as in Karmada.
+ * The level of user-defined Lua. A customization applies only to the exact version it names, because its scripts are
+ * written for that version's fields. If several have the same target, the first by name wins, as in Karmada.
  */
 import { parseApiVersion } from "../../api/index.ts";
 import { equalJson } from "../../base/index.ts";
@@ -12,7 +12,7 @@ import type { Customization } from "./rules.ts";
 
 export interface CustomizationLevel extends Level {
   readonly name: "customization";
-  /** Adds a customization, or replaces the one of its name. */
+  /** Adds a customization, or replaces the one with the same name. */
   set(customization: Customization): void;
   remove(name: string): void;
   onChange(listener: (changed: ChangedKind) => void): void;
@@ -20,7 +20,7 @@ export interface CustomizationLevel extends Level {
 
 type Target = Customization["spec"]["target"];
 
-/** Everything that there is for one target. */
+/** All customizations of one target, merged. */
 interface Merged {
   customizations: Customization[];
   rules: KindRules;
@@ -28,11 +28,11 @@ interface Merged {
 
 export function createCustomizationLevel({ engine }: { engine: LuaEngine }): CustomizationLevel {
   const byName = new Map<string, Customization>();
-  /** By apiVersion, then by kind. */
+  /** Keyed by apiVersion, then by kind. */
   const byTarget = new Map<string, Map<string, Merged>>();
   const listeners: ((changed: ChangedKind) => void)[] = [];
 
-  /** Makes the rules of a target anew, with and without one customization. */
+  /** Rebuilds the rules of a target after one customization was set or removed. */
   function replace(target: Target, name: string, customization?: Customization): void {
     const { apiVersion, kind } = target;
     const byKind = byTarget.get(apiVersion) ?? new Map<string, Merged>();
@@ -63,7 +63,7 @@ export function createCustomizationLevel({ engine }: { engine: LuaEngine }): Cus
       const before = byName.get(name);
       byName.set(name, customization);
       if (before && equalJson(before.spec, customization.spec)) return;
-      // What the engine knows of a script that stays is kept.
+      // The engine keeps its state of unchanged scripts.
       for (const { field, operation } of CUSTOMIZATION_RULES)
         if (before && scriptOf(before, field) !== undefined && scriptOf(customization, field) === undefined)
           engine.forget(name, operation);

@@ -1,6 +1,4 @@
-/**
- * A script with its owner: compiled when it is first needed, and its failures say whose it is and on what it was run.
- */
+/** A script with its owner: compiled on first use. Its errors name the owner and the object that was processed. */
 import { FlotillaError } from "../../base/index.ts";
 import { InterpretError } from "../interpret-error.ts";
 import type { AnyObject } from "../interpreter.ts";
@@ -36,5 +34,5 @@ export class OwnedProgram {
   }
 }
 
-/** The engine names a script as Lua does, and there is only one here. */
+/** The engine prefixes errors with the script name as Lua does; there is only one script here. */
 const readable = (message: string): string => message.replaceAll(/<string>:(\d+):/g, "line $1:").trimEnd();

@@ -1,6 +1,6 @@
 /**
- * The rules that a ResourceInterpreterCustomization may have, in Karmada's order: their field, their operation and the
- * function that carries it out.
+ * The rules of a ResourceInterpreterCustomization in Karmada's order: field, operation and the function that implements
+ * it.
  */
 import type { CustomizationRules, ResourceInterpreterCustomization } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -26,7 +26,7 @@ export const CUSTOMIZATION_RULES: readonly CustomizationRule[] = [
   { field: "dependencyInterpretation", operation: "InterpretDependency", functionName: "GetDependencies" },
 ];
 
-/** An empty script is none. */
+/** An empty script counts as no script. */
 export function scriptOf({ spec }: Customization, field: RuleField): string | undefined {
   return spec.customizations[field]?.luaScript || undefined;
 }

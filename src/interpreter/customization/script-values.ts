@@ -1,4 +1,4 @@
-/** What goes into scripts and what comes out of them, on the way from and to the types of the interpreter. */
+/** Converts between the interpreter's types and script inputs and results. */
 import { equalJson } from "../../base/index.ts";
 import type { DeepReadonly, Json, JsonObject } from "../../base/index.ts";
 import { InterpretError } from "../interpret-error.ts";
@@ -7,7 +7,7 @@ import type { Component, ReplicaRequirements, Replicas, StatusItem } from "../ki
 import { withoutNulls } from "../lua/index.ts";
 import type { LuaInput, LuaReplicas } from "../lua/index.ts";
 
-/** Objects are shared and immutable, so one that was looked through once needs no second look. */
+/** Objects are shared and immutable, so each is converted only once. */
 const shown = new WeakMap<object, LuaInput>();
 
 /** An object as scripts see it: without nulls. */
@@ -20,7 +20,7 @@ export function asInput(object: AnyObject | DeepReadonly<JsonObject>): LuaInput 
   return input;
 }
 
-/** A member's status as scripts see it: a field with its zero value is not there. */
+/** A member's status as scripts see it: fields with zero values are omitted. */
 export function asItem(item: StatusItem): LuaInput {
   const { clusterName, status, applied, appliedMessage, health } = item;
   const seen =
@@ -36,22 +36,22 @@ export function asItem(item: StatusItem): LuaInput {
 }
 
 export function replicasOf({ replicas, requirements }: LuaReplicas): Replicas {
-  if (replicas < 0) throw new InterpretError(`the script counts ${replicas} replicas`);
+  if (replicas < 0) throw new InterpretError(`the script returned ${replicas} replicas`);
   return { replicas, ...(requirements !== undefined && { requirements: requirements as ReplicaRequirements }) };
 }
 
-/** The engine has seen to the types; Karmada calls requirements by a longer name. */
+/** The engine has checked the types; Karmada uses a longer name for the requirements. */
 export function componentsOf(json: Json | undefined): Component[] {
   return ((json ?? []) as unknown as (Component & { replicaRequirements?: ReplicaRequirements })[]).map(
     ({ name, replicas, replicaRequirements }) => {
       if (replicas < 0)
-        throw new InterpretError(`the script counts ${replicas} replicas of component ${JSON.stringify(name)}`);
+        throw new InterpretError(`the script returned ${replicas} replicas for component ${JSON.stringify(name)}`);
       return { name, replicas, ...(replicaRequirements && { requirements: replicaRequirements }) };
     },
   );
 }
 
-/** Of an aggregation only the status counts, whatever else the script did to the object. */
+/** Only the status of an aggregation result is used; other changes to the object are discarded. */
 export function withStatusOf(object: AnyObject, result: JsonObject): AnyObject {
   const { status: before, ...rest } = object as AnyObject & { readonly status?: DeepReadonly<Json> };
   const { status } = result;
@@ -59,12 +59,12 @@ export function withStatusOf(object: AnyObject, result: JsonObject): AnyObject {
   return (status === undefined ? rest : { ...rest, status }) as AnyObject;
 }
 
-/** A script may change what it likes of an object, except which object it is. */
+/** A script may change anything in an object except its identity. */
 export function stillThe(object: AnyObject, result: JsonObject): AnyObject {
   const changed = result as unknown as AnyObject;
   const field =
     (["apiVersion", "kind"] as const).find((each) => changed[each] !== object[each]) ??
     (["name", "namespace"] as const).find((each) => changed.metadata?.[each] !== object.metadata[each]);
-  if (field !== undefined) throw new InterpretError(`the script returns another object: its ${field} is not the same`);
+  if (field !== undefined) throw new InterpretError(`the script returned a different object: its ${field} changed`);
   return changed;
 }

@@ -10,7 +10,7 @@ const scriptIn = (rules: unknown, field: string): string =>
 const problems = (rules: JsonObject, stored?: JsonObject): string[] =>
   convertShorthand(rules, stored).errors.map(({ field, message }) => `${field}: ${message}`);
 
-describe("a path", () => {
+describe("field path", () => {
   const paths: Record<string, (string | number)[]> = {
     ".spec.replicas": ["spec", "replicas"],
     "$.spec.replicas": ["spec", "replicas"],
@@ -21,7 +21,7 @@ describe("a path", () => {
     ".__proto__.constructor": ["__proto__", "constructor"],
   };
   for (const [text, want] of Object.entries(paths)) {
-    test(`is ${text}, and reads the same when it is written again`, () => {
+    test(`parses ${text} and formats it back to the same path`, () => {
       const path = parseFieldPath(text);
 
       expect(path).toEqual(want);
@@ -55,14 +55,14 @@ describe("a path", () => {
     TOO_DEEP,
     TOO_LONG,
   ]) {
-    test(`is not ${JSON.stringify(text.slice(0, 40))}`, () => {
+    test(`rejects ${JSON.stringify(text.slice(0, 40))}`, () => {
       expect(parseFieldPath(text)).toBeUndefined();
     });
   }
 });
 
-describe("what is canonical", () => {
-  test("stays the very same object, whatever it is", () => {
+describe("canonical rules", () => {
+  test("are returned as the identical object, whatever they contain", () => {
     for (const rules of [
       {},
       { retention: { luaScript: "x" } },
@@ -74,8 +74,8 @@ describe("what is canonical", () => {
   });
 });
 
-describe("a name that is shorthand", () => {
-  test("is replaced by the canonical one, with whatever stands below it", () => {
+describe("a shorthand name", () => {
+  test("is replaced by the canonical name, with everything below it", () => {
     const { rules, warnings } = convertShorthand({
       replicas: { luaScript: "a" },
       reviseReplica: { luaScript: "b", odd: 1 },
@@ -93,19 +93,19 @@ describe("a name that is shorthand", () => {
     ]);
   });
 
-  test("contradicts a canonical rule beside it", () => {
+  test("conflicts with a canonical rule beside it", () => {
     expect(problems({ replicas: { luaScript: "a" }, replicaResource: { luaScript: "a" } })).toEqual([
-      "spec.customizations.replicas: Forbidden: shorthand for replicaResource, which is given as well; keep one of them",
+      "spec.customizations.replicas: Forbidden: shorthand for replicaResource, which is also set; keep one of them",
     ]);
   });
 
-  test("contradicts another name for the same", () => {
+  test("conflicts with another alias of the same rule", () => {
     expect(problems({ scale: { jsonPath: ".spec.replicas" }, reviseReplica: { luaScript: "b" } })).toEqual([
-      "spec.customizations.reviseReplica: Forbidden: says the same as scale; keep one of them",
+      "spec.customizations.reviseReplica: Forbidden: duplicates scale; keep one of them",
     ]);
   });
 
-  test("takes the place of what an earlier shorthand was stored as", () => {
+  test("replaces the stored result of an earlier shorthand", () => {
     const stored = convertShorthand({ scale: { jsonPath: ".spec.replicas" }, retention: { jsonPaths: [".spec.a"] } })
       .rules as JsonObject;
     const merged = {
@@ -122,7 +122,7 @@ describe("a name that is shorthand", () => {
     expect(scriptIn(rules, "retention")).toContain('{"spec", "b"}');
   });
 
-  test("gives the same again when it is applied again", () => {
+  test("yields the same result when it is applied again", () => {
     const written = { replicas: { jsonPath: ".spec.replicas" }, retention: { jsonPaths: [".spec.a"] } };
     const stored = convertShorthand(written).rules as JsonObject;
 
@@ -139,54 +139,54 @@ describe("a name that is shorthand", () => {
   });
 });
 
-describe("a rule that names places", () => {
+describe("a rule with paths", () => {
   const PATH =
-    "must be a path of names and positions, such as .spec.replicas or .metadata.annotations['example.com/size']";
+    "must be a path of names and list indexes, such as .spec.replicas or .metadata.annotations['example.com/size']";
   const AT = "spec.customizations";
   const cases: Record<string, { rules: JsonObject; want: string[] }> = {
-    "has a path that can be read": {
+    "rejects an invalid path": {
       rules: { replicas: { jsonPath: ".spec[*]" } },
       want: [`${AT}.replicas.jsonPath: Invalid value: ".spec[*]": ${PATH}`],
     },
-    "has texts for paths": {
+    "rejects paths that are not strings": {
       rules: { retention: { jsonPaths: [".a", 5] } },
       want: [`${AT}.retention.jsonPaths[1]: Invalid value: 5: ${PATH}`],
     },
-    "names one place only where there is one": {
+    "rejects several paths where one is allowed": {
       rules: { scale: { jsonPaths: [".a", ".b"] } },
-      want: [`${AT}.scale.jsonPaths: Invalid value: [".a",".b"]: must be one path`],
+      want: [`${AT}.scale.jsonPaths: Invalid value: [".a",".b"]: must be a single path`],
     },
-    "names some place": {
+    "rejects an empty list of paths": {
       rules: { retention: { jsonPaths: [] } },
       want: [`${AT}.retention.jsonPaths: Invalid value: []: must be a list of 1 to 32 paths`],
     },
-    "has a list where a list belongs": {
+    "rejects a single value where a list is required": {
       rules: { retention: { jsonPaths: ".a" } },
       want: [`${AT}.retention.jsonPaths: Invalid value: ".a": must be a list of 1 to 32 paths`],
     },
-    "has one way to say so": {
+    "rejects jsonPath together with jsonPaths": {
       rules: { retention: { jsonPath: ".a", jsonPaths: [".b"] } },
-      want: [`${AT}.retention.jsonPath: Forbidden: jsonPaths is given as well; keep one of them`],
+      want: [`${AT}.retention.jsonPath: Forbidden: jsonPaths is also set; keep one of them`],
     },
-    "has no script beside it": {
+    "rejects luaScript together with a path": {
       rules: { retention: { jsonPath: ".a", luaScript: "x" } },
-      want: [`${AT}.retention.luaScript: Forbidden: a rule is either a script or names a place`],
+      want: [`${AT}.retention.luaScript: Forbidden: a rule has either a script or a path`],
     },
-    "reflects what lies in the status": {
+    "reflects only paths below .status": {
       rules: { statusReflection: { jsonPath: ".spec" } },
-      want: [`${AT}.statusReflection.jsonPath: Invalid value: ".spec": must be .status or lie in it`],
+      want: [`${AT}.statusReflection.jsonPath: Invalid value: ".spec": must be .status or a path below it`],
     },
-    "reflects whole lists": {
+    "reflects only whole lists": {
       rules: { statusReflection: { jsonPath: ".status.a[0]" } },
       want: [
-        `${AT}.statusReflection.jsonPath: Invalid value: ".status.a[0]": must not have positions: of a list all items are reflected`,
+        `${AT}.statusReflection.jsonPath: Invalid value: ".status.a[0]": must not contain list indexes: lists are reflected as a whole`,
       ],
     },
-    "leaves the identity of an object alone": {
+    "rejects paths of the object's identity": {
       rules: { retention: { jsonPaths: [".metadata.name", ".kind", ".metadata.labels.a"] } },
       want: [
-        `${AT}.retention.jsonPaths[0]: Invalid value: ".metadata.name": must not be what makes the object this one`,
-        `${AT}.retention.jsonPaths[1]: Invalid value: ".kind": must not be what makes the object this one`,
+        `${AT}.retention.jsonPaths[0]: Invalid value: ".metadata.name": must not be part of the object's identity`,
+        `${AT}.retention.jsonPaths[1]: Invalid value: ".kind": must not be part of the object's identity`,
       ],
     },
   };
@@ -196,7 +196,7 @@ describe("a rule that names places", () => {
     });
   }
 
-  test("says in its script what it was made from", () => {
+  test("names its source in a comment of the generated script", () => {
     const { rules } = convertShorthand({ replicas: { jsonPath: ".spec.replicas" } });
 
     expect(scriptIn(rules, "replicaResource").split("\n")[0]).toBe(
@@ -204,7 +204,7 @@ describe("a rule that names places", () => {
     );
   });
 
-  test("keeps names that look like Lua as names", () => {
+  test("escapes names that look like Lua", () => {
     const hostile = String.raw`.spec["a\"] = nil os.exit() --"].b['\\']`;
     const { rules } = convertShorthand({ scale: { jsonPath: hostile } });
 
@@ -213,8 +213,8 @@ describe("a rule that names places", () => {
     expect(revised?.json()).toEqual({ spec: { 'a"] = nil os.exit() --': { b: { "\\": 3 } } } });
   });
 
-  test("writes exactly where it says, whatever the names are", () => {
-    // Characters that no YAML shows are refused; everything else may be in a name.
+  test("writes exactly to its path, whatever the names are", () => {
+    // Characters that YAML cannot show are rejected; a name may contain everything else.
     const name = fc.string({ unit: "grapheme", minLength: 0, maxLength: 12 }).filter((text) => !/\p{C}/u.test(text));
     fc.assert(
       fc.property(fc.array(name, { minLength: 1, maxLength: 5 }), (names) => {
@@ -233,7 +233,7 @@ describe("a rule that names places", () => {
     );
   });
 
-  test("reflects parts of a status at their places", () => {
+  test("reflects parts of a status at their paths", () => {
     const { rules } = convertShorthand({
       statusReflection: { jsonPaths: [".status.replicas", ".status.rollout.phase", ".status.none"] },
     });
@@ -245,7 +245,7 @@ describe("a rule that names places", () => {
     expect(status?.json()).toEqual({ replicas: 2, rollout: { phase: "Done" } });
   });
 
-  test("retains at positions, and makes what is missing on the way", () => {
+  test("retains values at list indexes, and creates missing parents", () => {
     const { rules } = convertShorthand({ retention: { jsonPaths: [".spec.containers[0].image", ".spec.deep.er"] } });
 
     const [retained] = compileScript(scriptIn(rules, "retention")).call("Retain", [

@@ -1,10 +1,9 @@
 /**
- * ResourceInterpreterCustomizations as people write them, made into what Karmada defines: rules under the name of their
- * purpose (`replicas`, `reviseReplica`, `scale`), and a place in the object instead of a script (`jsonPath`,
- * `jsonPaths`). Pure.
+ * Converts ResourceInterpreterCustomization shorthand to the form that Karmada defines: rules under short names
+ * (`replicas`, `reviseReplica`, `scale`), and a path in the object instead of a script (`jsonPath`, `jsonPaths`). Pure.
  *
- * `kubectl apply` merges what is written with what is stored, which is canonical already. So a canonical rule that is
- * still what is stored gives way to the shorthand beside it; one that is new contradicts it.
+ * `kubectl apply` merges the manifest with the stored object, which is already canonical. So a canonical rule that
+ * equals the stored one is replaced by the shorthand beside it; a new canonical rule conflicts with it.
  */
 import { equalJson, isObject, setOwn } from "../../base/index.ts";
 import type { DeepReadonly, Json, JsonObject } from "../../base/index.ts";
@@ -18,7 +17,7 @@ import { CUSTOMIZATION_RULES } from "./rules.ts";
 type Rules = DeepReadonly<JsonObject>;
 
 export interface Converted {
-  /** The very same object when there was nothing to convert. */
+  /** The identical object when there was nothing to convert. */
   rules: Rules;
   warnings: string[];
   errors: FieldError[];
@@ -26,7 +25,7 @@ export interface Converted {
 
 const AT = "spec.customizations";
 
-/** Canonical names by what people write instead. */
+/** Canonical names by alias. */
 const ALIASES: ReadonlyMap<string, PathRule> = new Map([
   ["replicas", "replicaResource"],
   ["reviseReplica", "replicaRevision"],
@@ -34,7 +33,7 @@ const ALIASES: ReadonlyMap<string, PathRule> = new Map([
 ]);
 const PATH_FIELDS = ["jsonPath", "jsonPaths"];
 
-/** `rules` is what was sent as `spec.customizations`, `stored` the same of the object that it replaces. */
+/** `rules` is `spec.customizations` of the request, `stored` that of the stored object. */
 export function convertShorthand(rules: Rules, stored: Rules = {}): Converted {
   const converted: Converted = { rules, warnings: [], errors: [] };
   const made = new Map<string, string>();
@@ -45,8 +44,7 @@ export function convertShorthand(rules: Rules, stored: Rules = {}): Converted {
     if (canonical === name && !usesPaths) continue;
     const other = made.get(canonical);
     made.set(canonical, name);
-    if (other !== undefined)
-      converted.errors.push(refused(`${AT}.${name}`, `says the same as ${other}; keep one of them`));
+    if (other !== undefined) converted.errors.push(refused(`${AT}.${name}`, `duplicates ${other}; keep one of them`));
     else
       convertRule(converted, {
         name,
@@ -64,16 +62,14 @@ interface Written {
   canonical: PathRule;
   rule: DeepReadonly<Json>;
   usesPaths: boolean;
-  /** The canonical rule as it is stored. */
+  /** The canonical rule that is stored. */
   before: DeepReadonly<Json> | undefined;
 }
 
 function convertRule(converted: Converted, { name, canonical, rule, usesPaths, before }: Written): void {
   const { [name]: _, ...others } = converted.rules;
   if (name !== canonical && Object.hasOwn(others, canonical) && !equalJson(others[canonical], before)) {
-    converted.errors.push(
-      refused(`${AT}.${name}`, `shorthand for ${canonical}, which is given as well; keep one of them`),
-    );
+    converted.errors.push(refused(`${AT}.${name}`, `shorthand for ${canonical}, which is also set; keep one of them`));
     return;
   }
   const script = usesPaths ? scriptOfPaths(converted, name, canonical, rule as Rules, before) : undefined;
@@ -87,7 +83,7 @@ function convertRule(converted: Converted, { name, canonical, rule, usesPaths, b
   converted.warnings.push(`${AT}.${name}${field} is shorthand; it is stored in the canonical form, ${AT}.${form}`);
 }
 
-/** The rule with a script instead of its paths; undefined after noting what is wrong with them. */
+/** The rule with a script instead of its paths; returns undefined after recording errors. */
 function scriptOfPaths(
   { errors }: Converted,
   name: string,
@@ -98,17 +94,21 @@ function scriptOfPaths(
   const { jsonPath, jsonPaths, luaScript, ...unknown } = rule;
   const at = `${AT}.${name}`;
   if (jsonPath !== undefined && jsonPaths !== undefined)
-    return note(errors, refused(`${at}.jsonPath`, "jsonPaths is given as well; keep one of them"));
-  // Where the name is canonical, the script that was made from an earlier path is still there.
+    return note(errors, refused(`${at}.jsonPath`, "jsonPaths is also set; keep one of them"));
+  // If the name is canonical, the script generated from an earlier path is still present.
   if (luaScript !== undefined && !(isObject(before) && before["luaScript"] === luaScript))
-    return note(errors, refused(`${at}.luaScript`, "a rule is either a script or names a place"));
+    return note(errors, refused(`${at}.luaScript`, "a rule has either a script or a path"));
   const field = jsonPath === undefined ? "jsonPaths" : "jsonPath";
   const texts = jsonPath === undefined ? jsonPaths : [jsonPath];
   const limit = maxPathsOf(canonical);
   if (!Array.isArray(texts) || texts.length < 1 || texts.length > limit)
     return note(
       errors,
-      wrongPath(`${at}.${field}`, texts, limit === 1 ? "must be one path" : `must be a list of 1 to ${limit} paths`),
+      wrongPath(
+        `${at}.${field}`,
+        texts,
+        limit === 1 ? "must be a single path" : `must be a list of 1 to ${limit} paths`,
+      ),
     );
   const paths: FieldPath[] = [];
   for (const [index, text] of texts.entries()) {
@@ -116,7 +116,7 @@ function scriptOfPaths(
     const path = typeof text === "string" ? parseFieldPath(text) : undefined;
     const problem = path
       ? placeProblem(canonical, path)
-      : "must be a path of names and positions, such as .spec.replicas or .metadata.annotations['example.com/size']";
+      : "must be a path of names and list indexes, such as .spec.replicas or .metadata.annotations['example.com/size']";
     if (path && problem === undefined) paths.push(path);
     else errors.push(wrongPath(place, text, problem ?? ""));
   }
@@ -124,13 +124,13 @@ function scriptOfPaths(
   return { luaScript: pathScript(canonical, `${name}.${field}`, paths), ...(unknown as JsonObject) };
 }
 
-/** What a rule has to do with a place; undefined when that is fine. */
+/** Checks whether a rule may use a path; returns undefined if it may. */
 function placeProblem(rule: PathRule, path: FieldPath): string | undefined {
   const [first, second] = path;
   if (rule === "statusReflection") {
-    if (first !== "status") return "must be .status or lie in it";
+    if (first !== "status") return "must be .status or a path below it";
     return path.some((segment) => typeof segment === "number")
-      ? "must not have positions: of a list all items are reflected"
+      ? "must not contain list indexes: lists are reflected as a whole"
       : undefined;
   }
   if (rule === "replicaResource") return undefined;
@@ -138,7 +138,7 @@ function placeProblem(rule: PathRule, path: FieldPath): string | undefined {
     first === "apiVersion" ||
     first === "kind" ||
     (first === "metadata" && second !== "labels" && second !== "annotations");
-  return isIdentity ? "must not be what makes the object this one" : undefined;
+  return isIdentity ? "must not be part of the object's identity" : undefined;
 }
 
 const refused = (field: string, why: string): FieldError => ({

@@ -1,4 +1,4 @@
-/** Customizations for the tests of this folder. */
+/** Customizations for the tests in this directory. */
 import type { CustomizationRules, ResourceInterpreterCustomization } from "../../api/index.ts";
 import type { RuleField } from "./rules.ts";
 

@@ -12,10 +12,10 @@ test.each([
   { replicas: 13, want: [2, 4, 13] },
   { replicas: 100, want: [10, 30, 100] },
   { replicas: 0, want: [0, 0, 0] },
-])("batches of 1:2:7 reach $want of $replicas pods", ({ replicas, want }) => {
+])("batches of 1:2:7 update $want of $replicas pods", ({ replicas, want }) => {
   expect(batchTargets([1, 2, 7], replicas)).toEqual(want);
 });
 
-test("batches of 1, 2, 2, 2 and 3 over ten pods are just that", () => {
+test("batches of 1, 2, 2, 2 and 3 over ten pods keep their sizes", () => {
   expect(batchTargets([1, 2, 2, 2, 3], 10)).toEqual([1, 3, 5, 7, 10]);
 });

@@ -1,10 +1,10 @@
 /**
- * Batches of a rollout by weight, such as 1:2:7: how many pods of the fleet are updated after each of them, which is
- * what a partition is set by.
+ * Rollout batches by weight, such as 1:2:7: the number of pods in the fleet that are updated after each batch. The
+ * partition is derived from this number.
  */
 
 /**
- * Every batch updates at least one pod more than the one before it while there are any left, and the last updates all.
+ * Every batch updates at least one more pod than the previous batch while any are left, and the last batch updates all.
  */
 export function batchTargets(weights: readonly number[], replicas: number): number[] {
   const whole = weights.reduce((sum, weight) => sum + weight, 0);

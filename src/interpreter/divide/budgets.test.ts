@@ -3,27 +3,27 @@ import { expect, test } from "vitest";
 import { splitBudgets, splitBudgetsEvenly, splitScaleStrategy, type Budgets } from "./budgets.ts";
 
 const cases: Record<string, { sizes: number[]; budgets: Budgets; want: Budgets[] }> = {
-  "is split by size": {
+  "is split by cluster size": {
     sizes: [50, 30, 20],
     budgets: { maxUnavailable: 10 },
     want: [{ maxUnavailable: 5 }, { maxUnavailable: 3 }, { maxUnavailable: 2 }],
   },
-  "in percent is worked out once": {
+  "in percent is resolved once for the fleet": {
     sizes: [50, 30, 20],
     budgets: { maxUnavailable: "5%" },
     want: [{ maxUnavailable: 3 }, { maxUnavailable: 1 }, { maxUnavailable: 1 }],
   },
-  "without a sign is a percentage, as the kinds read it": {
+  "without a percent sign is a percentage, as the kinds read it": {
     sizes: [10, 10],
     budgets: { maxUnavailable: "20" },
     want: [{ maxUnavailable: 2 }, { maxUnavailable: 2 }],
   },
-  "that is smaller than the fleet has clusters lets each move": {
+  "smaller than the number of clusters gives each cluster one": {
     sizes: [3, 3, 4],
     budgets: { maxUnavailable: 1 },
     want: [{ maxUnavailable: 1 }, { maxUnavailable: 1 }, { maxUnavailable: 1 }],
   },
-  "of surge is not rounded up in each cluster": {
+  "for surge is not rounded up in each cluster": {
     sizes: [4, 4, 2],
     budgets: { maxUnavailable: "30%", maxSurge: "10%" },
     want: [
@@ -32,7 +32,7 @@ const cases: Record<string, { sizes: number[]; budgets: Budgets; want: Budgets[]
       { maxUnavailable: 1, maxSurge: 0 },
     ],
   },
-  "that allows no pod to be missing is kept by surge in each cluster": {
+  "of zero unavailable pods is kept by surge in each cluster": {
     sizes: [4, 4],
     budgets: { maxUnavailable: 0, maxSurge: 1 },
     want: [
@@ -40,12 +40,12 @@ const cases: Record<string, { sizes: number[]; budgets: Budgets; want: Budgets[]
       { maxUnavailable: 0, maxSurge: 1 },
     ],
   },
-  "counts a percentage that comes to nothing as one": {
+  "counts a percentage that rounds to zero as one": {
     sizes: [1, 1],
     budgets: { maxUnavailable: "1%" },
     want: [{ maxUnavailable: 1 }, { maxUnavailable: 1 }],
   },
-  "leaves what the user did not say": { sizes: [1, 1], budgets: {}, want: [{}, {}] },
+  "leaves unset fields unset": { sizes: [1, 1], budgets: {}, want: [{}, {}] },
 };
 for (const [behaviour, { sizes, budgets, want }] of Object.entries(cases)) {
   test(`a budget ${behaviour}`, () => {
@@ -53,7 +53,7 @@ for (const [behaviour, { sizes, budgets, want }] of Object.entries(cases)) {
   });
 }
 
-test("a budget never stands still: no cluster gets neither surge nor unavailability", () => {
+test("a budget never blocks: every cluster gets surge or unavailability", () => {
   const something = tuple(nat(20), nat(20)).filter(([maxUnavailable, maxSurge]) => maxUnavailable + maxSurge > 0);
   assert(
     property(array(nat(100), { minLength: 2, maxLength: 6 }), something, (sizes, [maxUnavailable, maxSurge]) => {
@@ -64,11 +64,11 @@ test("a budget never stands still: no cluster gets neither surge nor unavailabil
   );
 });
 
-test("a budget that cannot be read is refused", () => {
+test("rejects an invalid budget", () => {
   expect(() => splitBudgets({ maxUnavailable: "many" }, [1, 1])).toThrow('"many" is neither a number nor a percentage');
 });
 
-test("a budget of members whose pods only they know is split evenly, and a percentage stays theirs", () => {
+test("splits a budget evenly when only members know their pod counts, and keeps a percentage as is", () => {
   expect(splitBudgetsEvenly({ maxUnavailable: 10 }, 3)).toEqual([
     { maxUnavailable: 4 },
     { maxUnavailable: 3 },
@@ -85,7 +85,7 @@ test("a budget of members whose pods only they know is split evenly, and a perce
   ]);
 });
 
-test("the budget of scaling is split, and the rest of its strategy is the same everywhere", () => {
+test("splits the scaleStrategy budget and copies the rest of the strategy", () => {
   expect(splitScaleStrategy({ podsToDelete: ["a"], maxUnavailable: 4 }, [6, 2])).toEqual([
     { podsToDelete: ["a"], maxUnavailable: 3 },
     { podsToDelete: ["a"], maxUnavailable: 1 },

@@ -1,11 +1,11 @@
 /**
- * The budgets of an update, `maxUnavailable` and `maxSurge`, over several clusters. They are worked out once, on the
- * pods of the fleet, and split as whole numbers by size: rounding up in each cluster would take down a pod more in
- * every one.
+ * Splits the update budgets `maxUnavailable` and `maxSurge` over several clusters. They are resolved once against the
+ * pods of the fleet and split as whole numbers by size: rounding up in each cluster would take down one pod more per
+ * cluster.
  *
- * The split is fixed for a division; it does not follow which cluster is busy. So that no cluster stands still, a
- * budget that is not zero gives each of them at least one, which for a budget smaller than the number of clusters is
- * more than was asked for. Handing such a budget from cluster to cluster needs a count of what is in flight, which a
+ * The split is fixed for a division; it does not depend on which cluster is updating. A non-zero budget gives each
+ * cluster at least one so that no cluster blocks; for a budget smaller than the number of clusters this exceeds the
+ * requested amount. Passing such a budget from cluster to cluster would need a count of updates in flight, which a
  * division does not have.
  */
 import { isObject } from "../../base/index.ts";
@@ -17,14 +17,15 @@ export interface Budgets {
   maxSurge?: IntOrPercent;
 }
 
-/** The fields of a strategy that name budgets, replaced by each cluster's part. Sizes are the pods of the clusters. */
+/** Returns the budget fields of a strategy with each cluster's part. Sizes are the pod counts of the clusters. */
 export function splitBudgets<T extends Budgets>(strategy: T, sizes: readonly number[]): T[] {
   const { maxUnavailable, maxSurge } = strategy;
   const total = sumOf(sizes);
   const surge = amountOf(maxSurge, total, "ceil");
-  // Where pods can be added first, the kinds round down what may be missing.
+  // If surge is allowed, the kinds round `maxUnavailable` down.
   const unavailable = amountOf(maxUnavailable, total, surge !== undefined && surge > 0 ? "floor" : "ceil");
-  // Without surge and without unavailability nothing moves, and the kinds refuse it: one of the two is kept above zero.
+  // Without surge and without unavailability the update blocks, and the kinds reject it: one of the two is kept above
+  // zero.
   const surges =
     surge === undefined ? undefined : split(surge, sizes, maxUnavailable !== undefined && unavailable === 0);
   const unavailables = unavailable === undefined ? undefined : split(unavailable, sizes, true);
@@ -36,8 +37,8 @@ export function splitBudgets<T extends Budgets>(strategy: T, sizes: readonly num
 }
 
 /**
- * For kinds whose members alone know their pods. A percentage is of a member's own pods and stays; a number is split
- * evenly, because a split by size would rewrite every copy whenever a pod comes or goes anywhere.
+ * For kinds whose pod counts only the members know. A percentage refers to a member's own pods and is kept. A number is
+ * split evenly, because a split by size would rewrite every copy whenever a pod is added or removed anywhere.
  */
 export function splitBudgetsEvenly<T extends Budgets>(strategy: T, members: number): T[] {
   const fields = (["maxUnavailable", "maxSurge"] as const).filter(
@@ -55,9 +56,7 @@ export function splitBudgetsEvenly<T extends Budgets>(strategy: T, members: numb
   }));
 }
 
-/**
- * `scaleStrategy.maxUnavailable` limits how many pods are created at once; it is split like the budget of an update.
- */
+/** `scaleStrategy.maxUnavailable` limits how many pods are created at once; it is split like an update budget. */
 export function splitScaleStrategy(scaleStrategy: unknown, sizes: readonly number[]): unknown[] {
   if (!isObject(scaleStrategy)) return sizes.map(() => scaleStrategy);
   const { maxUnavailable } = scaleStrategy;
@@ -70,11 +69,11 @@ function split(amount: number, sizes: readonly number[], atLeastOne: boolean): n
   return atLeastOne && amount > 0 ? parts.map((part) => Math.max(1, part)) : parts;
 }
 
-/** A percentage of anything but nothing is at least one: the kinds would not move otherwise. */
+/** A non-zero percentage is at least one; otherwise the update would block. */
 function amountOf(value: IntOrPercent | undefined, total: number, rounding: "ceil" | "floor"): number | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === "number") return Math.max(0, Math.trunc(value));
-  // The kinds read a text without a sign as a percentage, too.
+  // The kinds also read a string without a percent sign as a percentage.
   const percent = percentOf(value.endsWith("%") ? value : `${value}%`);
   if (percent === undefined)
     throw new DivideError(

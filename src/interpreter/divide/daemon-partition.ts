@@ -1,4 +1,4 @@
-/** Divides an Advanced DaemonSet: its partition counts nodes, and a percentage of them is rounded down. */
+/** Divides an Advanced DaemonSet: its partition counts nodes, and a percentage is rounded down. */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { Share } from "../kind-interpreter.ts";
 import { withSpecField, type Workload } from "../workload.ts";

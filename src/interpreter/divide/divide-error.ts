@@ -1,6 +1,6 @@
 /**
- * A template that cannot be divided as it asks for. Asking again gives the same answer, so whoever divides waits for a
- * change.
+ * A template that cannot be divided as requested. Retrying yields the same error, so the caller waits for a change of
+ * the template.
  */
 import { InterpretError } from "../interpret-error.ts";
 

@@ -25,7 +25,7 @@ const specs = async (object: KubernetesObject, shares: readonly Share[]): Promis
   specsOf(await interpreter.divide(object, shares));
 const over = (...replicas: number[]): Share[] =>
   replicas.map((count, index) => ({ cluster: `m${index}`, replicas: count }));
-/** The members with the copies that they were given before, of which each has reported something. */
+/** The members with their previous copies, each of which has reported a status. */
 const after = (copies: Copies, shares: readonly Share[]): Share[] =>
   shares.map((share) => {
     const copy = copies.get(share.cluster);
@@ -49,7 +49,7 @@ describe("a CloneSet", () => {
     ]);
   });
 
-  test("has its partition in another place from v1beta1 on", async () => {
+  test("writes its partition to rollingUpdate from v1beta1 on", async () => {
     const cloneSet = make("v1beta1", "CloneSet", {
       replicas: 15,
       updateStrategy: { rollingUpdate: { partition: 9, maxUnavailable: "20%" } },
@@ -61,7 +61,7 @@ describe("a CloneSet", () => {
     ]);
   });
 
-  test("holds a member that updates nothing, whatever it is scaled to", async () => {
+  test("holds a member that updates nothing, regardless of later scaling", async () => {
     const cloneSet = make("v1alpha1", "CloneSet", { replicas: 10, updateStrategy: { partition: "90%" } });
 
     expect(await specs(cloneSet, over(3, 3, 4))).toEqual([
@@ -71,7 +71,7 @@ describe("a CloneSet", () => {
     ]);
   });
 
-  test("splits its budgets also while it has no partition", async () => {
+  test("splits its budgets even without a partition", async () => {
     const cloneSet = make("v1alpha1", "CloneSet", {
       replicas: 20,
       scaleStrategy: { maxUnavailable: 4 },
@@ -84,13 +84,13 @@ describe("a CloneSet", () => {
     ]);
   });
 
-  test("on one member stays as the user wrote it", async () => {
+  test("on one member is copied unchanged", async () => {
     const spec = { replicas: 10, updateStrategy: { partition: "50%", maxUnavailable: "20%" } };
 
     expect(await specs(make("v1alpha1", "CloneSet", spec), over(10))).toEqual([spec]);
   });
 
-  test("keeps the numbers of the template where the user asks for one rollout per cluster", async () => {
+  test("keeps the template's numbers with partition scope cluster", async () => {
     const cloneSet = make(
       "v1alpha1",
       "CloneSet",
@@ -104,7 +104,7 @@ describe("a CloneSet", () => {
     ]);
   });
 
-  test("that every member runs whole has a rollout of its own in each", async () => {
+  test("that is duplicated has its own rollout on each member", async () => {
     const cloneSet = make("v1alpha1", "CloneSet", { replicas: 4, updateStrategy: { partition: 1 } });
 
     expect(await specs(cloneSet, over(4, 4))).toEqual([
@@ -116,7 +116,7 @@ describe("a CloneSet", () => {
   test.each([
     { annotation: "flotilla.dev/rollout-order", value: "fastest", accepted: "spread, ordered or canary" },
     { annotation: "flotilla.dev/partition-scope", value: "zone", accepted: "fleet or cluster" },
-  ])("refuses $value in $annotation", async ({ annotation, value, accepted }) => {
+  ])("rejects $value in $annotation", async ({ annotation, value, accepted }) => {
     const cloneSet = make("v1alpha1", "CloneSet", { replicas: 4, updateStrategy: {} }, { [annotation]: value });
 
     await expect(interpreter.divide(cloneSet, over(2, 2))).rejects.toThrow(
@@ -125,7 +125,7 @@ describe("a CloneSet", () => {
   });
 });
 
-describe("a release of a CloneSet", () => {
+describe("a CloneSet release", () => {
   const release = (
     replicas: number,
     partition: number | string,
@@ -142,7 +142,7 @@ describe("a release of a CloneSet", () => {
       (spec) => (spec as { updateStrategy: { partition: number | string } }).updateStrategy.partition,
     );
 
-  test("goes through the members in the order that the template asks for", async () => {
+  test("proceeds through the members in the order that the template specifies", async () => {
     const inOrder = (annotations: Record<string, string>): Promise<Copies> =>
       interpreter.divide(release(10, 6, { annotations }), over(3, 3, 4));
 
@@ -157,17 +157,17 @@ describe("a release of a CloneSet", () => {
     ).toEqual(["100%", "100%", "100%"]);
   });
 
-  test("does not take back what a member was allowed when replicas move in the middle", async () => {
+  test("does not lower a member's progress when replicas move during a rollout", async () => {
     const before = await interpreter.divide(release(20, 10), over(10, 10));
     expect(partitions(before)).toEqual([5, 5]);
 
     const moved = await interpreter.divide(release(20, 10), after(before, over(6, 14)));
 
-    // Five of the six that stay are updated already, so the other member updates five of its fourteen.
+    // Five of the six remaining pods are already updated, so the other member updates five of its fourteen.
     expect(partitions(moved)).toEqual([1, 9]);
   });
 
-  test("starts from what the partition says when the template is another one", async () => {
+  test("starts from the partition when the pod template changes", async () => {
     const before = await interpreter.divide(release(20, 2), over(10, 10));
 
     const next = await interpreter.divide(release(20, "100%", { image: "web:3" }), after(before, over(10, 10)));
@@ -175,7 +175,7 @@ describe("a release of a CloneSet", () => {
     expect(partitions(next)).toEqual(["100%", "100%"]);
   });
 
-  test("goes back as far as a person says who raises the partition", async () => {
+  test("rolls back when the user raises the partition", async () => {
     const before = await interpreter.divide(release(20, 10), over(10, 10));
 
     const raised = await interpreter.divide(release(20, 16), after(before, over(10, 10)));
@@ -183,7 +183,7 @@ describe("a release of a CloneSet", () => {
     expect(partitions(raised)).toEqual([8, 8]);
   });
 
-  test("counts the pods of a member that joins as updated, because they start from the newest template", async () => {
+  test("counts the pods of a joining member as updated, because they start from the newest template", async () => {
     const before = await interpreter.divide(release(12, 6), over(6, 6));
 
     const joined = await interpreter.divide(release(12, 6), after(before, over(4, 4, 4)));
@@ -191,7 +191,7 @@ describe("a release of a CloneSet", () => {
     expect(partitions(joined)).toEqual([1, 1, 0]);
   });
 
-  test("is the same whatever overrides make of the copies", async () => {
+  test("is not affected by overrides of the copies", async () => {
     const before = await interpreter.divide(release(20, 10), over(10, 10));
     const overridden = new Map(
       [...before].map(([cluster, copy]) => [
@@ -204,7 +204,7 @@ describe("a release of a CloneSet", () => {
   });
 });
 
-test("copies that somebody edited do not keep a division from being made", async () => {
+test("manually edited copies do not break a division", async () => {
   const edited = (kind: string, spec: object, annotations: Record<string, string>): Copies =>
     new Map([["m0", make("v1beta1", kind, spec, annotations)]]);
   const cloneSet = make("v1beta1", "CloneSet", { replicas: 4, updateStrategy: { rollingUpdate: { partition: 2 } } });
@@ -235,21 +235,21 @@ test("copies that somebody edited do not keep a division from being made", async
 describe("an Advanced StatefulSet", () => {
   const statefulSet = (spec: object, version = "v1beta1"): KubernetesObject => make(version, "StatefulSet", spec);
 
-  test("gives every ordinal to one member", async () => {
+  test("assigns every ordinal to one member", async () => {
     expect(await specs(statefulSet({ replicas: 11 }), over(6, 5))).toEqual([
       { replicas: 6 },
       { replicas: 5, reserveOrdinals: ["0-5"] },
     ]);
   });
 
-  test("lists single ordinals where the version knows no ranges", async () => {
+  test("lists single ordinals where the version does not support ranges", async () => {
     expect(await specs(statefulSet({ replicas: 5 }, "v1alpha1"), over(2, 3))).toEqual([
       { replicas: 2 },
       { replicas: 3, reserveOrdinals: [0, 1] },
     ]);
   });
 
-  test("grows by ordinals that nobody owned, and moves none", async () => {
+  test("grows by unowned ordinals and moves none", async () => {
     const before = await interpreter.divide(statefulSet({ replicas: 11 }), over(5, 6));
 
     expect(await specs(statefulSet({ replicas: 12 }), after(before, over(6, 6)))).toEqual([
@@ -258,7 +258,7 @@ describe("an Advanced StatefulSet", () => {
     ]);
   });
 
-  test("does not give an ordinal away before the member that loses it has let go", async () => {
+  test("does not reassign an ordinal before the member that loses it has released it", async () => {
     const before = await interpreter.divide(statefulSet({ replicas: 9 }), over(5, 4));
 
     expect(await specs(statefulSet({ replicas: 9 }), after(before, over(4, 5)))).toEqual([
@@ -276,7 +276,7 @@ describe("an Advanced StatefulSet", () => {
     ]);
   });
 
-  test("keeps them also where the members' ordinals are interleaved", async () => {
+  test("keeps them also when the members' ordinals are interleaved", async () => {
     const copies: Copies = new Map([
       ["m0", statefulSet({ replicas: 5, reserveOrdinals: [1, 3, 5, 7] })],
       ["m1", statefulSet({ replicas: 5, reserveOrdinals: [0, 2, 4, 6, 8] })],
@@ -301,14 +301,14 @@ describe("an Advanced StatefulSet", () => {
     ]);
   });
 
-  test("leaves out the ordinals that the user withholds", async () => {
+  test("leaves out ordinals that the user reserves", async () => {
     expect(await specs(statefulSet({ replicas: 5, reserveOrdinals: [1, "3-4"] }), over(2, 3))).toEqual([
       { replicas: 2, reserveOrdinals: [1, "3-4"] },
       { replicas: 3, reserveOrdinals: ["0-4"] },
     ]);
   });
 
-  test("of absurd size is refused instead of listed", async () => {
+  test("rejects a set of absurd size instead of listing its ordinals", async () => {
     await expect(specs(statefulSet({ replicas: 2_000_000_001 }), over(2_000_000_000, 1))).rejects.toThrow(
       "are more than the 100000 that can be given ordinals",
     );
@@ -318,7 +318,7 @@ describe("an Advanced StatefulSet", () => {
   });
 });
 
-describe("kinds whose members know the numbers", () => {
+describe("kinds whose pod counts only members know", () => {
   const seen = (field: string, ...counts: (number | undefined)[]): Share[] =>
     counts.map((count, index) => ({
       cluster: `m${index}`,
@@ -330,7 +330,7 @@ describe("kinds whose members know the numbers", () => {
   const strategies = (copies: Copies): object[] =>
     specsOf(copies).map((spec) => (spec as { updateStrategy: object }).updateStrategy);
 
-  test("an Advanced DaemonSet splits its partition by nodes, and rounds a percentage down", async () => {
+  test("an Advanced DaemonSet splits its partition by nodes and rounds a percentage down", async () => {
     const daemonSet = make("v1beta1", "DaemonSet", { updateStrategy: { rollingUpdate: { partition: "33%" } } });
 
     const partitions = await specs(daemonSet, seen("desiredNumberScheduled", 50, 30, 20));
@@ -338,7 +338,7 @@ describe("kinds whose members know the numbers", () => {
     expect(partitions).toEqual([16, 10, 7].map((partition) => ({ updateStrategy: { rollingUpdate: { partition } } })));
   });
 
-  test("an Advanced DaemonSet without a partition is the same everywhere, but for a budget that counts nodes", async () => {
+  test("an Advanced DaemonSet without a partition differs only in a budget that counts nodes", async () => {
     const daemonSet = make("v1beta1", "DaemonSet", { updateStrategy: { rollingUpdate: { maxUnavailable: 5 } } });
 
     expect(await specs(daemonSet, seen("desiredNumberScheduled", 50, undefined))).toEqual(
@@ -346,13 +346,13 @@ describe("kinds whose members know the numbers", () => {
     );
   });
 
-  test("a SidecarSet splits its partition by the pods it matches and holds a member that has not reported", async () => {
+  test("a SidecarSet splits its partition by matched pods and holds a member that has not reported", async () => {
     const copies = await interpreter.divide(sidecarSet({ partition: 9 }), seen("matchedPods", 10, 5, undefined));
 
     expect(strategies(copies)).toEqual([6, 3, "100%"].map((partition) => ({ partition })));
   });
 
-  test("a SidecarSet follows the counts, and takes nothing back of the same release", async () => {
+  test("a SidecarSet follows changed counts without lowering progress within a release", async () => {
     const before = await interpreter.divide(sidecarSet({ partition: "50%" }), seen("matchedPods", 10, 10));
     expect(strategies(before)).toEqual([{ partition: 5 }, { partition: 5 }]);
 
@@ -374,7 +374,7 @@ describe("kinds whose members know the numbers", () => {
     expect(strategies(anew)).toEqual([{ partition: 5 }, { partition: 3 }]);
   });
 
-  test("a member that is silent for a moment keeps the partition that it has", async () => {
+  test("a member that briefly stops reporting keeps its partition", async () => {
     const before = await interpreter.divide(sidecarSet({ partition: 10 }), seen("matchedPods", 10, 10));
 
     const silent = await interpreter.divide(
@@ -399,7 +399,7 @@ describe("a UnitedDeployment", () => {
     ]);
   });
 
-  test("names the replicas of every subset but one that takes what is left", async () => {
+  test("sets replicas on every subset except one, which takes the remainder", async () => {
     const united = make("v1alpha1", "UnitedDeployment", {
       replicas: 9,
       topology: { subsets: [{ name: "a" }, { name: "b" }] },
@@ -437,7 +437,7 @@ describe("a UnitedDeployment", () => {
     ]);
   });
 
-  test("does not take back what a member was allowed in a subset", async () => {
+  test("does not lower a member's progress in a subset", async () => {
     const united = make("v1alpha1", "UnitedDeployment", {
       replicas: 12,
       topology: { subsets: [{ name: "a", replicas: 8 }, { name: "b" }] },
@@ -453,7 +453,7 @@ describe("a UnitedDeployment", () => {
     ]);
   });
 
-  test("splits limits of subsets", async () => {
+  test("splits the limits of subsets", async () => {
     const united = make("v1alpha1", "UnitedDeployment", {
       replicas: 8,
       topology: {

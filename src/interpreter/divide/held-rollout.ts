@@ -1,7 +1,7 @@
 /**
- * Which pods of a rollout wait for members that get no copies at the moment: because the others have no pods left to
- * make up for them, or because such a member may still run more than it was asked for, and the others leave room for
- * that.
+ * Determines which pods of a rollout wait for held members, that is, members that get no copies at the moment: either
+ * the other members have no pods left to compensate, or a held member may still run more than requested and the others
+ * leave room for that.
  */
 import type { KubernetesObject } from "../../api/index.ts";
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
@@ -12,15 +12,14 @@ import { tellsStages } from "./rollout-members.ts";
 import { keptPods } from "./split-partition.ts";
 
 export interface HeldRollout {
-  /** Pods that the partition lets through in the fleet, and those of them that wait. */
+  /** Pods that the partition lets through in the fleet, and how many of them wait. */
   readonly demanded: number;
   readonly waiting: number;
   readonly clusters: readonly string[];
 }
 
 /**
- * How many of the demanded pods the copies of all members let through, when these are not all: the others wait for
- * members to answer.
+ * How many of the demanded pods the copies let through, if not all of them; the remaining pods wait for member reports.
  */
 export function openRollout(
   copies: readonly DeepReadonly<KubernetesObject>[],
@@ -38,7 +37,7 @@ export function openRollout(
   return updated < demanded ? { demanded, updated } : undefined;
 }
 
-/** `copies` are what `divide` made of the shares. Undefined when nothing waits. */
+/** `copies` is the result of `divide` for the shares. Returns undefined when nothing waits. */
 export function heldRollout(
   copies: ReadonlyMap<string, DeepReadonly<KubernetesObject>>,
   shares: readonly Share[],
@@ -67,19 +66,18 @@ export function heldRollout(
     if (may > has) unsure.push(cluster);
   }
   const demanded = replicas - keptPods(partition, replicas);
-  // While the others have pods left they go on by themselves, except by what is left free for a member of which nobody
-  // knows.
+  // While the other members have pods left they proceed, except for the room left for a member whose state is unknown.
   const waiting = Math.min(demanded - updated, rest > 0 ? reserved : Number.POSITIVE_INFINITY);
   return waiting > 0 ? { demanded, waiting, clusters: rest > 0 ? unsure : unfinished } : undefined;
 }
 
-/** How many pods of the release a member that gets no copies is known to be asked for, and how many it may run. */
+/** The number of release pods that was last requested from a held member, and the number that it may run. */
 function heldPods(stage: MemberStage, observed: Json | undefined): { has: number; may: number } {
   const status: JsonObject = isObject(observed) ? observed : {};
   const isTrusted = observed !== undefined && !tellsStages(status);
   const reported = parseStage(status["rolloutStage"]);
   const isOfRelease = reported?.digest === stage.digest;
-  // Where stages are not reported, what was asked for is believed.
+  // Where stages are not reported, the requested number is assumed.
   const answered = isOfRelease ? reported.updated : isTrusted ? stage.updated : 0;
   const has = Math.min(answered, stage.updated);
   return { has, may: Math.max(stage.updated, stage.peak ?? 0, isOfRelease ? countOf(status["updatedReplicas"]) : 0) };

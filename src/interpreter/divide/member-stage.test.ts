@@ -22,7 +22,7 @@ const copyWith = (stage: string, template: object = { spec: "rendered" }): Kuber
 
 describe("a member's stage", () => {
   test.each([`${DIGEST}/50%@2/3`, `${DIGEST}/7@0/3^2`, `${DIGEST}/7@1/3-`, `${DIGEST}/0@1/3^3-`])(
-    "%s is read as it is written",
+    "%s is parsed and formatted back unchanged",
     (text) => {
       const stage = parseStage(text);
 
@@ -31,13 +31,13 @@ describe("a member's stage", () => {
   );
 
   test.each([undefined, 7, "", `${DIGEST}/5`, `${DIGEST}/5@x/3`, `short/5@1/3`, `${DIGEST}/5@1/3~`])(
-    "%s is none",
+    "%s is not a stage",
     (text) => {
       expect(parseStage(text)).toBeUndefined();
     },
   );
 
-  test("is the rest of the pods, the other way round, when the template before the release is the release again", () => {
+  test("is inverted when the template before the release becomes the release again", () => {
     expect(
       reversed({ digest: DIGEST, partition: 5, updated: 1, replicas: 3, isBackward: false }, "0000000000000000"),
     ).toMatchObject({ digest: "0000000000000000", updated: 2, isBackward: true });
@@ -47,20 +47,20 @@ describe("a member's stage", () => {
 describe("the template before a release", () => {
   const kept = { digest: "0000000000000000", template: { spec: "before" } };
 
-  test("stands beside a copy that goes forward", () => {
+  test("is kept beside a forward copy", () => {
     const { object, kept: text } = takeKeptTemplate(withKeptTemplate(copyWith(`${DIGEST}/7@1/3`), kept));
 
     expect(object).toEqual(copyWith(`${DIGEST}/7@1/3`));
     expect(text).toBe(JSON.stringify(kept));
   });
 
-  test("is what a copy that goes backward has, as overrides made it then", () => {
+  test("is the template in a backward copy, with the overrides of that time", () => {
     expect(takeKeptTemplate(withKeptTemplate(copyWith(`${DIGEST}/7@1/3-`), kept)).object).toMatchObject({
       spec: { replicas: 3, template: { spec: "before" } },
     });
   });
 
-  test("of another member becomes this one's with its own overrides", () => {
+  test("lent by another member gets this member's overrides", () => {
     const { object, kept: text } = takeKeptTemplate(
       withKeptTemplate(copyWith(`${DIGEST}/7@0/3-`), { ...kept, isLent: true }),
     );
@@ -69,7 +69,7 @@ describe("the template before a release", () => {
     expect(JSON.parse(text ?? "")).toEqual({ digest: "0000000000000000", template: { spec: "rendered" } });
   });
 
-  test("that somebody broke is none", () => {
+  test("is ignored if it is corrupted", () => {
     const broken = {
       ...copyWith(`${DIGEST}/7@1/3-`),
       metadata: {
@@ -82,7 +82,7 @@ describe("the template before a release", () => {
   });
 });
 
-describe("what a member reports", () => {
+describe("a member's report", () => {
   const status = {
     replicas: 3,
     readyReplicas: 3,
@@ -95,12 +95,12 @@ describe("what a member reports", () => {
     updateRevision: "web-1",
   };
 
-  test("is left as it is, with its stage, where the copy goes forward", () => {
+  test("is kept, with its stage, for a forward copy", () => {
     expect(reflectRollout(copyWith(`${DIGEST}/7@2/3`), status)).toEqual({ ...status, rolloutStage: `${DIGEST}/7@2/3` });
     expect(reflectRollout(copyWith(`${DIGEST}/7`), status)).toBe(status);
   });
 
-  test("is turned round where it goes backward", () => {
+  test("is inverted for a backward copy", () => {
     expect(reflectRollout(copyWith(`${DIGEST}/7@1/3-`), status)).toEqual({
       replicas: 3,
       readyReplicas: 3,
@@ -115,7 +115,7 @@ describe("what a member reports", () => {
   });
 });
 
-describe("a rollout that waits", () => {
+describe("a waiting rollout", () => {
   const copies = (oslo: string, paris: string): Map<string, KubernetesObject> =>
     new Map([
       ["oslo", copyWith(oslo)],
@@ -126,7 +126,7 @@ describe("a rollout that waits", () => {
     { cluster: "paris", replicas: 3, held: "behind" as const, observed: { rolloutStage: `${DIGEST}/5@1/3` } },
   ];
 
-  test("is told where the others have no pods left", () => {
+  test("is reported when the other members have no pods left", () => {
     expect(heldRollout(copies(`${DIGEST}/1@3/3`, `${DIGEST}/1@1/3`), shares)).toEqual({
       demanded: 5,
       waiting: 1,
@@ -138,7 +138,7 @@ describe("a rollout that waits", () => {
     ["it was asked for that before and has not answered", `${DIGEST}/1@1/3^3-`, {}],
     ["it was asked for that last and has not answered", `${DIGEST}/1@3/3`, {}],
     ["it reports that it has not gone down yet", `${DIGEST}/1@1/3-`, { updatedReplicas: 3 }],
-  ])("is told where the others leave room for a member that may run more, because %s", (_why, paris, status) => {
+  ])("is reported when the others leave room for a member that may run more, because %s", (_why, paris, status) => {
     const unsure = [
       { cluster: "oslo", replicas: 3 },
       {
@@ -156,7 +156,7 @@ describe("a rollout that waits", () => {
     });
   });
 
-  test("is not told while the others go on, or when nobody is held", () => {
+  test("is not reported while the others proceed, or when no member is held", () => {
     expect(heldRollout(copies(`${DIGEST}/1@2/3`, `${DIGEST}/1@1/3`), shares)).toBeUndefined();
     expect(
       heldRollout(copies(`${DIGEST}/1@3/3`, `${DIGEST}/1@1/3`), [

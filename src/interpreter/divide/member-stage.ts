@@ -1,11 +1,11 @@
 /**
- * What a copy of a CloneSet says of its member's part in a rollout: how many of its pods run the release, how many it
- * has, and which way round it is written.
+ * The stage on a CloneSet copy, which describes its member's part in a rollout: how many pods run the release, how many
+ * pods it has, and in which direction the copy is written.
  *
- * A split of pods between the release and the template before it can be written in two ways. *Forward* is the release's
- * template with a partition that keeps the others back. *Backward* is the template before it with a partition that
- * keeps the release's pods: the same pods, but from here OpenKruise takes pods back and starts new ones from the old
- * template, which forward it does not (its gate CloneSetPartitionRollback is off unless somebody turns it on).
+ * A split of pods between the release and the previous template can be written in two directions. *Forward* is the
+ * release's template with a partition that keeps the other pods back. *Backward* is the previous template with a
+ * partition that keeps the release's pods: the same pods, but in this direction OpenKruise rolls pods back and starts
+ * new ones from the old template, which it does not do forward (its gate CloneSetPartitionRollback is off by default).
  */
 import { isObject, type DeepReadonly, type Json } from "../../base/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
@@ -15,45 +15,49 @@ import { partitionFor, type IntOrPercent } from "./split-partition.ts";
 type Annotated = DeepReadonly<KubernetesObject>;
 
 export interface MemberStage {
-  /** Of the release. */
+  /** Digest of the release. */
   readonly digest: string;
-  /** The template's, for the whole fleet. */
+  /** The template's partition, for the whole fleet. */
   readonly partition: IntOrPercent;
   /** Pods of this member that run the release. */
   readonly updated: number;
   readonly replicas: number;
-  /** What an earlier copy asked for that the member had not answered to: until it has, it may run that many. */
+  /**
+   * The number requested by an earlier copy that the member has not acknowledged: until it has, it may run that many.
+   */
   readonly peak?: number;
   readonly isBackward: boolean;
 }
 
-/** The pod template before the release, with the digest that it had as a release of its own. */
+/** The pod template before the release, with its digest as a release. */
 export interface KeptTemplate {
   readonly digest: string;
   readonly template: Json;
-  /** It is another member's: with the overrides of this one it becomes its own. */
+  /** Taken from another member: this member's overrides are still to be applied. */
   readonly isLent?: true;
-  /** It is a release that was taken back before it was through. Its pods are counted, and nothing goes back to it. */
+  /** A release that was withdrawn before it completed. Its pods are counted, but no member rolls back to it. */
   readonly isTakenBack?: true;
 }
 
 /**
- * Beside a copy: the member's pod template before the release. Dispatch keeps it on the Work, so that it costs no write
- * of its own and members do not see it.
+ * Set beside a copy: the member's pod template before the release. Dispatch stores it on the Work, so that it needs no
+ * extra write and members do not see it.
  */
 export const KEPT_TEMPLATE = "flotilla.dev/kept-template";
 
-/** An object has 256 KiB for all its annotations. A larger template is not kept, and its release goes forward alone. */
+/**
+ * An object has 256 KiB for all its annotations. A larger template is not kept, and its release can only move forward.
+ */
 const MAX_KEPT = 128 * 1024;
 
 const STAGE = /^([0-9a-f]{16})\/([^@]*)@(\d{1,10})\/(\d{1,10})(?:\^(\d{1,10}))?(-)?$/;
 
-/** `9f86d081884c7d65/50%@2/3`: two of three pods; `^3` after that is a peak, `-` at the end means backward. */
+/** `9f86d081884c7d65/50%@2/3`: two of three pods. A following `^3` is a peak, a trailing `-` means backward. */
 export function formatStage({ digest, partition, updated, replicas, peak, isBackward }: MemberStage): string {
   return `${digest}/${partition}@${updated}/${replicas}${peak !== undefined && peak > updated ? `^${peak}` : ""}${isBackward ? "-" : ""}`;
 }
 
-/** Undefined for whatever else is there: a copy can be edited by hand. */
+/** Returns undefined for any other text: a copy can be edited by hand. */
 export function parseStage(text: unknown): MemberStage | undefined {
   const [, digest, partition = "", updated, replicas, peak, back] =
     typeof text === "string" ? (STAGE.exec(text) ?? []) : [];
@@ -78,12 +82,12 @@ export function withMemberStage<T extends Annotated>(copy: T, stage: MemberStage
   return withAnnotation(copy, ROLLOUT_STAGE, formatStage(stage));
 }
 
-/** The partition that goes with a stage. Forward, a member that updates nothing is held, whatever it is scaled to. */
+/** The partition of a stage. Forward, a member that updates nothing is held, regardless of later scaling. */
 export function partitionOfStage({ updated, replicas, isBackward }: MemberStage): IntOrPercent {
   return isBackward ? updated : partitionFor(replicas, updated);
 }
 
-/** The same pods as a stage of the template before it, which is the release again. */
+/** The same pods as a stage of the previous template, which is the release again. */
 export function reversed(stage: MemberStage, digest: string): MemberStage {
   return {
     ...stage,
@@ -94,22 +98,20 @@ export function reversed(stage: MemberStage, digest: string): MemberStage {
   };
 }
 
-/** Which release a copy is of, whatever overrides made of it; undefined when it does not say. */
+/** The release of a copy, regardless of overrides; undefined if the copy does not specify one. */
 export function releaseOf(copy: Annotated): string | undefined {
   const [digest = ""] = stageTextOf(copy)?.split("/") ?? [];
   return /^[0-9a-f]{16}$/.test(digest) ? digest : undefined;
 }
 
-/** Whether a copy is of a release that was let through as a whole. */
+/** Whether a copy belongs to a release that was fully let through. */
 export function isLetThrough(copy: Annotated): boolean {
   const digest = releaseOf(copy);
   const partition = digest === undefined ? undefined : stagedPartition(copy, digest);
   return partition === 0 || partition === "0%";
 }
 
-/**
- * The Works of a rollout mostly keep the same template, and all of them are read one after another: it is parsed once.
- */
+/** The Works of a rollout usually keep the same template and are read one after another: it is parsed once. */
 let last: { text: string; kept: KeptTemplate | undefined } | undefined;
 
 export function keptTemplateOf({ metadata }: Annotated): KeptTemplate | undefined {
@@ -135,7 +137,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // Somebody edited the Work; then there is nothing to go back to.
+    // The Work was edited; there is no template to roll back to.
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
@@ -145,7 +147,7 @@ export function withKeptTemplate<T extends Annotated>(copy: T, kept: KeptTemplat
   return withAnnotation(copy, KEPT_TEMPLATE, kept && (last?.kept === kept ? last.text : JSON.stringify(kept)));
 }
 
-/** What a copy's pods were made from, as a template to go back to. */
+/** The pod template of a copy, as a template to roll back to. */
 export function templateIn(copy: Annotated, digest: string | undefined): KeptTemplate | undefined {
   const { spec } = copy as { spec?: { template?: unknown } };
   if (!isObject(spec?.template) || JSON.stringify(spec.template).length > MAX_KEPT) return undefined;
@@ -153,8 +155,8 @@ export function templateIn(copy: Annotated, digest: string | undefined): KeptTem
 }
 
 /**
- * A rendered copy as its Work carries it: the kept template stands beside it, and a copy that goes backward has the
- * member's own template of before, with the overrides that it was made with.
+ * A rendered copy as stored in its Work: the kept template is separate, and a backward copy has the member's own
+ * previous template with the overrides of that time.
  */
 export function takeKeptTemplate<T extends Annotated>(copy: T): { object: T; kept?: string } {
   const text = copy.metadata.annotations?.[KEPT_TEMPLATE];

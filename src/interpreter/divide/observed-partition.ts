@@ -1,7 +1,7 @@
 /**
  * Splits a partition over members by a count that only they know: the nodes a DaemonSet runs on, the pods a SidecarSet
- * matches. A member that has not reported yet is held, because a share of nothing would let all of it through. When the
- * counts move, the binding's status says so and the division is made again.
+ * matches. A member that has not reported yet is held, because a share of zero would let all of it through. When the
+ * counts change, the binding's status changes and the division is computed again.
  */
 import type { KubernetesObject } from "../../api/index.ts";
 import { isObject, type DeepReadonly } from "../../base/index.ts";
@@ -16,15 +16,15 @@ type Copy = DeepReadonly<KubernetesObject>;
 
 export interface ObservedPartition {
   readonly order: RolloutOrder;
-  /** The field of a member's status that counts its pods. */
+  /** The member status field that counts its pods. */
   readonly counter: string;
   readonly rounding: "ceil" | "floor";
-  /** Of the release. */
+  /** Digest of the release. */
   readonly digest: string;
   partitionOf(copy: Copy): IntOrPercent | undefined;
 }
 
-/** One member's part: its partition, and the pods that this lets through. */
+/** One member's part: its partition, and the number of pods that it lets through. */
 export interface ObservedShare {
   readonly partition: IntOrPercent;
   readonly updated: number;
@@ -46,7 +46,7 @@ export function splitByObserved(
     updatedBy: (copy) => stagedUpdated(copy, digest),
   });
   return shares.map(({ copy }, index) => {
-    // A member that is silent for a moment keeps what it has in this release.
+    // A member that briefly stops reporting keeps its partition within the release.
     const kept = !isKnown[index] && copy && stagedPartition(copy, digest) !== undefined ? partitionOf(copy) : undefined;
     if (copy && kept !== undefined) return { partition: kept, updated: stagedUpdated(copy, digest) };
     const updated = split[index] ?? 0;

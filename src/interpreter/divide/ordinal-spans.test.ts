@@ -2,7 +2,7 @@ import { array, assert, nat, property } from "fast-check";
 import { expect, test } from "vitest";
 import { formatSpans, gapsIn, outside, parseSpans, spansInclude, spansOf } from "./ordinal-spans.ts";
 
-test("reserved ordinals are read in any order and joined where they touch", () => {
+test("reserved ordinals are parsed in any order and merged where adjacent", () => {
   expect(parseSpans([7, "2-4", 5, "3-3"])).toEqual([
     { first: 2, last: 5 },
     { first: 7, last: 7 },
@@ -10,18 +10,18 @@ test("reserved ordinals are read in any order and joined where they touch", () =
   expect(formatSpans(parseSpans([7, "2-4", 5]))).toEqual(["2-5", 7]);
 });
 
-test.each(["a", "5-2", "1-2-3", "-1", 1.5, "9999999999"])("reserved ordinals such as %s are refused", (entry) => {
+test.each(["a", "5-2", "1-2-3", "-1", 1.5, "9999999999"])("rejects reserved ordinals such as %s", (entry) => {
   expect(() => parseSpans([entry])).toThrow("is neither an ordinal nor a range");
 });
 
-test("millions of reserved ordinals cost nothing", () => {
+test("handles millions of reserved ordinals cheaply", () => {
   const spans = parseSpans(["1-2000000000"]);
 
   expect(outside(spans, 0).take(3).toArray()).toEqual([0, 2_000_000_001, 2_000_000_002]);
   expect(spansInclude(spans, 1_234_567)).toBe(true);
 });
 
-test("what is outside of a set and its gaps agree with looking at every ordinal", () => {
+test("outside() and gapsIn() agree with checking every ordinal", () => {
   assert(
     property(array(nat(40), { maxLength: 20 }), nat(10), (reserved, start) => {
       const spans = parseSpans(reserved);

@@ -1,19 +1,19 @@
 /**
- * Sets of ordinals as spans, in the form in which an Advanced StatefulSet reserves them. Never one by one: a user may
+ * Sets of ordinals as spans, in the format of an Advanced StatefulSet's reserved ordinals. Never expanded: a user may
  * reserve millions.
  */
 import { DivideError } from "./divide-error.ts";
 
-/** Both ends belong to it. */
+/** Both ends are inclusive. */
 export interface Span {
   readonly first: number;
   readonly last: number;
 }
 
-/** Ascending, without overlaps or neighbours. */
+/** Ascending, without overlapping or adjacent spans. */
 export type Spans = readonly Span[];
 
-/** Ordinals have 32 bits. */
+/** Ordinals are 32-bit. */
 const MAX_ORDINAL = 2_147_483_647;
 
 /** Throws DivideError for an entry that is neither an ordinal nor a range. */
@@ -28,7 +28,7 @@ export function parseSpans(entries: readonly (number | string)[]): Spans {
   );
 }
 
-/** What members make of a list: one entry that cannot be read, and the whole list says nothing. */
+/** Reads a list as members do: one invalid entry makes the whole list invalid, and it is treated as empty. */
 export function readSpans(entries: readonly (number | string)[]): Spans {
   const spans = entries.map(parseSpan);
   return spans.every((span) => span !== undefined) ? joinSpans(spans) : [];
@@ -51,12 +51,12 @@ export function joinSpans(spans: readonly Span[]): Spans {
   return joined;
 }
 
-/** Of ascending ordinals. */
+/** `ordinals` are ascending. */
 export function spansOf(ordinals: readonly number[]): Spans {
   return joinSpans(ordinals.map((ordinal) => ({ first: ordinal, last: ordinal })));
 }
 
-/** What lies between `start` and the last of ascending ordinals without being one of them. */
+/** The ordinals between `start` and the last of the ascending ordinals that are not in the list. */
 export function gapsIn(ordinals: readonly number[], start: number): Spans {
   const gaps: Span[] = [];
   let next = start;
@@ -67,7 +67,7 @@ export function gapsIn(ordinals: readonly number[], start: number): Spans {
   return gaps;
 }
 
-/** The ordinals outside of the spans, ascending from `start`, for ever. */
+/** The ordinals outside the spans, ascending from `start`, without end. */
 export function* outside(spans: Spans, start: number): Generator<number, never> {
   let index = 0;
   for (let ordinal = start; ; ordinal++) {
@@ -88,7 +88,7 @@ export function spansInclude(spans: Spans, ordinal: number): boolean {
   return (spans[low]?.first ?? Number.POSITIVE_INFINITY) <= ordinal;
 }
 
-/** As the API writes them: an ordinal alone as a number, several as `"3-7"`. */
+/** In API format: a single ordinal as a number, a range as `"3-7"`. */
 export function formatSpans(spans: Spans): (number | string)[] {
   return spans.map(({ first, last }) => (first === last ? first : `${first}-${last}`));
 }

@@ -1,7 +1,7 @@
 /**
- * Divides an Advanced StatefulSet so that an ordinal exists once in the fleet. A member takes the lowest ordinals that
- * are not reserved; reserving all that others own leaves it exactly its own, with no feature gate. A partition keeps
- * the lowest ordinals of the fleet at the old revision, whichever member they are on.
+ * Divides an Advanced StatefulSet so that every ordinal exists once in the fleet. A member takes the lowest ordinals
+ * that are not reserved; reserving all ordinals of other members leaves it exactly its own, without a feature gate. A
+ * partition keeps the lowest ordinals of the fleet at the old revision, whichever member runs them.
  */
 import { defined } from "../../base/index.ts";
 import { parseApiVersion } from "../../api/index.ts";
@@ -20,7 +20,7 @@ type Copy = DeepReadonly<OrdinalSet>;
 
 const NOTHING: Ownership = { own: [], leaving: undefined };
 
-/** v1alpha1 lists its reserved ordinals one by one; more than this are refused. */
+/** v1alpha1 lists its reserved ordinals one by one; longer lists are rejected. */
 const MAX_LISTED = 100_000;
 
 export function divideOrdinals(object: Copy, shares: readonly Share[]): ReadonlyMap<string, Copy> {
@@ -49,8 +49,8 @@ export function divideOrdinals(object: Copy, shares: readonly Share[]): Readonly
 }
 
 /**
- * A member that leaves is scaled to nothing first and goes when its ordinals are gone: removing the set at once would
- * free them while their pods are still shutting down. Nothing else about its copy changes.
+ * A leaving member is first scaled to zero and removed when its ordinals are released: deleting the set at once would
+ * free them while their pods are still terminating. Nothing else in its copy changes.
  */
 function emptied({ cluster, copy }: Share, leaving: string | undefined): [string, Copy][] {
   return copy && leaving !== undefined
@@ -99,14 +99,15 @@ function copyFor(
 }
 
 /**
- * Everything up to the member's last ordinal that is not its own, and what the user withholds, for when the set grows.
+ * Everything up to the member's last ordinal that it does not own, and the ordinals that the user reserves, for when
+ * the set grows.
  */
 function reservedFor(object: Copy, own: readonly number[]): (number | string)[] {
   const spans = joinSpans([
     ...gapsIn(own, object.spec?.ordinals?.start ?? 0),
     ...parseSpans(object.spec?.reserveOrdinals ?? []),
   ]);
-  // The version before v1beta1 knows single ordinals only.
+  // v1alpha1 supports single ordinals only.
   if (parseApiVersion(object.apiVersion).version !== "v1alpha1") return formatSpans(spans);
   const count = spans.reduce((sum, { first, last }) => sum + last - first + 1, 0);
   if (count > MAX_LISTED)

@@ -1,11 +1,11 @@
 /**
- * Divides a CloneSet: replicas, partition and budgets. They go together in one copy: any of them alone would update
- * more than was asked for, if only for a moment.
+ * Divides a CloneSet: replicas, partition and budgets. They are changed together in one copy: changing any of them
+ * alone would temporarily update more pods than requested.
  *
- * Every copy says which release it is of. From the first release that a partition holds back until the next one, the
- * template before it is kept beside the copies; with it the number of updated pods is exact, and raising the partition
- * takes pods back (`plan-rollout.ts`). Without it, which is when a CloneSet is new, the partition is split and there is
- * nothing to go back to.
+ * Every copy records its release. From the first release that a partition holds back until the next one, the previous
+ * template is kept beside the copies; with it the number of updated pods is exact, and raising the partition rolls pods
+ * back (`plan-rollout.ts`). Without it, which is the case for a new CloneSet, the partition is split and there is
+ * nothing to roll back to.
  */
 import type { DeepReadonly, Json } from "../../base/index.ts";
 import type { Share } from "../kind-interpreter.ts";
@@ -29,12 +29,12 @@ import { splitStage } from "./split-stage.ts";
 
 type Copy = DeepReadonly<Partitioned>;
 
-/** What a release makes of one member's copy. */
+/** The changes that a release makes to one member's copy. */
 interface Part {
-  /** Unset leaves the template's. */
+  /** Unset keeps the template's partition. */
   readonly partition?: IntOrPercent;
   readonly stage?: MemberStage;
-  /** The pod template that a copy that goes backward has. */
+  /** The pod template of a backward copy. */
   readonly template?: Json;
   readonly kept?: KeptTemplate;
 }
@@ -46,7 +46,7 @@ export function dividePartition(object: Copy, given: readonly Share[]): Readonly
   }
   const { updateStrategy, scaleStrategy } = object.spec ?? {};
   const sizes = shares.map(({ replicas }) => replicas);
-  // One cluster has the whole budget, and reads it by itself.
+  // A single cluster gets the whole budget and resolves it itself.
   const isAlone = shares.length < 2;
   const strategies = isAlone || !updateStrategy ? undefined : splitStrategy(updateStrategy, sizes);
   const scaling = isAlone ? undefined : splitScaleStrategy(scaleStrategy, sizes);
@@ -107,7 +107,7 @@ function partsOf(object: Copy, given: readonly Share[], shares: readonly Share[]
   });
 }
 
-/** A copy that stays as it is stays as it is written: that a peak was answered to is not worth a write. */
+/** An otherwise unchanged copy is not rewritten: an acknowledged peak alone does not justify a write. */
 function asWritten(stage: MemberStage, was: MemberStage | undefined): MemberStage {
   const isSame =
     was?.digest === stage.digest &&
@@ -118,7 +118,7 @@ function asWritten(stage: MemberStage, was: MemberStage | undefined): MemberStag
   return isSame && was.peak !== undefined ? { ...stage, peak: was.peak } : stage;
 }
 
-/** A CloneSet that was created with its partition: its pods are all of the one template that there is. */
+/** A CloneSet created with a partition: all its pods run the only existing template. */
 function beginning(
   shares: readonly Share[],
   partition: IntOrPercent,
@@ -136,7 +136,7 @@ function beginning(
   return sizes.map((size, index) => ({ partition: partitionFor(size, updated[index] ?? 0) }));
 }
 
-/** What a copy lets its member update. */
+/** The number of pods that a copy lets its member update. */
 function updatedIn(copy: Copy): number {
   return letThrough(partitionOf(copy), copy.spec?.replicas ?? 1);
 }

@@ -1,5 +1,5 @@
 /**
- * Where a workload such as CloneSet has its partition: in `spec.updateStrategy`, and from v1beta1 on in its
+ * Locates the partition of a workload such as CloneSet: in `spec.updateStrategy`, and from v1beta1 on in its
  * `rollingUpdate`.
  */
 import type { DeepReadonly } from "../../base/index.ts";

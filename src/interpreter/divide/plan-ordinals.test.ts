@@ -13,7 +13,7 @@ const setOf = (spec: OrdinalSet["spec"]): OrdinalSet => ({
   spec,
 });
 
-/** A fleet that remembers what every member was given last, and what it reports. */
+/** A fleet that records each member's last copy and its reports. */
 function createFleet(spec: OrdinalSet["spec"] = {}) {
   const copies = new Map<string, KubernetesObject>();
   const observed = new Map<string, Json>();
@@ -44,7 +44,7 @@ function createFleet(spec: OrdinalSet["spec"] = {}) {
     },
     report: (cluster: string, generation: number, replicas: number): unknown =>
       observed.set(cluster, { generation, observedGeneration: generation, replicas }),
-    /** The member's copy is gone, and its pods with it. */
+    /** The member's copy and its pods are deleted. */
     remove: (cluster: string): unknown => copies.delete(cluster) && observed.delete(cluster),
     has: (cluster: string): boolean => copies.has(cluster),
     leaving: (cluster: string): string | undefined =>
@@ -52,8 +52,8 @@ function createFleet(spec: OrdinalSet["spec"] = {}) {
   };
 }
 
-describe("ordinals of the fleet", () => {
-  test("are handed out in the order of the targets, and kept", () => {
+describe("fleet ordinals", () => {
+  test("are assigned in the order of the targets, and kept", () => {
     const fleet = createFleet();
     fleet.give({ a: 5, b: 5 });
 
@@ -61,14 +61,14 @@ describe("ordinals of the fleet", () => {
     expect(fleet.give({ a: 6, b: 5 })).toEqual({ a: [0, 1, 2, 3, 4, 10], b: [5, 6, 7, 8, 9] });
   });
 
-  test("move only after the member that gives one up has reported that it is gone", () => {
+  test("move only after the losing member has reported that the pod is deleted", () => {
     const fleet = createFleet();
     fleet.give({ a: 5, b: 4 });
     fleet.report("a", 1, 5);
 
     expect(fleet.give({ a: 4, b: 5 })).toEqual({ a: [0, 1, 2, 3], b: [5, 6, 7, 8] });
     expect(fleet.leaving("a")).toBe("4@1");
-    // The pod is being removed and counts until then.
+    // The pod is terminating and still counts.
     fleet.report("a", 2, 5);
     expect(fleet.give({ a: 4, b: 5 })).toMatchObject({ b: [5, 6, 7, 8] });
     fleet.report("a", 2, 4);
@@ -76,17 +76,17 @@ describe("ordinals of the fleet", () => {
     expect(fleet.leaving("a")).toBeUndefined();
   });
 
-  test("are not freed by what a member reported before it was told", () => {
+  test("are not released by a report from before the change", () => {
     const fleet = createFleet();
     fleet.give({ a: 5, b: 4 });
-    // One of its pods is missing, so the count alone looks as if the last one were gone.
+    // One of its pods is missing, so by the count alone the last one seems to be deleted.
     fleet.report("a", 1, 4);
 
     expect(fleet.give({ a: 4, b: 5 })).toMatchObject({ b: [5, 6, 7, 8] });
     expect(fleet.give({ a: 4, b: 5 })).toMatchObject({ b: [5, 6, 7, 8] });
   });
 
-  test("that a member gave up it may have back at once", () => {
+  test("that a member released can be returned to it at once", () => {
     const fleet = createFleet();
     fleet.give({ a: 5, b: 4 });
     fleet.give({ a: 4, b: 5 });
@@ -95,7 +95,7 @@ describe("ordinals of the fleet", () => {
     expect(fleet.leaving("a")).toBeUndefined();
   });
 
-  test("of a member that is no target any more wait until it has shut them down", () => {
+  test("of a member that is no longer a target wait until it has terminated their pods", () => {
     const fleet = createFleet();
     fleet.give({ a: 3, b: 3 });
     fleet.report("a", 1, 3);
@@ -108,7 +108,7 @@ describe("ordinals of the fleet", () => {
     expect(fleet.has("a")).toBe(false);
   });
 
-  test("of a member that is gone for good are free when its copy is removed", () => {
+  test("of a removed member are released when its copy is removed", () => {
     const fleet = createFleet();
     fleet.give({ a: 3, b: 3 });
     fleet.give({ b: 6 });
@@ -118,7 +118,7 @@ describe("ordinals of the fleet", () => {
     expect(fleet.give({ b: 6 })).toEqual({ b: [0, 1, 2, 3, 4, 5] });
   });
 
-  test("stay where they are when one member is left with the upper ones", () => {
+  test("stay in place when one member is left with the upper ordinals", () => {
     const fleet = createFleet();
     fleet.give({ a: 3, b: 3 });
     fleet.remove("a");
@@ -126,7 +126,7 @@ describe("ordinals of the fleet", () => {
     expect(fleet.give({ b: 3 })).toEqual({ b: [3, 4, 5] });
   });
 
-  test("begin where the user says, and leave out what the user withholds", () => {
+  test("begin at the user's start ordinal and leave out ordinals that the user reserves", () => {
     const fleet = createFleet({ ordinals: { start: 10 }, reserveOrdinals: [11, "13-14"] });
 
     expect(fleet.give({ a: 2, b: 2 })).toEqual({ a: [10, 12], b: [15, 16] });
@@ -144,7 +144,7 @@ describe("ordinals of the fleet", () => {
           const wanted = new Map<string, readonly number[]>();
           let generation = 1;
           for (const [index, counts] of steps.entries()) {
-            // Now and then a member is no target at all.
+            // Occasionally a member is not a target at all.
             const targets = Object.fromEntries(
               ["a", "b", "c"].flatMap((cluster, member) =>
                 counts[member] === 6 ? [] : [[cluster, counts[member] ?? 0]],
@@ -152,7 +152,7 @@ describe("ordinals of the fleet", () => {
             );
             for (const [cluster, own] of Object.entries(fleet.give(targets))) {
               wanted.set(cluster, own);
-              // Pods are started at once and removed late: the worst that a member can do.
+              // Pods are started at once and removed late: the worst case.
               for (const ordinal of own) running.get(cluster)?.add(ordinal);
             }
             const pods = [...running.values()].flatMap((ordinals) => [...ordinals]);

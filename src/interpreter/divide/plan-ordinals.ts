@@ -1,12 +1,11 @@
 /**
- * Decides which ordinals of an Advanced StatefulSet each member owns. Pure; the owners so far are read from the
+ * Decides which ordinals of an Advanced StatefulSet each member owns. Pure; the current owners are read from the
  * members' copies.
  *
- * - An ordinal has one owner in the fleet. A member keeps the ones that it has and shrinks by its highest.
- * - Shrink before grow: an ordinal that one member gives up may still run there. It is written on that member's copy as
- * leaving, and the member that is to take it runs one pod less until it is gone.
- * - A member that grows takes the lowest ordinals that are free, so that the fleet has no holes for longer than a move
- * takes.
+ * - An ordinal has one owner in the fleet. A member keeps its ordinals and shrinks from its highest.
+ * - Shrink before grow: an ordinal that one member releases may still run there. It is recorded on that member's copy
+ * as leaving, and the member that takes it over runs one pod less until it is released.
+ * - A growing member takes the lowest free ordinals, so that the fleet has no holes for longer than a move takes.
  */
 import type { KubernetesObject } from "../../api/index.ts";
 import { isObject, type DeepReadonly } from "../../base/index.ts";
@@ -38,24 +37,24 @@ export interface OrdinalSet extends Workload {
 type Copy = DeepReadonly<OrdinalSet>;
 
 /**
- * On a copy: the ordinals that its member gives up and may still run, and the generation of the member's object before
- * that: `4,7-9@3`. What the member reports for a later generation tells whether they are gone.
+ * On a copy: the ordinals that its member releases and may still run, and the generation of the member's object before
+ * that: `4,7-9@3`. A report for a later generation shows whether they are released.
  */
 export const LEAVING_ORDINALS = "flotilla.dev/leaving-ordinals";
 
-/** A set of more pods than this is refused rather than given a list of as many ordinals. */
+/** Larger sets are rejected instead of being given a list of this many ordinals. */
 const MAX_ORDINALS = 100_000;
 
 export interface Ownership {
   /** Ascending. */
   readonly own: readonly number[];
-  /** What the copy says about the ordinals that are on their way out; undefined when there are none. */
+  /** The copy's annotation for leaving ordinals; undefined when there are none. */
   readonly leaving: string | undefined;
 }
 
 export interface OrdinalsPlan {
   readonly byCluster: ReadonlyMap<string, Ownership>;
-  /** All ordinals of the fleet, ascending, with those that wait for another member to let go. */
+  /** All ordinals of the fleet, ascending, including those that wait for another member to release them. */
   readonly all: readonly number[];
 }
 
@@ -68,7 +67,7 @@ export function planOrdinals(object: Copy, shares: readonly Share[]): OrdinalsPl
   const total = shares.reduce((sum, { replicas }) => sum + replicas, 0);
   if (total > MAX_ORDINALS)
     throw new DivideError(
-      `dividing ${object.kind} ${object.metadata.name}: ${total} replicas are more than the ${MAX_ORDINALS} that can be given ordinals`,
+      `dividing ${object.kind} ${object.metadata.name}: ${total} replicas exceed the ${MAX_ORDINALS} ordinals that can be assigned`,
     );
   const withheld = parseSpans(object.spec?.reserveOrdinals ?? []);
   const owners = new Map<number, string>();
@@ -120,8 +119,8 @@ function ordinalsOf(copy: Copy): number[] {
 }
 
 /**
- * What may still run on a member beside what it owns: what it gives up now, and what it gave up before until it reports
- * so.
+ * Ordinals that may still run on a member besides those it owns: those it releases now, and those released earlier but
+ * not yet reported.
  */
 function planLeaving(
   givenUp: readonly number[],
@@ -139,10 +138,7 @@ function planLeaving(
   return { spans, generation };
 }
 
-/**
- * The member has seen a later copy and runs exactly as many pods as it asks for; pods that are being removed still
- * count there.
- */
+/** The member has observed a later copy and runs exactly the requested number of pods; terminating pods still count. */
 function isGone({ generation }: Leaving, { spec }: Copy, observed: Share["observed"]): boolean {
   if (!isObject(observed)) return false;
   const seen = countOf(observed["generation"]);
@@ -153,7 +149,7 @@ function isGone({ generation }: Leaving, { spec }: Copy, observed: Share["observ
   );
 }
 
-/** A text that is not ours says nothing: the template may have brought it along. */
+/** An invalid text is ignored: it may come from the template. */
 function leavingOf({ metadata }: DeepReadonly<KubernetesObject>): Leaving | undefined {
   const [, ordinals, generation] =
     /^([\d,-]{1,65536})@(\d{1,15})$/.exec(metadata.annotations?.[LEAVING_ORDINALS] ?? "") ?? [];
@@ -163,7 +159,7 @@ function leavingOf({ metadata }: DeepReadonly<KubernetesObject>): Leaving | unde
   return count > MAX_ORDINALS ? undefined : { spans, generation: Number(generation) };
 }
 
-/** Without those that the member has got back. */
+/** Without the ordinals that were returned to the member. */
 function formatLeaving(leaving: Leaving | undefined, own: readonly number[]): string | undefined {
   if (!leaving) return undefined;
   const kept = new Set(own);

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { planRollout, type RolloutMember } from "./plan-rollout.ts";
 import { sumOf } from "./split-partition.ts";
 
-/** A member that runs and reports what it was asked for. */
+/** A member that runs and reports what was requested. */
 const at = (
   updated: number,
   size: number,
@@ -39,84 +39,84 @@ describe("a rollout", () => {
     string,
     { members: RolloutMember[]; demanded: number; leaving?: Parameters<typeof planRollout>[1]; want: string[] }
   > = {
-    "goes up at the pace of each member's size": {
+    "raises each member in proportion to its size": {
       members: [at(0, 3), at(0, 3), at(0, 4)],
       demanded: 5,
       want: ["2", "1", "2"],
     },
-    "takes back where the partition was raised, and nobody goes up": {
+    "rolls back when the partition was raised, and raises no member": {
       members: [at(2, 3), at(1, 3), at(2, 4)],
       demanded: 2,
       want: ["1 back", "0 back", "1 back"],
     },
-    "leaves it to a member that shrinks to delete what is too many": {
+    "lets a shrinking member delete the excess pods itself": {
       members: [at(2, 2, { replicas: 3 }), at(1, 3)],
       demanded: 2,
       want: ["1", "1"],
     },
-    "leaves a member that went back as it is while nothing more is asked of it": {
+    "leaves a backward member unchanged while no more pods are requested": {
       members: [at(1, 3, { isBackward: true }), at(0, 3)],
       demanded: 1,
       want: ["1 back", "0"],
     },
-    "goes forward again where more is asked for": {
+    "moves forward again when more pods are requested": {
       members: [at(1, 3, { isBackward: true }), at(1, 3)],
       demanded: 5,
       want: ["3", "2"],
     },
-    "waits with that until the member has all its pods": {
+    "delays that until the member has all its pods": {
       members: [at(1, 3, { isBackward: true, pods: 2 }), at(1, 3)],
       demanded: 3,
       want: ["1 back", "2"],
     },
-    "counts what a held member has and makes up for it elsewhere": {
+    "counts the pods of a held member and compensates elsewhere": {
       members: [at(1, 4, { isHeld: true }), at(1, 3), at(1, 3)],
       demanded: 6,
       want: ["1", "3", "2"],
     },
-    "lowers a held member only when nobody else has anything": {
+    "lowers a held member only when no other member can be lowered": {
       members: [at(3, 4, { isHeld: true }), at(1, 3)],
       demanded: 2,
       want: ["2 back", "0 back"],
     },
-    "goes up by no more than is free while a member may still run what it ran": {
+    "raises only by free pods while another member may still run its earlier pods": {
       members: [at(0, 1, { seen: 2, replicas: 3 }), at(1, 4)],
       demanded: 3,
       want: ["1", "1"],
     },
-    "counts what a member was asked for and has not answered to": {
+    "counts requested pods that a member has not acknowledged": {
       members: [at(0, 1, { peak: 2, isAcknowledged: false }), at(1, 4)],
       demanded: 3,
       want: ["1", "1"],
     },
-    "counts members that leave for as long as they are there": {
+    "counts leaving members as long as their copies exist": {
       members: [at(1, 5), at(1, 5)],
       demanded: 5,
       leaving: [at(2, 0)],
       want: ["2", "1"],
     },
-    "counts of members that leave what they report where that is about the copy that they have": {
+    "counts the reports of leaving members if they refer to the current copy": {
       members: [at(1, 10, { replicas: 5, isBackward: true })],
       demanded: 1,
       leaving: [at(0, 0, { peak: 1 })],
       want: ["1 back"],
     },
-    "starts old pods on a member that was through with the release": {
+    "starts old pods on a member that had completed the release": {
       members: [at(3, 5, { replicas: 3, isThrough: true }), at(0, 3)],
       demanded: 3,
       want: ["3 back", "0"],
     },
-    "creates a member from the template of before": {
+    "creates a new member from the previous template": {
       members: [at(2, 3), { ...at(0, 3), isJoining: true }],
       demanded: 2,
       want: ["2", "0 back"],
     },
-    "leaves a member to the override that decides its partition": {
+    "leaves a member alone when an override sets its partition": {
       members: [at(3, 3, { isPinned: true }), at(0, 3)],
       demanded: 1,
       want: ["1", "0"],
     },
-    "that keeps nothing back goes forward everywhere": {
+    "without pods to keep back moves forward everywhere": {
       members: [at(1, 3, { isBackward: true }), at(0, 3, { isHeld: true })],
       demanded: 6,
       want: ["3", "3"],
@@ -128,7 +128,7 @@ describe("a rollout", () => {
     });
   }
 
-  test("never demands more than was asked for, and exactly that where every member is where it was asked to be", () => {
+  test("never requests more than demanded, and exactly that once every member has reached its stage", () => {
     const member = record({
       size: nat(20),
       updated: nat(20),

@@ -1,12 +1,12 @@
 /**
- * How many pods of each member run a release, while there is a template to go back to. In the end they add up to
- * exactly what the partition demands; on the way there are never more:
+ * Plans how many pods of each member run a release while there is a template to roll back to. Eventually they add up to
+ * exactly what the partition demands; until then there are never more:
  *
- * - A member that gets no copies at the moment counts with what it was last known to be asked for. The others make up
- * for it.
- * - A member goes up only by what is free. What another may still run, because it was asked for it before or has not
- * gone down yet, is not free; its next report says when it is.
- * - A member that has more than it should goes backward (`member-stage.ts`), unless it shrinks by that much anyway.
+ * - A held member, which gets no copies at the moment, counts with the last number known to be requested from it. The
+ * others compensate.
+ * - A member is raised only by free pods. Pods that another member may still run, because they were requested before or
+ * it has not been lowered yet, are not free; its next report frees them.
+ * - A member with too many updated pods is written backward (`member-stage.ts`), unless it shrinks by that much anyway.
  */
 import type { MemberStage } from "./member-stage.ts";
 import { planUpdated } from "./plan-updated.ts";
@@ -14,35 +14,35 @@ import type { RolloutOrder } from "./rollout-order.ts";
 import { splitUpdated, sumOf, type UpdateOrder } from "./split-partition.ts";
 
 export interface RolloutMember {
-  /** Replicas that it gets. */
+  /** Its assigned replicas. */
   readonly size: number;
-  /** What its copy asks for in this release; undefined when the copy is of another one, or there is none. */
+  /** What its copy requests in this release; undefined when the copy belongs to another release or does not exist. */
   readonly was?: MemberStage;
-  /** Pods that it last reported to run the release. */
+  /** Pods of the release in its last report. */
   readonly seen: number;
-  /** All of its pods that it last reported. */
+  /** All pods in its last report. */
   readonly pods: number;
-  /** Its last report is about the copy that it has. */
+  /** Its last report refers to its current copy. */
   readonly isAcknowledged: boolean;
-  /** Pods that it starts by itself have the release's template, because it was through with it once. */
+  /** Pods that it starts by itself have the release's template, because it completed the release once. */
   readonly isThrough: boolean;
   /** It gets no copies at the moment. */
   readonly isHeld: boolean;
   /** An override decides its partition. */
   readonly isPinned: boolean;
-  /** It is new, and is created with the template before the release. */
+  /** It is new, and is created with the previous template. */
   readonly isJoining: boolean;
-  /** Whether it can be given the template before the release. */
+  /** Whether it can be given the previous template. */
   readonly canGoBack: boolean;
 }
 
-/** One that is no target any more counts for as long as its copy is there. */
+/** A member that is no longer a target counts as long as its copy exists. */
 export type LeavingMember = Pick<RolloutMember, "was" | "seen" | "isAcknowledged">;
 
 export interface RolloutPlan {
   readonly updated: number;
   readonly isBackward: boolean;
-  /** What it may have been asked for before. */
+  /** The number that may have been requested before. */
   readonly peak: number;
 }
 
@@ -53,7 +53,7 @@ export function planRollout(
   order: RolloutOrder,
 ): RolloutPlan[] {
   const sizes = members.map(({ size }) => size);
-  // Nothing is kept back any more, so nothing needs to be counted.
+  // Nothing is kept back any longer, so nothing needs to be counted.
   if (demanded >= sumOf(sizes)) return sizes.map((size) => ({ updated: size, isBackward: false, peak: 0 }));
   const gone = sumOf(leaving.map(({ was, seen, isAcknowledged }) => mayRun(was, seen, isAcknowledged)));
   const wanted = wantedOf(members, sizes, Math.max(0, demanded - gone), order);
@@ -66,7 +66,7 @@ export function planRollout(
   });
 }
 
-/** The end that the members go towards. */
+/** The final state that the members move towards. */
 function wantedOf(
   members: readonly RolloutMember[],
   sizes: readonly number[],
@@ -81,7 +81,7 @@ function wantedOf(
   const fixed = floors.map((floor, index) => (isFixed[index] ? floor : 0));
   const bySplit: UpdateOrder = order === "hold" ? "spread" : order;
   const rest = demanded - sumOf(fixed);
-  // Nobody else has anything to give: what is held goes down when it is back.
+  // No other member can be lowered: held members are lowered when they are back.
   if (rest < 0) return lowered(sizes, fixed, demanded, bySplit);
   const free = sizes.map((size, index) => (isFixed[index] ? 0 : size));
   const before = floors.map((floor, index) => (isFixed[index] ? 0 : floor));
@@ -93,7 +93,7 @@ function wantedOf(
   return planned.map((count, index) => count + (fixed[index] ?? 0));
 }
 
-/** No member goes up when the fleet goes down. */
+/** No member is raised when the fleet total is lowered. */
 function lowered(sizes: readonly number[], before: readonly number[], updated: number, order: UpdateOrder): number[] {
   const counts = splitUpdated(sizes, updated, order).map((count, index) => Math.min(count, before[index] ?? 0));
   const room = before.map((count, index) => count - (counts[index] ?? 0));
@@ -101,7 +101,7 @@ function lowered(sizes: readonly number[], before: readonly number[], updated: n
   return counts.map((count, index) => count + (more[index] ?? 0));
 }
 
-/** Members go down at once and up by what is free. */
+/** Members are lowered at once and raised by free pods. */
 function grant(members: readonly RolloutMember[], wanted: readonly number[], demanded: number): number[] {
   const held = members.map(({ was, seen, isAcknowledged }) => mayRun(was, seen, isAcknowledged));
   let free = demanded - sumOf(held);
@@ -114,14 +114,12 @@ function grant(members: readonly RolloutMember[], wanted: readonly number[], dem
   });
 }
 
-/**
- * What it was asked for, what it was asked for before and has not answered to, or what it reports, whichever is most.
- */
+/** The maximum of the current request, an earlier unacknowledged request, and the reported number. */
 function mayRun(was: MemberStage | undefined, seen: number, isAcknowledged: boolean): number {
   return Math.max(was?.updated ?? 0, isAcknowledged ? 0 : (was?.peak ?? 0), seen);
 }
 
-/** It has all its pods, and they are of the copy that it has. */
+/** It has all its pods, and they belong to its current copy. */
 function isSettled({ isAcknowledged, pods, size }: RolloutMember): boolean {
   return isAcknowledged && pods >= size;
 }
@@ -135,6 +133,6 @@ function goesBackward(member: RolloutMember, updated: number): boolean {
   if (updated >= size && (!isBack || isSettled(member))) return false;
   const has = isBack && isAcknowledged ? seen : mayRun(was, seen, isAcknowledged);
   if (isBack || isThrough) return updated <= has;
-  // A member that shrinks deletes the release's pods where its partition keeps more back.
+  // A shrinking member deletes the release's pods if its partition keeps more back.
   return has - updated > Math.max(0, (was?.replicas ?? size) - size);
 }

@@ -4,14 +4,14 @@ import { planUpdated, type StagePlan } from "./plan-updated.ts";
 import { sumOf } from "./split-partition.ts";
 
 const cases: Record<string, StagePlan & { want: number[] }> = {
-  "splits like the first time where nothing has started": {
+  "splits from scratch when nothing has started": {
     sizes: [10, 5],
     updated: 6,
     order: "spread",
     before: [0, 0],
     want: [4, 2],
   },
-  "goes further from where each cluster is": {
+  "continues from the progress of each cluster": {
     sizes: [10, 5],
     updated: 9,
     order: "spread",
@@ -25,35 +25,35 @@ const cases: Record<string, StagePlan & { want: number[] }> = {
     before: [5, 1, 0],
     want: [5, 2, 0],
   },
-  "takes from the growth of others when none is left to start": {
+  "reduces the growth of other clusters when no unstarted cluster is left": {
     sizes: [10, 10],
     updated: 6,
     order: "spread",
     before: [5, 1],
     want: [5, 1],
   },
-  "exceeds the stage rather than taking an update back": {
+  "exceeds the stage rather than rolling back an update": {
     sizes: [10, 10],
     updated: 4,
     order: "spread",
     before: [5, 3],
     want: [5, 3],
   },
-  "counts no more pods of a cluster than it has now": {
+  "counts at most the current pods of a cluster": {
     sizes: [2, 8],
     updated: 5,
     order: "spread",
     before: [5, 0],
     want: [2, 3],
   },
-  "keeps what runs when the order changes": {
+  "keeps updated pods when the order changes": {
     sizes: [5, 5],
     updated: 4,
     order: "ordered",
     before: [0, 2],
     want: [2, 2],
   },
-  "lets no more go than the canaries where they have room": {
+  "updates only the canaries while they have room": {
     sizes: [5, 5],
     updated: 3,
     order: { canaries: [false, true] },
@@ -93,7 +93,7 @@ test("a stage never lowers a target, never exceeds a cluster, and adds up unless
   );
 });
 
-test("a stage that is planned again from its own result stays as it is", () => {
+test("planning a stage again from its own result changes nothing", () => {
   assert(
     property(array(nat(50), { minLength: 1, maxLength: 8 }), double({ min: 0, max: 1, noNaN: true }), (sizes, part) => {
       const updated = Math.floor(sumOf(sizes) * part);

@@ -1,7 +1,7 @@
 /**
- * How many pods of each cluster a stage updates, given how far each has come. A cluster's target is never lowered
- * within a release: replicas that move or a percentage that rounds differently would otherwise pause what already runs.
- * What the clusters that are ahead have too much is first taken from clusters that have not started, then from the
+ * Plans how many pods of each cluster a stage updates, given the progress of each cluster. A cluster's target is never
+ * lowered within a release: moved replicas or a percentage that rounds differently would otherwise pause a running
+ * update. The excess of clusters that are ahead is first taken from clusters that have not started, then from the
  * growth of the others.
  */
 import { splitUpdated, sumOf, type UpdateOrder } from "./split-partition.ts";
@@ -11,11 +11,11 @@ export interface StagePlan {
   /** Pods that the stage updates in the fleet. */
   readonly updated: number;
   readonly order: UpdateOrder;
-  /** The target that each cluster had in this release; 0 where it has not started. */
+  /** The target of each cluster so far in this release; 0 where it has not started. */
   readonly before: readonly number[];
 }
 
-/** Adds up to `updated`, or to what is not taken back when that is more. */
+/** The result adds up to `updated`, or to the existing progress if that is more. */
 export function planUpdated({ sizes, updated, order, before }: StagePlan): number[] {
   const planned = splitUpdated(sizes, updated, order);
   const floors = sizes.map((size, index) => Math.min(size, before[index] ?? 0));
@@ -39,8 +39,8 @@ export function planUpdated({ sizes, updated, order, before }: StagePlan): numbe
 }
 
 /**
- * Splits with a lower bound for each cluster. Whoever would get less than its bound gets the bound, and the rest is
- * split over the others; that ends after a few rounds, because each of them settles at least one cluster.
+ * Splits with a lower bound for each cluster. A cluster that would get less than its bound gets the bound, and the rest
+ * is split over the others. This ends after a few rounds, because each round settles at least one cluster.
  */
 function fillAbove(sizes: readonly number[], floors: readonly number[], updated: number, order: UpdateOrder): number[] {
   const isOpen = sizes.map(() => true);
@@ -57,6 +57,6 @@ function fillAbove(sizes: readonly number[], floors: readonly number[], updated:
   }
 }
 
-/** Clusters that take no part have no pods; their positions stay. */
+/** Clusters that do not take part get size 0; positions are kept. */
 const masked = (sizes: readonly number[], takesPart: readonly boolean[]): number[] =>
   sizes.map((size, index) => (takesPart[index] ? size : 0));

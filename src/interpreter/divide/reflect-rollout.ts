@@ -1,14 +1,13 @@
 /**
- * What a member says about its part of a rollout, counted in pods of the release. A copy that goes backward
- * (`member-stage.ts`) counts the other pods as updated on its member; here they are turned round, so that members add
- * up whichever way each goes.
+ * Reflects a member's part of a rollout, counted in pods of the release. A backward copy (`member-stage.ts`) counts the
+ * other pods as updated on its member; the counts are inverted here, so that members add up regardless of direction.
  */
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
 import { countOf } from "../replica-status.ts";
 import { parseStage, stageTextOf } from "./member-stage.ts";
 import type { Partitioned } from "./partitioned.ts";
 
-/** Counters of the updated pods, and those of all pods that they are a part of. */
+/** Counters of updated pods, each with the counter of all pods. */
 const PARTS: readonly (readonly [updated: string, all: string])[] = [
   ["updatedReplicas", "replicas"],
   ["updatedReadyReplicas", "readyReplicas"],
@@ -29,8 +28,8 @@ function turnedRound(status: JsonObject, replicas: number): JsonObject {
     if (status[updated] !== undefined || status[all] !== undefined)
       turned[updated] = Math.max(0, countOf(status[all]) - countOf(status[updated]));
   turned["expectedUpdatedReplicas"] = Math.max(0, replicas - countOf(status["expectedUpdatedReplicas"]));
-  // The member's update revision is the one that the fleet comes from. That of the release is told by members that go
-  // forward.
+  // The member's update revision is the revision that the fleet updates from. Forward members report the revision of
+  // the release.
   if (updateRevision !== undefined) turned["currentRevision"] = updateRevision;
   return turned;
 }

@@ -1,10 +1,10 @@
 /**
- * Which release a member's copy belongs to. Every copy of a staged rollout carries, as an annotation, a digest of what
- * makes the release (the pod template before overrides) and the partition that the template had. So the next division
- * can tell progress of the same release, which is never taken back by itself, from a new release and from a partition
- * that a person raised.
+ * Identifies the release of a member's copy. Every copy of a staged rollout has an annotation with a digest of the
+ * release (the pod template before overrides) and the template's partition. So the next division can distinguish
+ * progress of the same release, which is never rolled back automatically, from a new release and from a partition
+ * raised by a user.
  *
- * The annotation is on the workload and not in its pod template, where it would make a revision of its own.
+ * The annotation is on the workload, not in its pod template, where it would create a new revision.
  */
 import { createHash } from "node:crypto";
 import type { KubernetesObject } from "../../api/index.ts";
@@ -12,12 +12,12 @@ import { isObject, type DeepReadonly } from "../../base/index.ts";
 import { percentOf, type IntOrPercent } from "./split-partition.ts";
 
 /**
- * `<digest>/<partition>`, for example `9f86d081884c7d65/50%`. Where only the member knows how many pods it has, `@` and
- * the number of pods that the copy lets through follow.
+ * `<digest>/<partition>`, for example `9f86d081884c7d65/50%`. If only the member knows its pod count, `@` and the
+ * number of pods that the copy lets through follow.
  */
 export const ROLLOUT_STAGE = "flotilla.dev/rollout-stage";
 
-/** Enough that two releases of one workload do not meet. */
+/** Long enough to avoid collisions between two releases of one workload. */
 const DIGEST_LENGTH = 16;
 
 type Annotated = DeepReadonly<KubernetesObject>;
@@ -26,7 +26,7 @@ export function withStage<T extends Annotated>(copy: T, digest: string, partitio
   return withAnnotation(copy, ROLLOUT_STAGE, `${digest}/${partition}${updated === undefined ? "" : `@${updated}`}`);
 }
 
-/** With undefined the annotation is taken off, also where the template brought one along. */
+/** Undefined removes the annotation, also one that comes from the template. */
 export function withAnnotation<T extends Annotated>(object: T, name: string, value: string | undefined): T {
   const { annotations } = object.metadata;
   if (annotations?.[name] === value) return object;
@@ -38,30 +38,32 @@ export function withAnnotation<T extends Annotated>(object: T, name: string, val
 }
 
 /**
- * The partition of the template for which a copy was made; undefined when the copy is of another release or of no
+ * The template's partition for which a copy was made; undefined when the copy belongs to another release or to no
  * staged one.
  */
 export function stagedPartition(copy: Annotated, digest: string): IntOrPercent | undefined {
   const [text] = stageIn(copy, digest)?.split("@") ?? [];
   if (text === undefined) return undefined;
   if (/^\d{1,10}$/.test(text)) return Number(text);
-  // Whatever else is there is not ours: a copy can be edited by hand.
+  // Any other text is ignored: a copy can be edited by hand.
   return percentOf(text) === undefined ? undefined : text;
 }
 
-/** How many pods a copy of this release lets through, where that is written on it. */
+/** The number of pods that a copy of this release lets through, if it is recorded on the copy. */
 export function stagedUpdated(copy: Annotated, digest: string): number {
   const [, updated = ""] = stageIn(copy, digest)?.split("@") ?? [];
   return /^\d{1,10}$/.test(updated) ? Number(updated) : 0;
 }
 
-/** What a copy's stage says behind the digest; undefined when the copy is of another release or of no staged one. */
+/**
+ * The part of a copy's stage after the digest; undefined when the copy belongs to another release or to no staged one.
+ */
 export function stageIn({ metadata }: Annotated, digest: string): string | undefined {
   const stamp = metadata.annotations?.[ROLLOUT_STAGE] ?? "";
   return stamp.startsWith(`${digest}/`) ? stamp.slice(digest.length + 1) : undefined;
 }
 
-/** Templates are shared and never changed, so one that is divided again and again is read once. */
+/** Templates are shared and immutable, so the digest of each is computed once. */
 const known = new WeakMap<object, string>();
 
 export function digestOf(release: unknown): string {
@@ -73,7 +75,7 @@ export function digestOf(release: unknown): string {
   return digest;
 }
 
-/** The order of keys has no meaning and must not make a release. */
+/** The order of keys is irrelevant and must not create a release. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (!isObject(value)) return value;

@@ -1,7 +1,6 @@
 /**
- * What the shares of a CloneSet say about the members of its rollout: their copies and reports, read as parts of the
- * release that is divided. Reports are those of `reflectStatus`: they name the stage that they are about and count the
- * release's pods.
+ * Reads the shares of a CloneSet as members of its rollout: their copies and reports, as parts of the release that is
+ * divided. Reports come from `reflectStatus`: they name their stage and count the release's pods.
  */
 import { isObject, type DeepReadonly, type JsonObject } from "../../base/index.ts";
 import type { Share } from "../kind-interpreter.ts";
@@ -26,14 +25,11 @@ import { letThrough } from "./split-partition.ts";
 type Copy = DeepReadonly<Partitioned>;
 
 export interface MemberView extends RolloutMember {
-  /** The member's own template before the release. */
+  /** The member's own previous template. */
   readonly kept?: KeptTemplate;
 }
 
-/**
- * Undefined while no member has a template to go back to: then there is no release that could be counted, but a
- * beginning.
- */
+/** Undefined while no member has a template to roll back to: there is no release to count yet. */
 export function rolloutMembers(shares: readonly Share[], digest: string, isStaged: boolean): MemberView[] | undefined {
   const kept = shares.map((share) => keptFor(share, digest, isStaged));
   if (!kept.some((each) => each !== undefined)) return undefined;
@@ -41,7 +37,7 @@ export function rolloutMembers(shares: readonly Share[], digest: string, isStage
   return shares.map((share, index) => viewOf(share, { digest, kept: kept[index], lent }));
 }
 
-/** What a new member is created with: the template of one that no override changed. */
+/** The template for creating a new member: that of a member without overrides. */
 export function lentTemplate(
   shares: readonly Share[],
   kept: readonly (KeptTemplate | undefined)[],
@@ -50,8 +46,8 @@ export function lentTemplate(
 }
 
 /**
- * The template that a member goes back to. One that was begun and not let through as a whole keeps the one from before
- * it.
+ * The template that a member rolls back to. A release that was begun but not fully let through keeps the template from
+ * before it.
  */
 function keptFor({ copy, isOverridden }: Share, digest: string, isStaged: boolean): KeptTemplate | undefined {
   if (!copy) return undefined;
@@ -68,10 +64,7 @@ function keptFor({ copy, isOverridden }: Share, digest: string, isStaged: boolea
   return before?.digest === digest ? undefined : before;
 }
 
-/**
- * The template before was written again: a release that is taken back in the middle, or one that was taken back and
- * goes on after all.
- */
+/** The previous template was applied again: a release was withdrawn halfway, or a withdrawn release is resumed. */
 function turnedRound({ isTakenBack }: KeptTemplate, release: KeptTemplate | undefined): KeptTemplate | undefined {
   return release && !isTakenBack ? { ...release, isTakenBack: true } : release;
 }
@@ -111,23 +104,21 @@ function viewOf(share: Share, { digest, kept, lent }: Context): MemberView {
     isThrough: isThrough(status, reported) || (own !== undefined && !own.isBackward && own.updated >= own.replicas),
     isHeld: share.held !== undefined,
     isPinned,
-    // Until a member has reported, its first pods may not be made, and they are made of whatever template it gets.
+    // Until a member has reported, its first pods may not exist yet, and they are created from the template it gets.
     isJoining: canGoBack && share.observed === undefined && (was === undefined || was.isBackward),
     canGoBack,
     ...(kept && { kept }),
   };
 }
 
-/**
- * Rules that users bring report neither stages nor generations of the template: then what was asked for is believed.
- */
+/** User-defined rules report neither stages nor generations of the template; the requested number is then assumed. */
 export function tellsStages(status: JsonObject): boolean {
   return status["rolloutStage"] !== undefined || status["resourceTemplateGeneration"] !== undefined;
 }
 
 /**
- * Whoever reports a stage that its controller has seen is through with whatever it was asked for before. What it still
- * runs, it reports.
+ * A member that reports a stage observed by its controller has finished everything requested before. Its report
+ * includes all pods it still runs.
  */
 function answered(reported: MemberStage | undefined, isObserved: boolean): MemberStage | undefined {
   if (!reported || !isObserved) return reported;
@@ -135,7 +126,7 @@ function answered(reported: MemberStage | undefined, isObserved: boolean): Membe
   return stage;
 }
 
-/** A stage of the release, or of the one that went back to this template. */
+/** A stage of the release, or of the release that went back to this template. */
 function stageIn(stage: MemberStage | undefined, copy: Copy | undefined, digest: string): MemberStage | undefined {
   if (!stage || stage.digest === digest) return stage;
   return copy && keptTemplateOf(copy)?.digest === digest ? reversed(stage, digest) : undefined;
@@ -148,7 +139,7 @@ function stageOf(copy: Copy, digest: string): MemberStage | undefined {
   return { digest, partition: 0, updated: letThrough(partitionOf(copy), replicas), replicas, isBackward: false };
 }
 
-/** Whether an override put another partition than the division did; on a single member the template's own stays. */
+/** Whether an override set a different partition than the division did; a single member keeps the template's own. */
 function isOverruled(copy: Copy, stage: MemberStage): boolean {
   const written = parseStage(stageTextOf(copy));
   if (!written) return false;
@@ -156,7 +147,7 @@ function isOverruled(copy: Copy, stage: MemberStage): boolean {
   return partition !== partitionOfStage(written) && partition !== stage.partition;
 }
 
-/** What a member was asked for last, as far as it is known to have got that. */
+/** The member's last request, as far as it is known to have received it. */
 function lastKnown(
   held: NonNullable<Share["held"]>,
   own: MemberStage | undefined,

@@ -16,9 +16,9 @@ const annotated = (order?: string, canaries?: string) => ({
 });
 
 const orders: Record<string, { order?: string; canaries?: string; want: RolloutOrder }> = {
-  "spreads when nothing is said": { want: "spread" },
-  "spreads when that is said": { order: "spread", want: "spread" },
-  "goes through the targets one after another": { order: "ordered", want: "ordered" },
+  "spreads by default": { want: "spread" },
+  "spreads with the order spread": { order: "spread", want: "spread" },
+  "updates the targets one after another with the order ordered": { order: "ordered", want: "ordered" },
   "marks the canaries among the targets": {
     order: "canary",
     canaries: "rome, oslo,",
@@ -32,19 +32,19 @@ for (const [behaviour, { order, canaries, want }] of Object.entries(orders)) {
   });
 }
 
-test("an order that is not known is refused with the ones that are", () => {
+test("rejects an unknown order and lists the valid ones", () => {
   expect(() => rolloutOrderOf(annotated("random"), shares)).toThrow(
-    'dividing CloneSet web: annotation flotilla.dev/rollout-order is "random"; it can be spread, ordered or canary',
+    'dividing CloneSet web: annotation flotilla.dev/rollout-order is "random"; it must be spread, ordered or canary',
   );
 });
 
-test("canaries must be named", () => {
+test("rejects the order canary without canary clusters", () => {
   expect(() => rolloutOrderOf(annotated("canary"), shares)).toThrow(
     "flotilla.dev/canary-clusters must name the clusters that go first",
   );
 });
 
-test("a kind that is updated by ordinal takes no other order", () => {
+test("rejects any order for a kind that is updated by ordinal", () => {
   expect(() => refuseRolloutOrder(annotated("spread"))).not.toThrow();
   expect(() => refuseRolloutOrder(annotated("ordered"))).toThrow("updated from its highest ordinal down");
 });

@@ -1,10 +1,10 @@
 /**
- * In which order a rollout that a partition holds back goes through the clusters. The user says so on the template:
+ * The order in which a partitioned rollout proceeds through the clusters. The user sets it on the template:
  *
- * - `flotilla.dev/rollout-order: spread` (or nothing): every cluster moves at the pace of its size.
+ * - `flotilla.dev/rollout-order: spread` (the default): every cluster proceeds in proportion to its size.
  * - `flotilla.dev/rollout-order: ordered`: one cluster after another, in the order of the binding's targets.
  * - `flotilla.dev/rollout-order: canary`: first the clusters that `flotilla.dev/canary-clusters` names, one after
- * another in the order of the targets, then a bit of each of the others.
+ * another in the order of the targets, then all others in proportion.
  */
 import type { KubernetesObject } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -18,35 +18,35 @@ export const CANARY_CLUSTERS = "flotilla.dev/canary-clusters";
 type Annotated = DeepReadonly<KubernetesObject>;
 
 /**
- * `hold` when no canary is among the targets: a list with a slip of the pen, or a canary that was lost, must not turn
- * into a rollout that starts anywhere.
+ * `hold` when no canary is among the targets: a typo in the list or a lost canary must not start the rollout on
+ * arbitrary clusters.
  */
 export type RolloutOrder = UpdateOrder | "hold";
 
-/** Throws DivideError for a value that is not known. */
+/** Throws DivideError for an unknown value. */
 export function rolloutOrderOf(object: Annotated, shares: readonly Share[]): RolloutOrder {
   const asked = object.metadata.annotations?.[ROLLOUT_ORDER] ?? "spread";
   if (asked === "spread" || asked === "ordered") return asked;
   if (asked !== "canary")
     throw new DivideError(
-      `${doing(object)}: annotation ${ROLLOUT_ORDER} is ${JSON.stringify(asked)}; it can be spread, ordered or canary`,
+      `${doing(object)}: annotation ${ROLLOUT_ORDER} is ${JSON.stringify(asked)}; it must be spread, ordered or canary`,
     );
   const names = new Set((object.metadata.annotations?.[CANARY_CLUSTERS] ?? "").split(",").map((name) => name.trim()));
   names.delete("");
   if (names.size === 0)
     throw new DivideError(
-      `${doing(object)}: annotation ${ROLLOUT_ORDER} is canary, so ${CANARY_CLUSTERS} must name the clusters that go first`,
+      `${doing(object)}: annotation ${ROLLOUT_ORDER} is canary, so ${CANARY_CLUSTERS} must name the clusters that are updated first`,
     );
   const canaries = shares.map(({ cluster }) => names.has(cluster));
   return canaries.includes(true) ? { canaries } : "hold";
 }
 
-/** For kinds that are updated by ordinal: another order could not be kept. */
+/** For kinds that are updated by ordinal: they cannot follow another order. */
 export function refuseRolloutOrder(object: Annotated): void {
   const asked = object.metadata.annotations?.[ROLLOUT_ORDER];
   if (asked === undefined || asked === "spread") return;
   throw new DivideError(
-    `${doing(object)}: annotation ${ROLLOUT_ORDER} is ${JSON.stringify(asked)}, but a ${object.kind} is updated from its highest ordinal down, wherever that runs; take the annotation off`,
+    `${doing(object)}: annotation ${ROLLOUT_ORDER} is ${JSON.stringify(asked)}, but a ${object.kind} is updated from its highest ordinal down, on any cluster; remove the annotation`,
   );
 }
 

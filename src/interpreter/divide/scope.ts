@@ -5,21 +5,21 @@ import { DivideError } from "./divide-error.ts";
 import type { Share } from "../kind-interpreter.ts";
 
 /**
- * With the value `cluster`, a partition, budgets, ordinals and subsets are copied as they are and count in each cluster
- * by itself. `fleet` is what holds without the annotation.
+ * With the value `cluster`, a partition, budgets, ordinals and subsets are copied unchanged and count in each cluster
+ * separately. `fleet` is the default.
  */
 export const PARTITION_SCOPE = "flotilla.dev/partition-scope";
 
-/** Throws DivideError for a value that is not known. */
+/** Throws DivideError for an unknown value. */
 export function countsPerCluster({ kind, metadata }: DeepReadonly<KubernetesObject>): boolean {
   const scope = metadata.annotations?.[PARTITION_SCOPE] ?? "fleet";
   if (scope === "cluster" || scope === "fleet") return scope === "cluster";
   throw new DivideError(
-    `dividing ${kind} ${metadata.name}: annotation ${PARTITION_SCOPE} is ${JSON.stringify(scope)}; it can be fleet or cluster`,
+    `dividing ${kind} ${metadata.name}: annotation ${PARTITION_SCOPE} is ${JSON.stringify(scope)}; it must be fleet or cluster`,
   );
 }
 
-/** Every member runs all replicas: then each has a rollout of its own and there is nothing to divide. */
+/** Every member runs all replicas: each has its own rollout and there is nothing to divide. */
 export function isDuplicated(shares: readonly Share[], replicas: number): boolean {
   const staying = stayingOf(shares);
   if (staying.some(({ isWhole }) => isWhole !== undefined))
@@ -27,7 +27,7 @@ export function isDuplicated(shares: readonly Share[], replicas: number): boolea
   return staying.length > 1 && replicas > 0 && staying.every((share) => share.replicas === replicas);
 }
 
-/** Without the members that are leaving: they get nothing any more. */
+/** Without leaving members, which get no replicas. */
 export function stayingOf(shares: readonly Share[]): readonly Share[] {
   return shares.some(({ leaving }) => leaving) ? shares.filter(({ leaving }) => !leaving) : shares;
 }

@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { keptPods, partitionFor, splitUpdated, sumOf, type IntOrPercent, type UpdateOrder } from "./split-partition.ts";
 
 /**
- * Clusters in rollout order, the partition, what it keeps in the fleet, and the pods kept in each cluster either way.
+ * Clusters in rollout order, the partition, the pods it keeps in the fleet, and the pods kept in each cluster for both
+ * orders.
  */
 const vectors: { sizes: number[]; partition: IntOrPercent; kept: number; spread: number[]; ordered: number[] }[] = [
   { sizes: [10, 5], partition: 9, kept: 9, spread: [6, 3], ordered: [4, 5] },
@@ -19,7 +20,7 @@ const vectors: { sizes: number[]; partition: IntOrPercent; kept: number; spread:
   { sizes: [4, 4, 4], partition: "100%", kept: 12, spread: [4, 4, 4], ordered: [4, 4, 4] },
 ];
 
-describe("a partition of the fleet", () => {
+describe("a fleet-wide partition", () => {
   test.each(vectors)("of $partition keeps $kept of $sizes", ({ sizes, partition, kept, spread, ordered }) => {
     const total = sumOf(sizes);
     const keptIn = (order: UpdateOrder): number[] =>
@@ -30,16 +31,13 @@ describe("a partition of the fleet", () => {
     expect(keptIn("ordered")).toEqual(ordered);
   });
 
-  test.each(["spread", "ordered"] as const)(
-    "goes %s to the first clusters when all are of one pod, batch by batch",
-    (order) => {
-      const sizes = Array.from({ length: 10 }, () => 1);
+  test.each(["spread", "ordered"] as const)("moves %s through single-pod clusters, batch by batch", (order) => {
+    const sizes = Array.from({ length: 10 }, () => 1);
 
-      const firsts = [1, 3, 5, 7, 10].map((updated) => splitUpdated(sizes, updated, order).lastIndexOf(1) + 1);
+    const firsts = [1, 3, 5, 7, 10].map((updated) => splitUpdated(sizes, updated, order).lastIndexOf(1) + 1);
 
-      expect(firsts).toEqual([1, 3, 5, 7, 10]);
-    },
-  );
+    expect(firsts).toEqual([1, 3, 5, 7, 10]);
+  });
 
   /** Batches of 1:2:7 over clusters of 10, 20 and 70. */
   test.each([
@@ -63,7 +61,7 @@ describe("a partition of the fleet", () => {
     expect([10, 30, 100].map((updated) => splitUpdated([10, 20, 70], updated, order))).toEqual(want);
   });
 
-  test("moves through clusters of 7, 5 and 1 in one order", () => {
+  test("moves through clusters of 7, 5 and 1 in a consistent order", () => {
     expect(splitUpdated([7, 5, 1], 2)).toEqual([1, 1, 0]);
     expect(splitUpdated([7, 5, 1], 4)).toEqual([2, 2, 0]);
   });
@@ -82,7 +80,7 @@ describe("a partition of the fleet", () => {
     ]);
   });
 
-  test("holds a cluster that updates nothing, whatever it is scaled to", () => {
+  test("holds a cluster that updates nothing, regardless of later scaling", () => {
     expect(partitionFor(4, 0)).toBe("100%");
     expect(partitionFor(4, 1)).toBe(3);
     expect(partitionFor(4, 4)).toBe(0);
@@ -99,11 +97,11 @@ describe("a partition of the fleet", () => {
     expect(keptPods(partition, total)).toBe(kept);
   });
 
-  test("that is neither a number nor a percentage is refused", () => {
+  test("that is neither a number nor a percentage is rejected", () => {
     expect(() => keptPods("half", 4)).toThrow('partition "half" is neither a number nor a percentage');
   });
 
-  test("adds up exactly, fits every cluster and never takes an update back, in every order", () => {
+  test("adds up exactly, fits every cluster and never rolls an update back, in every order", () => {
     const clusters = array(tuple(nat(2_000_000_000), boolean()), { minLength: 1, maxLength: 12 });
     assert(
       property(

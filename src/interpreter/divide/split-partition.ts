@@ -1,23 +1,23 @@
 /**
  * The arithmetic of a partition over several clusters. A partition is the number of pods that stay at the old revision;
- * it is worked out once, on the pods of the whole fleet, and split as whole numbers. Rounding it in each cluster would
- * update one pod too many, or none for ever, in every one of them.
+ * it is resolved once, against the pods of the whole fleet, and split as whole numbers. Rounding it in each cluster
+ * would update one pod too many, or none forever, in every cluster.
  */
 import { DivideError } from "./divide-error.ts";
 
 export type IntOrPercent = number | string;
 
 /**
- * Which clusters go first: a bit of each, one after another, or the marked ones one after another and then a bit of
- * each of the others. The marks are by position, as the sizes are.
+ * Which clusters are updated first: all in proportion, one after another, or the canaries one after another and then
+ * the others in proportion. The marks are indexed like the sizes.
  */
 export type UpdateOrder = "spread" | "ordered" | { readonly canaries: readonly boolean[] };
 
 const PERCENT = /^(\d{1,9}(?:\.\d{1,9})?)%$/;
-/** Holds every pod at the old revision, those of a later scale-out too; a number could not. */
+/** Holds every pod at the old revision, including pods of a later scale-out; a number could not. */
 export const HOLD = "100%";
 
-/** Pods kept at the old revision of `total`. Any percentage but 100% itself lets at least one pod through. */
+/** Pods of `total` kept at the old revision. Any percentage except 100% lets at least one pod through. */
 export function keptPods(
   partition: IntOrPercent | undefined,
   total: number,
@@ -42,7 +42,7 @@ export function percentOf(text: string): number | undefined {
 
 export const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0);
 
-/** What a copy that somebody may have edited lets through of its pods: one whose partition cannot be read lets none. */
+/** The number of pods that a possibly edited copy lets through: an invalid partition lets none through. */
 export function letThrough(
   partition: IntOrPercent | undefined,
   total: number,
@@ -53,8 +53,8 @@ export function letThrough(
 }
 
 /**
- * How many pods of each cluster are updated when `updated` are in the fleet: exactly that many, and never more than a
- * cluster has.
+ * The number of updated pods in each cluster for a fleet total of `updated`: adds up exactly, and never exceeds a
+ * cluster's size.
  */
 export function splitUpdated(sizes: readonly number[], updated: number, order: UpdateOrder = "spread"): number[] {
   if (order === "ordered") return fillInOrder(sizes, updated);
@@ -80,11 +80,11 @@ function fillInOrder(sizes: readonly number[], updated: number): number[] {
 }
 
 /**
- * One order of updates for the fleet: pod k of a cluster of r pods has the key (2k-1)/2r, and the lowest keys go first.
- * So every cluster moves at its own pace towards the same end, and raising the total never takes a pod back.
+ * One update order for the fleet: pod k of a cluster of r pods has the key (2k-1)/2r, and the lowest keys are updated
+ * first. So every cluster proceeds in proportion to its size, and raising the total never rolls a pod back.
  *
- * Of n clusters all but about 1.5n of the chosen pods follow from the total alone; only those near the edge are sorted,
- * so the cost depends on the clusters and not on the pods.
+ * For n clusters, all but about 1.5n of the chosen pods follow from the total alone; only those near the boundary are
+ * sorted, so the cost depends on the clusters and not on the pods.
  */
 function spread(sizes: readonly number[], updated: number): number[] {
   const total = sumOf(sizes);
@@ -104,7 +104,7 @@ function spread(sizes: readonly number[], updated: number): number[] {
   return certain;
 }
 
-/** What a cluster's partition says; one that updates nothing is held, whatever it is scaled to. */
+/** A cluster's partition; a cluster that updates nothing is held, regardless of later scaling. */
 export function partitionFor(size: number, updated: number): IntOrPercent {
   return updated === 0 ? HOLD : size - updated;
 }

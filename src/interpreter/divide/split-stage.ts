@@ -1,6 +1,6 @@
 /**
- * One stage of a rollout over the members: the template's partition, the order that it asks for, and how far each
- * member has come.
+ * Splits one stage of a rollout over the members: from the template's partition, the requested order, and the progress
+ * of each member.
  */
 import type { KubernetesObject } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -16,15 +16,15 @@ export interface StageOptions {
   readonly sizes: readonly number[];
   readonly partition: IntOrPercent;
   readonly order: RolloutOrder;
-  /** How the kind reads a percentage. */
+  /** How the kind rounds a percentage. */
   readonly rounding?: "ceil" | "floor";
-  /** The template's partition at the time of a copy; undefined when the copy is of another release. */
+  /** The template's partition when a copy was made; undefined when the copy belongs to another release. */
   partitionBefore(copy: Copy): IntOrPercent | undefined;
-  /** How many pods a copy of this release updates already. */
+  /** The number of pods that a copy of this release already updates. */
   updatedBy(copy: Copy, index: number): number;
 }
 
-/** By share: how many pods the stage updates. */
+/** By share: the number of pods that the stage updates. */
 export function splitStage(
   shares: readonly Share[],
   { sizes, partition, order, rounding = "ceil", partitionBefore, updatedBy }: StageOptions,
@@ -33,11 +33,11 @@ export function splitStage(
   const kept = keptPods(partition, total, rounding);
   const isUnderWay = shares.some(({ copy }) => copy !== undefined);
   const before = shares.map(({ copy }, index) => {
-    // A member that joins in the middle creates its pods from the newest template whatever its partition says: they
-    // count as updated, and the others go that much less far.
+    // A member that joins during a rollout creates its pods from the newest template regardless of its partition: they
+    // count as updated, and the others update that many fewer.
     if (!copy) return isUnderWay ? (sizes[index] ?? 0) : 0;
     const earlier = partitionBefore(copy);
-    // A partition that keeps more back than it did was raised by a person, who wants just that.
+    // A partition that keeps more back than before was raised by a user, so the progress so far does not count.
     return earlier !== undefined && kept <= keptPods(earlier, total, rounding) ? updatedBy(copy, index) : 0;
   });
   return order === "hold"

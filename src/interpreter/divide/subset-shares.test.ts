@@ -7,7 +7,7 @@ const podsOf = (subsets: Subset[], sizes: number[]): number[][] =>
   shareSubsets(subsets, sizes).map((members) => members.map(({ pods }) => pods));
 
 const cases: Record<string, { subsets: Subset[]; sizes: number[]; want: number[][] }> = {
-  "take what they name and share the rest evenly": {
+  "take their specified replicas and share the rest evenly": {
     subsets: [{ replicas: "50%" }, { replicas: 2 }, {}, {}],
     sizes: [6, 4],
     want: [
@@ -17,7 +17,7 @@ const cases: Record<string, { subsets: Subset[]; sizes: number[]; want: number[]
       [1, 1],
     ],
   },
-  "round halves up, and the last one makes up for it": {
+  "round halves up, and the last one absorbs the difference": {
     subsets: [{ replicas: "50%" }, { replicas: "50%" }],
     sizes: [3, 2],
     want: [
@@ -25,7 +25,7 @@ const cases: Record<string, { subsets: Subset[]; sizes: number[]; want: number[]
       [1, 1],
     ],
   },
-  "take less where fewer replicas found a place": {
+  "take less when fewer replicas were placed": {
     subsets: [{ replicas: 6 }, { replicas: 4 }],
     sizes: [4, 3],
     want: [
@@ -49,7 +49,7 @@ for (const [behaviour, { subsets, sizes, want }] of Object.entries(cases)) {
   });
 }
 
-test("subsets add up to the member and members to the fleet, and limits fit what runs", () => {
+test("subsets add up to the member and members to the fleet, and limits fit the running pods", () => {
   const limit = option(nat(8), { nil: undefined });
   assert(
     property(

@@ -1,7 +1,7 @@
 /**
- * How many pods each subset of a UnitedDeployment has on each member. The numbers of a subset are worked out once, on
- * the replicas of the fleet, as the kind itself would; then each is split over the members in declared order. What
- * comes out adds up both ways: over the members to the subset, and over the subsets to the member.
+ * Determines how many pods each subset of a UnitedDeployment has on each member. The numbers of a subset are resolved
+ * once against the fleet's replicas, as the kind itself would; then each is split over the members in declared order.
+ * The result adds up in both directions: over the members to the subset, and over the subsets to the member.
  */
 import type { DeepReadonly } from "../../base/index.ts";
 import { DivideError } from "./divide-error.ts";
@@ -17,7 +17,7 @@ export interface Subset {
 /** A subset on one member. */
 export interface SubsetShare {
   pods: number;
-  /** Where the subset has limits. */
+  /** Set if the subset has limits. */
   limits?: { min: number; max: number | undefined };
 }
 
@@ -39,7 +39,7 @@ export function shareSubsets(subsets: Subsets, sizes: readonly number[]): Subset
     const { min, max } = limits[position] ?? { min: 0, max: undefined };
     const pods = take(amount);
     const mins = splitUpdated(pods, Math.min(min, sumOf(pods)));
-    // Room that the fleet has left in this subset is handed out by size; a member's limit is never below what it runs.
+    // The fleet's remaining room in this subset is split by size; a member's limit is never below its running pods.
     const room = max === undefined ? undefined : splitUpdated(sizes, Math.max(0, Math.min(max, total) - amount));
     return pods.map((count, index) => ({
       pods: count,
@@ -51,7 +51,7 @@ export function shareSubsets(subsets: Subsets, sizes: readonly number[]): Subset
 export const isElastic = (subsets: Subsets): boolean =>
   subsets.some(({ minReplicas, maxReplicas }) => minReplicas !== undefined || maxReplicas !== undefined);
 
-/** Subsets that name no replicas share evenly what the others leave. What rounding leaves over goes to the last one. */
+/** Subsets without replicas share the remainder evenly. The rounding difference is assigned to the last one. */
 function fixedAmounts(subsets: Subsets, total: number): number[] {
   let left = total;
   const named = subsets.map(({ replicas }) => {
@@ -70,7 +70,7 @@ function fixedAmounts(subsets: Subsets, total: number): number[] {
   return amounts.map((amount, position) => (position === amounts.length - 1 ? amount + left : amount));
 }
 
-/** The lower limits in declared order, then up to the upper ones in the same order. */
+/** Fills the lower limits in declared order, then up to the upper limits in the same order. */
 function elasticAmounts(limits: readonly { min: number; max: number | undefined }[], total: number): number[] {
   let left = total;
   const give = (amount: number): number => {

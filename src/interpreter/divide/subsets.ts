@@ -1,6 +1,6 @@
 /**
- * Divides a UnitedDeployment: every member gets all subsets in declared order, with the numbers of each split over the
- * members. Percentages become whole numbers here, because rounding them in each cluster would not add up.
+ * Divides a UnitedDeployment: every member gets all subsets in declared order, with each subset's numbers split over
+ * the members. Percentages become whole numbers here, because rounding them in each cluster would not add up.
  */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { Share } from "../kind-interpreter.ts";
@@ -44,7 +44,7 @@ export function divideSubsets(object: Copy, given: readonly Share[]): ReadonlyMa
   const stage = formatPartitions(partitions);
   const digest = stage ? digestOf(spec.template) : "";
   const stamped = <T extends Copy>(copy: T): T => (stage ? withStage(copy, digest, stage) : copy);
-  // One cluster has all of every subset and reads the numbers by itself.
+  // A single cluster has all of every subset and resolves the numbers itself.
   if (shares.length < 2)
     return new Map(
       shares.map(({ cluster, replicas }) => [cluster, stamped(withSpecField(object, "replicas", replicas))]),
@@ -74,10 +74,7 @@ export function divideSubsets(object: Copy, given: readonly Share[]): ReadonlyMa
   );
 }
 
-/**
- * The last subset that names no replicas stays open: it takes what is left, also where an override changes the
- * replicas.
- */
+/** The last subset without replicas stays open: it takes the remainder, also where an override changes the replicas. */
 function subsetsFor(
   subsets: readonly DeepReadonly<Subset>[],
   split: readonly (readonly SubsetShare[])[],
@@ -103,7 +100,7 @@ interface PartitionedSubsets {
   readonly digest: string;
 }
 
-/** By member: how many pods of each subset stay at the old revision. */
+/** By member: the number of pods of each subset that stay at the old revision. */
 function splitPartitions(
   subsets: readonly DeepReadonly<Subset>[],
   shares: readonly Share[],
@@ -126,7 +123,8 @@ function splitPartitions(
 }
 
 /**
- * What a copy lets its member update in a subset. A subset that takes what is left counts for what its partition kept.
+ * The number of pods that a copy lets its member update in a subset. A subset that takes the remainder counts with its
+ * partition.
  */
 function updatedIn({ spec }: Copy, name: string): number {
   const subsets = spec?.topology?.subsets ?? [];
@@ -140,7 +138,7 @@ function updatedIn({ spec }: Copy, name: string): number {
   return Math.max(0, pods - (Object.hasOwn(partitions, name) ? (partitions[name] ?? 0) : 0));
 }
 
-/** `a=3&b=4`, in the order of names; empty when nothing is kept back. */
+/** `a=3&b=4`, sorted by name; empty when nothing is kept back. */
 function formatPartitions(partitions: Partitions): string {
   const staged = Object.entries(partitions).filter(([, count]) => count > 0);
   return new URLSearchParams(

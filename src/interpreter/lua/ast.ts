@@ -1,9 +1,9 @@
-/** The syntax tree. Names are already resolved: a local knows its variable, everything else is a global. */
+/** The syntax tree. Names are already resolved: a local refers to its variable, everything else is a global. */
 
 /** A local variable, a parameter or a loop variable. */
 export interface Variable {
   readonly name: string;
-  /** Different for every variable of a script. */
+  /** Unique within a script. */
   readonly id: number;
   /** Assigned after its declaration. */
   assigned: boolean;
@@ -27,7 +27,7 @@ export type BinaryOperator =
   | "or";
 export type UnaryOperator = "-" | "not" | "#";
 
-/** `line` is the one that an error message of this expression names. */
+/** `line` is the line reported in errors of this expression. */
 export type Expression = { readonly line: number } & (
   | { kind: "nil" | "true" | "false" | "vararg" }
   | { kind: "number"; value: number }
@@ -41,12 +41,12 @@ export type Expression = { readonly line: number } & (
   | { kind: "binary"; operator: BinaryOperator; left: Expression; right: Expression }
   | { kind: "unary"; operator: UnaryOperator; operand: Expression }
   | { kind: "table"; fields: TableField[] }
-  /** In parentheses: of several values only the first. */
+  /** Parenthesized: only the first of several values. */
   | { kind: "first"; of: Expression }
 );
 export type ExpressionOf<K extends Expression["kind"]> = Extract<Expression, { kind: K }>;
 
-/** Without a key the value goes to the next position of the list. */
+/** Without a key the value is appended to the list. */
 export interface TableField {
   key?: Expression;
   value: Expression;
@@ -55,7 +55,7 @@ export interface TableField {
 export interface FunctionBody {
   parameters: Variable[];
   isVariadic: boolean;
-  /** The list of extra arguments that Lua 5.0 had, where a variadic function asks for it by name. */
+  /** The Lua 5.0 `arg` list of extra arguments, if a variadic function uses it by name. */
   argVariable?: Variable;
   block: Block;
 }
@@ -63,7 +63,7 @@ export interface FunctionBody {
 export interface Label {
   readonly name: string;
   readonly id: number;
-  /** Whether a `goto` before it, or after it, leads here. */
+  /** Whether a `goto` before or after it jumps here. */
   fromBefore: boolean;
   fromAfter: boolean;
 }
@@ -91,7 +91,7 @@ export type Statement = { readonly line: number } & (
   | { kind: "goto"; label: Label }
 );
 
-/** A use of a global name, for the warnings that a script's author gets. */
+/** A use of a global name, for warnings to the script's author. */
 export interface GlobalUse {
   name: string;
   line: number;

@@ -1,5 +1,6 @@
 /**
- * Scripts that try to hang, to eat memory or to reach the host. Each must end soon, with an error and without a trace.
+ * Scripts that try to hang, to exhaust memory or to reach the host. Each must end quickly, with an error and without
+ * side effects.
  */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -10,24 +11,24 @@ import { EncodeError } from "./encode.ts";
 import { LuaLimitError, LuaRuntimeError, LuaSyntaxError } from "./errors.ts";
 import { compileScript } from "./script.ts";
 
-/** A quiet machine needs less than 200 ms for any of them; one that is shared by many may be given more. */
+/** An idle machine needs less than 200 ms for any of them; shared machines get some slack. */
 const MAX_CPU_MS = 1000;
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
-/** Live memory that may be left behind by all of them together. */
+/** Total live memory that all of them may leave behind. */
 const MAX_GROWTH_BYTES = 16 * 1024 * 1024;
-/** Without a look at the clock, so that it is the same everywhere what ends a script. */
+/** Without a deadline, so that the same limit ends a script on every machine. */
 const BUDGET = { ...DEFAULT_BUDGET, deadlineMs: Infinity };
 const LONG = "local s = ('%900000d'):format(1)";
 
 const endless: Record<string, string> = {
   "an endless while": "while true do end",
   "an endless repeat": "repeat until false",
-  "a for of 10^18 rounds": "for i = 1, 1e18 do end",
+  "a for loop of 10^18 rounds": "for i = 1, 1e18 do end",
   "a goto to itself": "::a:: goto a",
   "an endless loop inside pcall inside a loop": "while true do pcall(function() while true do end end) end",
   "an endless tail call": "local function f() return f() end return f()",
-  "errors that are caught for ever": "while true do pcall(error, 'x') end",
+  "errors that are caught forever": "while true do pcall(error, 'x') end",
   "errors with a long text": `${LONG} while true do pcall(error, s) end`,
   "a tree of recursive pcalls": "pcall(F) pcall(F) pcall(F)",
   "deep recursion again and again":
@@ -43,13 +44,13 @@ const endless: Record<string, string> = {
   "a key bomb of tables": "local t = {} while true do t[{}] = 1 end",
   "long keys": `${LONG} local t, i = {}, 0 while true do i = i + 1 t[s .. i] = i end`,
   "a closure bomb": "local t = {} while true do t[#t + 1] = function() return t end end",
-  "a list with one far element": "local t = {} t[67108863] = 1",
-  "lists with far elements": "while true do local t = {} t[100000] = 1 end",
+  "a list with one distant element": "local t = {} t[67108863] = 1",
+  "lists with distant elements": "while true do local t = {} t[100000] = 1 end",
   "a pattern that backtracks":
     "return ('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'):find('a*a*a*a*a*a*a*a*b')",
   "lazy repetitions over a long text": "return ('%50000d'):format(1):match('.-.-.-.-.-.-x')",
-  "gmatch of nothing": `${LONG} while true do for w in s:gmatch('') do end end`,
-  "gmatch that is not read": `${LONG} while true do s:gmatch('.') end`,
+  "gmatch of an empty pattern": `${LONG} while true do for w in s:gmatch('') do end end`,
+  "gmatch whose results are never read": `${LONG} while true do s:gmatch('.') end`,
   "balanced pairs": "local s = '((((((((((((((((((((((((((((((' while true do s:find('%b()') end",
   "million-deep nesting": "local t = {} for i = 1, 1000000 do t = {t} end return t",
   "comparing long strings":
@@ -65,19 +66,19 @@ const endless: Record<string, string> = {
   "the bytes of a long string": `${LONG} while true do select('#', s:byte(1, 90000)) end`,
   "wide formats": "while true do local s = ('%999999d%999999d'):format(1, 1) end",
   "quoting a long string": `${LONG} while true do local q = ('%q'):format(s) end`,
-  "formats with many signs":
+  "formats with many directives":
     "local f = '' for i = 1, 200 do f = f .. '%d ' end while true do f:format(unpack({1,2,3,4,5,6,7,8,9})) end",
   "many characters at once": "local t = {} for i = 1, 9000 do t[i] = 65 end while true do string.char(unpack(t)) end",
   "joining a long list": "local t = {} for i = 1, 50000 do t[i] = 'xxxxxxxxxx' end while true do table.concat(t) end",
-  "a sort that never agrees":
+  "a sort with an inconsistent comparator":
     "local t = {} for i = 1, 100000 do t[i] = i end while true do table.sort(t, function() return true end) end",
   "a sort of a long list": "local t = {} for i = 1, 100000 do t[i] = -i end while true do table.sort(t) end",
-  "inserting in front": "local t = {} while true do table.insert(t, 1, 1) end",
-  "removing in front":
+  "inserting at the front": "local t = {} while true do table.insert(t, 1, 1) end",
+  "removing at the front":
     "local t = {} for i = 1, 100000 do t[i] = i end while true do table.insert(t, table.remove(t, 1)) end",
-  "asking for the next of a large table":
+  "calling next on a large table":
     "local t = {} for i = 1, 9000 do t['k' .. i] = i end while true do next(t, 'k10') next(t, 'k900') end",
-  "walking a large table":
+  "iterating over a large table":
     "local t = {} for i = 1, 9000 do t['k' .. i] = i end while true do for k in pairs(t) do break end end",
   "the length of a list of nils": "local t = {} t[90000] = 1 t[90000] = nil while true do local n = #t end",
   "long quantities": "local kube = require('kube') while true do kube.resourceAdd('1e300', '1', '2Gi') end",
@@ -85,12 +86,12 @@ const endless: Record<string, string> = {
     "local kube, c = require('kube'), {} for i = 1, 2000 do c[i] = {name = 'c' .. i, resources = {requests = {cpu = '1', memory = '1Gi'}}} end while true do kube.accuratePodRequirements({spec = {containers = c}}) end",
   "dependencies of large templates":
     "local kube, c = require('kube'), {} for i = 1, 2000 do c[i] = {name = 'c' .. i, env = {{name = 'A', valueFrom = {configMapKeyRef = {name = 'm' .. i}}}}} end while true do kube.getPodDependencies({spec = {containers = c}}, 'a') end",
-  "unpacking for ever": "local t = {} t[90000] = 1 while true do local a = {unpack(t)} end",
+  "unpacking forever": "local t = {} t[90000] = 1 while true do local a = {unpack(t)} end",
   "dates in long formats":
     "local f = '' for i = 1, 10 do f = f .. '%c%c%c%c%c%c%c%c%c%c' end while true do os.date(f) end",
   "addresses of many tables": "while true do tostring({}) end",
   printing: `${LONG} while true do print(s, s, s) end`,
-  "a result that holds itself many times": "local t = {1} for i = 1, 60 do t = {t, t} end return t",
+  "a result that contains itself many times": "local t = {1} for i = 1, 60 do t = {t, t} end return t",
   "a wide result that is repeated":
     "local w, t = {}, {} for i = 1, 5000 do w[i] = i end for i = 1, 5000 do t[i] = w end return t",
   "a library that is replaced": "while true do string.upper = function() end math.floor = nil end",
@@ -124,7 +125,7 @@ function cpuMsSince(start: NodeJS.CpuUsage): number {
   return (user + system) / 1000;
 }
 
-test("a script that never ends is stopped by the clock as well", () => {
+test("a script that never ends is also stopped by the deadline", () => {
   const script = compileScript("function F() while true do end end");
 
   expect(() => script.call("F", [], { ...DEFAULT_BUDGET, ticks: Infinity })).toThrow(LuaLimitError);
@@ -185,7 +186,7 @@ const failing: Record<string, { body: string; message: string }> = {
 };
 
 for (const [attack, { body, message }] of Object.entries(failing)) {
-  test(`${attack} is refused`, () => {
+  test(`${attack} is rejected`, () => {
     const script = compileScript(`function F() ${body} end`);
 
     expect(() => script.call("F", [], BUDGET)).toThrow(LuaRuntimeError);
@@ -193,7 +194,7 @@ for (const [attack, { body, message }] of Object.entries(failing)) {
   });
 }
 
-test("nothing of a JavaScript object shows through a table", () => {
+test("a table exposes nothing of its JavaScript object", () => {
   const names = [
     "constructor",
     "__proto__",
@@ -218,7 +219,7 @@ test("nothing of a JavaScript object shows through a table", () => {
     ]);
 });
 
-test("names of JavaScript are plain keys that can be read, written, copied and returned", () => {
+test("JavaScript property names are plain keys that can be read, written, copied and returned", () => {
   const input = deepFreeze(
     JSON.parse('{"__proto__":{"a":1},"constructor":{"b":2},"toString":"c"}') as Record<string, never>,
   );
@@ -242,7 +243,7 @@ test("names of JavaScript are plain keys that can be read, written, copied and r
   expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
 });
 
-test("what looks like JavaScript is inert as a name, a string, a comment or a label", () => {
+test("JavaScript code is inert as a name, a string, a comment or a label", () => {
   const script = compileScript(`
     -- */ process.exit(1) /*
     function F(constructor, eval, await, let, S, T, G, arguments, this, class)
@@ -277,7 +278,7 @@ const bombs: Record<string, string> = {
 };
 
 for (const [bomb, source] of Object.entries(bombs)) {
-  test(`${bomb} do not compile, and say so soon`, () => {
+  test(`${bomb} fail to compile quickly`, () => {
     const start = process.threadCpuUsage();
 
     expect(() => compileScript(source)).toThrow(LuaSyntaxError);
@@ -290,7 +291,7 @@ const unsayable: Record<string, string> = {
   "a table that holds itself": "local t = {} t.t = t return t",
   "two tables that hold each other": "local t, u = {}, {} t.u = u u.t = t return t",
   "a list that holds itself": "local t = {} t[1] = t return t",
-  "more levels than JSON readers take": "local t = {} for i = 1, 600 do t = {t} end return t",
+  "more levels than JSON parsers accept": "local t = {} for i = 1, 600 do t = {t} end return t",
 };
 
 for (const [attack, body] of Object.entries(unsayable)) {
@@ -302,14 +303,14 @@ for (const [attack, body] of Object.entries(unsayable)) {
 }
 
 const large: Record<string, string> = {
-  "names that are looked up among thousands": `${Array.from({ length: 90 }, (_, level) => `function f${level}() ${Array.from({ length: 100 }, (__, index) => `local a${level}_${index}`).join(" ")}`).join(" ")} ${"z = z ".repeat(20_000)} ${"end ".repeat(90)}`,
+  "name lookups among thousands": `${Array.from({ length: 90 }, (_, level) => `function f${level}() ${Array.from({ length: 100 }, (__, index) => `local a${level}_${index}`).join(" ")}`).join(" ")} ${"z = z ".repeat(20_000)} ${"end ".repeat(90)}`,
   "jumps to thousands of labels": `${Array.from({ length: 10_000 }, (_, index) => `goto a${index}`).join(" ")} ${Array.from({ length: 10_000 }, (_, index) => `::a${index}::`).join(" ")}`,
   "thousands of globals": Array.from({ length: 20_000 }, (_, index) => `g${index} = 1`).join(" "),
   "thousands of statements": "f() ".repeat(50_000),
 };
 
 for (const [what, source] of Object.entries(large)) {
-  test(`${what} compile as soon as they are read`, () => {
+  test(`${what} compile quickly`, () => {
     const start = process.threadCpuUsage();
 
     compileScript(source);
@@ -318,7 +319,7 @@ for (const [what, source] of Object.entries(large)) {
   });
 }
 
-test("what a script raises is not longer than anybody reads", () => {
+test("truncates long script error messages", () => {
   const script = compileScript(`function F() ${LONG} error(s) end`);
 
   expect(() => script.call("F", [])).toThrow(
@@ -326,7 +327,7 @@ test("what a script raises is not longer than anybody reads", () => {
   );
 });
 
-test("nothing that scripts do leaves a trace in JavaScript's own prototypes", () => {
+test("scripts leave no trace in JavaScript prototypes", () => {
   const names = (): string[] =>
     [Object.prototype, Array.prototype, Function.prototype, String.prototype].flatMap((prototype) =>
       Reflect.ownKeys(prototype).map(String),

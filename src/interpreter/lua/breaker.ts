@@ -1,8 +1,8 @@
 /**
- * Keeps a script that overruns its limits again and again away from the thread that serves everybody.
+ * Circuit breaker: keeps a script that repeatedly exceeds its limits off the main thread.
  *
- * Three overruns in a row trip it: one or two may be a busy machine or one odd object, three cost some 150 ms of
- * everybody's time. A tripped script runs elsewhere. After a minute one call tries the process again; if that overruns
+ * Three overruns in a row trip it: one or two may be a busy machine or one odd object, three cost some 150 ms of the
+ * main thread. A tripped script runs elsewhere. After a minute one call is tried in the process again; if that overruns
  * too, the wait doubles, up to an hour, so that a script that never ends takes less than a thousandth of the process.
  */
 import type { Clock } from "../../base/index.ts";
@@ -26,7 +26,7 @@ export class Breaker {
     this.#onChange = onChange;
   }
 
-  /** Whether the next call may run in the process; for a tripped one that is true once in each wait. */
+  /** Whether the next call may run in the process; if tripped, true once per wait. */
   admits(): boolean {
     if (this.state === "in-process") return true;
     if (this.#clock.now() < this.#retryAt) return false;
@@ -34,7 +34,7 @@ export class Breaker {
     return true;
   }
 
-  /** A call in the process ended within its limits, with a result or with an error of its own. */
+  /** A call in the process finished within its limits, with a result or with its own error. */
   ended(): void {
     this.#overruns = 0;
     if (this.state === "in-process") return;

@@ -1,14 +1,14 @@
 /**
- * Lua strings are bytes, ours are JavaScript strings that mostly come from JSON. A string stays as JSON has it; only
- * where a library function counts or cuts bytes is it turned into *byte text*, one character per byte, and back. A byte
- * that is no part of valid UTF-8 is kept as a lone surrogate U+DC80..U+DCFF, so nothing is lost on the way.
+ * Lua strings are bytes; ours are JavaScript strings that mostly come from JSON. A string is kept as JSON has it; it is
+ * converted to *byte text*, one character per byte, and back only where a library function counts or cuts bytes. A byte
+ * that is not valid UTF-8 is kept as a lone surrogate U+DC80..U+DCFF, so the conversion is lossless.
  */
 const BEYOND_ASCII = /[^\0-\x7f]/;
 const LONE_BYTE = 0xdc00;
 
 export const isAscii = (text: string): boolean => !BEYOND_ASCII.test(text);
 
-/** One character per byte of the UTF-8 form. Plain ASCII is its own byte text. */
+/** One character per byte of the UTF-8 encoding. Plain ASCII is its own byte text. */
 export function toBytes(text: string): string {
   if (isAscii(text)) return text;
   if (text.isWellFormed()) return Buffer.from(text, "utf8").toString("latin1");
@@ -31,11 +31,11 @@ export function toBytes(text: string): string {
   return bytes;
 }
 
-/** The string that byte text stands for. */
+/** The string that byte text represents. */
 export function fromBytes(bytes: string): string {
   if (isAscii(bytes)) return bytes;
   const decoded = Buffer.from(bytes, "latin1").toString("utf8");
-  // The sign that replaces what is no character may also have been there before.
+  // The replacement character may also have been in the original text.
   if (!decoded.includes("\ufffd")) return decoded;
   let text = "";
   for (let at = 0; at < bytes.length;) {
@@ -51,7 +51,7 @@ export function fromBytes(bytes: string): string {
   return text;
 }
 
-/** Whether a string holds bytes that are not UTF-8, so that joining it with another may complete a character. */
+/** Whether a string contains bytes that are not UTF-8, so that concatenation may complete a character. */
 export const hasLoneBytes = (text: string): boolean => !text.isWellFormed();
 
 export function byteLength(text: string): number {
@@ -59,7 +59,7 @@ export function byteLength(text: string): number {
   return text.isWellFormed() ? Buffer.byteLength(text) : toBytes(text).length;
 }
 
-/** How many bytes the character at a position has; 0 where no valid one starts. */
+/** The number of bytes of the character at a position; 0 if no valid character starts there. */
 function sequenceLength(bytes: string, at: number): number {
   const lead = bytes.charCodeAt(at);
   if (lead < 0x80) return 1;

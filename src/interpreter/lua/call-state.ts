@@ -1,9 +1,9 @@
 /**
- * The state of one call of a script: what it may still use, where it is, how its errors say so, and how functions call
- * each other. Short names are for the size of the generated code.
+ * The state of one call of a script: remaining budget, current position for error messages, and nested function calls.
+ * Short names keep the generated code small.
  *
- * Sites: generated code names the place of an operation by a number, the index of a line and of the name by which a
- * function is called there. Error messages need both.
+ * Sites: generated code identifies an operation by a number, the index of a line and of the name by which a function is
+ * called there. Error messages need both.
  */
 import { fromBytes, hasLoneBytes } from "./byte-text.ts";
 import { SLICE_TICKS } from "./budget.ts";
@@ -15,18 +15,18 @@ import type { LuaFunction, LuaResults, LuaValue } from "./values.ts";
 
 export interface Site {
   line: number;
-  /** By what name a function is called there. */
+  /** The name by which the function is called. */
   name: string;
 }
 
-/** Tail calls that may lie on the JavaScript stack before they are unwound. */
+/** Tail calls that may be on the JavaScript stack before they are unwound. */
 const MAX_TAIL_CALLS = 100;
 const RAISE_TICKS = 50;
-/** Calls never overlap, so all that are not deeper than usual note their sites in the same place. */
+/** Calls never overlap, so all calls of usual depth share one array of sites. */
 const USUAL_DEPTH = 256;
 const sharedSites = new Int32Array(USUAL_DEPTH + MAX_TAIL_CALLS + 4);
 
-/** A call in tail position that the caller of this function shall make. It passes for a list of results until then. */
+/** A tail call that the caller of this function must make. Until then it is passed as a list of results. */
 class TailCall extends Array<LuaValue> {
   readonly callee: LuaFunction;
   readonly args: LuaValue[];
@@ -47,13 +47,13 @@ export class CallState {
   m: number;
   /** Depth of Lua calls. */
   d = 0;
-  /** How deep it may get: one more for each tail call that is still on the stack. */
+  /** The current depth limit: one more for each tail call that is still on the stack. */
   lim: number;
-  /** By depth, the site that each function is at. */
+  /** By depth, the current site of each function. */
   readonly l: Int32Array;
   #ticksLeft: number;
   #deadline = 0;
-  /** Once a string with bytes that are not UTF-8 exists, joining strings must look for completed characters. */
+  /** Once a string with non-UTF-8 bytes exists, concatenation must check for completed characters. */
   hasLoneBytes = false;
 
   constructor(name: string, sites: readonly Site[], budget: LuaBudget) {
@@ -74,7 +74,7 @@ export class CallState {
     this.#endSlice();
   }
 
-  /** Work of a library function. */
+  /** Charges the work of a library function. */
   charge(ticks: number): void {
     this.t -= ticks;
     if (this.t < 0) this.#endSlice();
@@ -93,7 +93,7 @@ export class CallState {
     if (this.m < 0) throw this.#limit("memory", `more than ${this.budget.bytes} bytes allocated`);
   }
 
-  /** A string that was just made. */
+  /** Charges for a newly created string. */
   made(text: string): string {
     if (text.length > this.budget.stringCharacters)
       throw this.#limit("memory", `a string of more than ${this.budget.stringCharacters} characters`);
@@ -102,7 +102,7 @@ export class CallState {
     return text;
   }
 
-  /** The string of byte text that a library function made. */
+  /** The string for byte text that a library function created. */
   madeOfBytes(bytes: string): string {
     const text = fromBytes(bytes);
     if (text !== bytes && hasLoneBytes(text)) this.hasLoneBytes = true;
@@ -115,7 +115,7 @@ export class CallState {
 
   // Errors.
 
-  /** The place that a message starts with: of the running function, or of one further out. */
+  /** The location that starts a message: of the running function, or of an outer one. */
   where(level: number): string {
     const depth = this.d - Math.max(0, level - 2);
     if (depth < 1) return "";
@@ -133,7 +133,7 @@ export class CallState {
     return isDirect ? this.#siteAt(this.d).name : "(anonymous)";
   }
 
-  /** What a library function throws. */
+  /** The error that a library function throws. */
   failure(message: string): LuaThrow {
     this.charge(RAISE_TICKS);
     return new LuaThrow(this.made(`${this.where(1)} ${message}`));
@@ -146,14 +146,14 @@ export class CallState {
 
   // Calls.
 
-  /** Called instead of what is no function, after the arguments were evaluated. */
+  /** Called in place of a value that is not a function, after the arguments were evaluated. */
   get nc(): LuaFunction {
     return () => {
       throw this.failure("attempt to call a non-function object");
     };
   }
 
-  /** More calls inside each other than allowed. */
+  /** Too many nested calls. */
   overflow(): never {
     this.d -= 1;
     throw this.failure("stack overflow");
@@ -175,14 +175,14 @@ export class CallState {
     return new TailCall(callee, args);
   }
 
-  /** Makes the calls that were left to it, one after the other, on an empty stack each. */
+  /** Makes the pending tail calls one after another, each on an empty stack. */
   #settle(first: TailCall): LuaResults {
     let results: LuaResults = first;
     while (results instanceof TailCall) results = results.callee(...results.args);
     return results;
   }
 
-  /** For library functions: a call whose function has no name, such as the one of `pcall`. */
+  /** For library functions: calls a function without a name, such as the argument of `pcall`. */
   call(callee: LuaFunction, args: LuaValue[]): LuaValue[] {
     if (++this.d > this.lim) this.overflow();
     const caller = this.l[this.d - 1] ?? 0;

@@ -1,6 +1,6 @@
 /**
- * A table as JSON again. Nodes that no script has changed come back as the very objects that went in, so that a result
- * shares with its input whatever stayed the same.
+ * Encodes a table as JSON. Nodes that the script did not change are returned as the identical input objects, so that a
+ * result shares unchanged parts with its input.
  */
 import { setOwn } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
@@ -8,7 +8,7 @@ import { Table } from "./table.ts";
 import { typeOf } from "./values.ts";
 import type { LuaValue } from "./values.ts";
 
-/** A table cannot be said in JSON. The text is the one of Karmada's encoder, which names the depth. */
+/** A table cannot be encoded as JSON. The message is that of Karmada's encoder, which includes the depth. */
 export class EncodeError extends Error {
   constructor(problem: string, depth: number) {
     super(
@@ -17,24 +17,24 @@ export class EncodeError extends Error {
   }
 }
 
-/** What becomes of empty tables inside a result. */
+/** How empty tables in a result are encoded. */
 export interface EmptyRule {
-  /** By the place, positions left aside; undefined drops it. */
+  /** By path, without list indexes; undefined drops the table. */
   at(path: readonly string[]): Json | undefined;
-  /** Whether what lies in this root, unchanged and at its own place, is right as it is. */
+  /** Whether unchanged values in this root, at their original path, are kept unchanged. */
   isReference(root: object): boolean;
-  /** Empty values of JSON that has come to another place. */
+  /** Handles empty values in JSON that was moved to another path. */
   moved(json: Json, path: string[]): Json | undefined;
 }
 
-/** Told of each table that is written, with the number of its entries. It may throw to end the work. */
+/** Called for each table that is written, with the number of its entries. It may throw to abort. */
 export type Charge = (entries: number) => void;
 
 const MAX_DEPTH = 500;
 
 /**
- * Throws `EncodeError`, and what `charge` throws. An empty root is an empty list, and without a rule so is every empty
- * table.
+ * Throws `EncodeError`, and any error from `charge`. An empty root is an empty list, and without a rule so is every
+ * empty table.
  */
 export function encode(table: Table, charge: Charge, emptyRule?: EmptyRule): Json {
   return new Encoder(charge, emptyRule).root(table);
@@ -43,7 +43,7 @@ export function encode(table: Table, charge: Charge, emptyRule?: EmptyRule): Jso
 class Encoder {
   readonly #emptyRule: EmptyRule | undefined;
   readonly #charge: Charge;
-  /** Names on the way to what is being written; kept only where a rule asks for them. */
+  /** Path of the current value; kept only if a rule needs it. */
   readonly #path: string[] = [];
   #depth = 0;
 
@@ -65,7 +65,7 @@ class Encoder {
     if (isUntouched(table)) return this.#unread(table.origin as Json, isInPlace);
     this.#depth += 1;
     if (this.#depth > MAX_DEPTH) throw new EncodeError(`cannot encode more than ${MAX_DEPTH} nested tables to JSON`, 1);
-    // An error leaves this behind, which does no harm: nobody else is this writer.
+    // An error leaves this set, which is harmless: each writer is used once.
     table.writer = this;
     const json =
       table.m === undefined && table.a.length === 0 ? this.#fields(table, isInPlace) : this.#mixed(table, isInPlace);
@@ -84,7 +84,7 @@ class Encoder {
     return this.#emptyRule ? this.#emptyRule.at(this.#path) : [];
   }
 
-  /** A table of names alone, which is what most are: a copy in which only what must change is changed. */
+  /** A table with names only, the most common case: a copy in which only changed values are replaced. */
   #fields(table: Table, isInPlace: boolean): Json | undefined {
     const origin = isInPlace && !Array.isArray(table.origin) ? (table.origin as JsonObject | undefined) : undefined;
     const object = { ...table.h };
@@ -109,7 +109,7 @@ class Encoder {
     return (isWhole ? object : withoutGaps(object, keys)) as JsonObject;
   }
 
-  /** A table with positions or with keys of other types. */
+  /** A table with list positions or with keys of other types. */
   #mixed(table: Table, isInPlace: boolean): Json | undefined {
     const length = table.length();
     const entries = entriesOf(table);
@@ -129,7 +129,7 @@ class Encoder {
     const [first] = entries;
     if (first === undefined) return this.#empty();
     if (typeof first[0] === "number") throw new EncodeError("cannot encode sparse array", this.#depth);
-    // What is wrong with a table itself is said before what is wrong inside it.
+    // Errors in the table itself are reported before errors inside it.
     if (!hasNamesOnly(entries)) throw new EncodeError("cannot encode mixed or invalid key types", this.#depth);
     const origin = isInPlace && !Array.isArray(table.origin) ? (table.origin as JsonObject | undefined) : undefined;
     const object: Record<string, unknown> = {};
@@ -155,7 +155,7 @@ class Encoder {
     return list;
   }
 
-  /** `origin` is there when the object lies where it came from; what it had at the key is then in place as well. */
+  /** `origin` is set when the object is at its original path; its value at the key is then in place as well. */
   #named(key: string, value: object, origin: JsonObject | undefined): Json | undefined {
     if (this.#emptyRule === undefined) return this.#container(value, undefined);
     this.#path.push(key);
@@ -173,7 +173,7 @@ class Encoder {
   #scalar(value: unknown): Json {
     switch (typeof value) {
       case "string":
-        // Go writes a replacement for each byte that is not UTF-8.
+        // Go writes a replacement character for each byte that is not UTF-8.
         return value.isWellFormed() ? value : value.toWellFormed();
       case "number":
         if (!Number.isFinite(value))
@@ -197,7 +197,7 @@ function isUntouched(table: Table): boolean {
   return true;
 }
 
-/** Keys that are no positions, with their values: JSON that nobody read, or Lua values. */
+/** Keys other than list positions, with their values: unread JSON or Lua values. */
 function entriesOf(table: Table): [LuaValue, unknown][] {
   const entries: [LuaValue, unknown][] = [];
   if (table.m !== undefined) {
@@ -217,7 +217,7 @@ function hasNamesOnly(entries: readonly [LuaValue, unknown][]): entries is reado
   return true;
 }
 
-/** Without the keys that have no value, and with names that are text. */
+/** Without keys that have no value, and with well-formed names. */
 function withoutGaps(object: Record<string, unknown>, keys: readonly string[]): Record<string, unknown> {
   const whole: Record<string, unknown> = {};
   for (const key of keys) if (object[key] !== undefined) setOwn(whole, key.toWellFormed(), object[key]);

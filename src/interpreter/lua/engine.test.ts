@@ -9,7 +9,7 @@ import type { LuaProgram } from "./program.ts";
 import type { Quarantine } from "./quarantine.ts";
 
 const HEALTH: ScriptOwner = { customization: "web", operation: "InterpretHealth" };
-/** Loops for ever when told so, fails when told so, and is healthy otherwise. */
+/** Loops forever or fails on request, and is healthy otherwise. */
 const SCRIPT =
   "function InterpretHealth(o) while o.loop do end if o.fail then error('no') end if o.wrong then return 'x' end return true end";
 const object = { kind: "Web" };
@@ -52,7 +52,7 @@ function metricsOf(engine: LuaEngine): string[] {
     .filter((line) => !line.startsWith("#") && line !== "");
 }
 
-test("a script answers at once while it keeps to its limits", () => {
+test("a script within its limits returns synchronously", () => {
   const { program, elsewhere } = makeEngine();
 
   expect(program.interpretHealth(object)).toBe(true);
@@ -69,7 +69,7 @@ test("the third overrun in a row moves a script out of the process", async () =>
   expect(told).toEqual(["web InterpretHealth quarantined"]);
 });
 
-test("overruns with an ordinary end between them leave a script where it is", () => {
+test("overruns with a normal call in between do not move a script", () => {
   const { program, told } = makeEngine();
 
   overrun(program);
@@ -82,7 +82,7 @@ test("overruns with an ordinary end between them leave a script where it is", ()
   expect(told).toEqual([]);
 });
 
-test("after a minute one call tries the process again, and its success brings the script back", async () => {
+test("after a minute one call is tried in the process, and its success moves the script back", async () => {
   const { program, clock, told } = makeEngine();
   trip(program);
 
@@ -94,7 +94,7 @@ test("after a minute one call tries the process again, and its success brings th
   expect(told).toEqual(["web InterpretHealth quarantined", "web InterpretHealth in-process"]);
 });
 
-test("a try that overruns doubles the wait, up to an hour", async () => {
+test("a retry that overruns doubles the wait, up to an hour", async () => {
   const { program, clock, elsewhere } = makeEngine();
   trip(program);
   const waits = [1, 2, 4, 8, 16, 32, 60, 60].map((minutes) => minutes * 60_000);
@@ -109,7 +109,7 @@ test("a try that overruns doubles the wait, up to an hour", async () => {
   expect(elsewhere).toHaveLength(waits.length);
 });
 
-test("a script stays in quarantine when its owner is prepared again, and another text starts afresh", async () => {
+test("a script stays in quarantine when its owner is prepared again, and a changed script starts afresh", async () => {
   const { engine, program } = makeEngine();
   trip(program);
 
@@ -117,27 +117,27 @@ test("a script stays in quarantine when its owner is prepared again, and another
   expect(engine.prepare(`${SCRIPT} -- better`, HEALTH).interpretHealth(object)).toBe(true);
 });
 
-test("the same text of another owner is not punished", () => {
+test("the same script of another owner is not quarantined", () => {
   const { engine, program } = makeEngine();
   trip(program);
 
   expect(engine.prepare(SCRIPT, { ...HEALTH, customization: "other" }).interpretHealth(object)).toBe(true);
 });
 
-test("with isolation no script runs in the process", async () => {
+test("with worker isolation no script runs in the process", async () => {
   const { program, elsewhere } = makeEngine("worker");
 
   await expect(program.interpretHealth(object)).rejects.toThrow("from elsewhere");
   expect(elsewhere).toEqual(["interpretHealth"]);
 });
 
-test("a text that is no script is refused when it is prepared", () => {
+test("prepare rejects an invalid script", () => {
   const { engine } = makeEngine();
 
   expect(() => engine.prepare("function", HEALTH)).toThrow(LuaSyntaxError);
 });
 
-test("calls and failures are counted by owner, and where the script runs", () => {
+test("counts calls and failures by owner and by where the script runs", () => {
   const { engine, program } = makeEngine();
 
   void program.interpretHealth(object);
@@ -157,7 +157,7 @@ test("calls and failures are counted by owner, and where the script runs", () =>
   );
 });
 
-test("nothing is said of an owner that is gone", () => {
+test("writes no metrics for a deleted owner", () => {
   const { engine } = makeEngine();
   engine.prepare(SCRIPT, { ...HEALTH, operation: "Retain" });
   engine.prepare(SCRIPT, { ...HEALTH, customization: "web2" });
@@ -171,7 +171,7 @@ test("nothing is said of an owner that is gone", () => {
   ]);
 });
 
-test("no engine is made while every object has a property that nobody gave it", () => {
+test("throws on creation while Object.prototype is polluted", () => {
   Reflect.set(Object.prototype, "polluted", true);
   try {
     expect(() => createLuaEngine({ clock: createFakeClock() })).toThrow("Object.prototype has a property polluted");

@@ -1,6 +1,6 @@
 /**
- * Runs the scripts of customizations: compiles each text once, measures its calls, and moves a script that overruns its
- * limits again and again out of the process. There is one engine in a process.
+ * Runs the scripts of customizations: compiles each script once, measures its calls, and moves a script that repeatedly
+ * exceeds its limits out of the process. There is one engine per process.
  */
 import { invariant } from "../../base/index.ts";
 import type { Clock, MetricsText } from "../../base/index.ts";
@@ -19,7 +19,7 @@ import { ScriptCache } from "./script-cache.ts";
 import { ScriptMetrics, writeScriptMetrics } from "./script-metrics.ts";
 import type { CompiledScript } from "./script.ts";
 
-/** Whose script it is. A customization has one script for an operation at most. */
+/** The owner of a script. A customization has at most one script per operation. */
 export interface ScriptOwner {
   readonly customization: string;
   readonly operation: Operation;
@@ -27,33 +27,33 @@ export interface ScriptOwner {
 
 export interface LuaEngine {
   /**
-   * Compiled once per text. The same owner with the same text gets the same program, with what is known of it; another
-   * text starts afresh. Throws `LuaSyntaxError`.
+   * Compiled once per text. The same owner with the same text gets the same program and its state; a changed text
+   * starts afresh. Throws `LuaSyntaxError`.
    */
   prepare(source: string, owner: ScriptOwner): LuaProgram;
-  /** The owner is gone, or all scripts of the customization are: nothing is measured or remembered of them any more. */
+  /** Drops the state and metrics of a deleted owner, or of all scripts of a customization. */
   forget(customization: string, operation?: Operation): void;
-  /** Duration and failures of scripts and where they run, by customization and operation. */
+  /** Duration and failures of scripts, and where they run, by customization and operation. */
   writeMetrics(text: MetricsText): void;
-  /** Told when a script is moved out of the process after it overran its limits repeatedly, and when it is back. */
+  /** Called when a script is moved out of the process after repeated overruns, and when it is moved back. */
   onTripped(listener: (owner: ScriptOwner, state: BreakerState) => void): void;
   close(): Promise<void>;
 }
 
 export interface LuaEngineOptions {
   clock: Clock;
-  /** What a call in the process may use. */
+  /** Limits of a call in the process. */
   budget?: LuaBudget;
   /**
-   * `worker` keeps every script out of the process, for operators who do not trust who writes them; a call then costs
-   * 12 to 600 µs.
+   * `worker` keeps every script out of the process, for operators who do not trust the script authors; a call then
+   * costs 12 to 600 µs.
    */
   isolation?: "process" | "worker";
-  /** Where tripped scripts run; another thread unless stated. */
+  /** Where tripped scripts run; a worker thread by default. */
   quarantine?: Quarantine;
 }
 
-/** More than any fleet has: ten thousand customizations are not served by one hub. */
+/** More than any fleet has: one hub does not serve ten thousand customizations. */
 const MAX_OWNERS = 16_384;
 
 export function createLuaEngine({
@@ -95,7 +95,7 @@ export function createLuaEngine({
   };
 }
 
-/** Scripts read plain objects. A name that somebody gave to all objects would be a key of every table. */
+/** Scripts read plain objects. A property on Object.prototype would be a key of every table. */
 function checkPrototype(): void {
   const [polluted] = Object.keys(Object.prototype);
   invariant(polluted === undefined, `Object.prototype has a property ${polluted}`);
@@ -103,7 +103,7 @@ function checkPrototype(): void {
 
 const keyOf = ({ customization, operation }: ScriptOwner): string => `${customization}/${operation}`;
 
-/** What all scripts of an engine share. */
+/** Shared by all scripts of an engine. */
 interface Home {
   clock: Clock;
   budget: LuaBudget;
@@ -112,7 +112,7 @@ interface Home {
   onTripped(owner: ScriptOwner, state: BreakerState): void;
 }
 
-/** A script with what is known of its owner's calls. */
+/** A script with the call statistics of its owner. */
 class OwnedScript {
   readonly owner: ScriptOwner;
   readonly source: string;

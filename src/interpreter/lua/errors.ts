@@ -1,20 +1,19 @@
 /**
- * The ways in which a script fails: it does not compile, it raises an error, or it reaches a limit; and one for our own
- * failures.
+ * The failures of a script: it does not compile, it raises an error, or it reaches a limit; and one class for engine
+ * bugs.
  */
 import { FlotillaError } from "../../base/index.ts";
 
-// Messages quote scripts, which may hold bytes that are no text; what is shown to people is.
+// Messages quote scripts, which may contain invalid UTF-8; messages shown to users are well-formed.
 
-/** Where in the source, counted from 1. The column counts bytes, as upstream does. */
+/** Position in the source, starting at 1. The column counts bytes, as upstream does. */
 export interface SourcePosition {
   line: number;
   column: number;
 }
 
 /**
- * The source is no script. `message` is the one that Karmada gives; `position` is absent when the source just ends too
- * early.
+ * The source does not compile. `message` is Karmada's message; `position` is absent when the source ends prematurely.
  */
 export class LuaSyntaxError extends FlotillaError {
   readonly position: SourcePosition | undefined;
@@ -24,7 +23,7 @@ export class LuaSyntaxError extends FlotillaError {
   }
 }
 
-/** A script raised an error and nothing caught it. */
+/** A script raised an uncaught error. */
 export class LuaRuntimeError extends FlotillaError {
   constructor(message: string, options?: ErrorOptions) {
     super("LuaRuntime", message.toWellFormed(), options);
@@ -33,7 +32,7 @@ export class LuaRuntimeError extends FlotillaError {
 
 export type LuaLimit = "time" | "memory";
 
-/** A call used up what it may use. Scripts cannot catch it. */
+/** A call exceeded a limit. Scripts cannot catch it. */
 export class LuaLimitError extends FlotillaError {
   readonly limit: LuaLimit;
   constructor(limit: LuaLimit, message: string, options?: ErrorOptions) {
@@ -42,7 +41,7 @@ export class LuaLimitError extends FlotillaError {
   }
 }
 
-/** The engine itself failed on a script. That is a bug of ours, never something that a script may see. */
+/** The engine itself failed on a script. This is a bug in the engine, and scripts never see it. */
 export class LuaInternalError extends FlotillaError {
   constructor(message: string, options?: ErrorOptions) {
     super("LuaInternal", message, options);

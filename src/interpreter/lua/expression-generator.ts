@@ -1,12 +1,12 @@
 /**
- * Writes expressions as JavaScript. A function is an expression made of statements, so writing it is left to the
- * generator of those, where the names in the generated code are listed.
+ * Generates JavaScript for expressions. A function is an expression made of statements, so it is written by the
+ * statement generator, which documents the names in the generated code.
  */
 import type { Expression, ExpressionOf, FunctionBody, Variable } from "./ast.ts";
 import type { Site } from "./call-state.ts";
 import { LuaSyntaxError } from "./errors.ts";
 
-/** Deeper trees would exhaust the stack of whoever walks them, the JavaScript parser included. */
+/** Deeper trees would exhaust the stack of any tree walker, including the JavaScript parser. */
 const MAX_DEPTH = 400;
 const PROTOTYPE_NAMES = new Set(Object.getOwnPropertyNames(Object.prototype));
 const ARITHMETIC = new Map([
@@ -26,7 +26,7 @@ export abstract class ExpressionGenerator {
   protected readonly sites: Site[] = [{ line: 0, name: "?" }];
   readonly #siteIds = new Map<string, number>();
   #depth = 0;
-  /** Intermediate values in use, and the most that the current function ever had. */
+  /** Temporaries in use, and the maximum in the current function. */
   protected inUse = 0;
   protected mostUsed = 0;
 
@@ -38,7 +38,7 @@ export abstract class ExpressionGenerator {
   /** A function value, which is charged for. */
   protected abstract closure(body: FunctionBody): string;
 
-  // Sites, depth and intermediate values.
+  // Sites, depth and temporaries.
 
   protected site(line: number, name = "?"): number {
     const key = `${line} ${name}`;
@@ -57,7 +57,7 @@ export abstract class ExpressionGenerator {
     return result;
   }
 
-  /** Writes with an intermediate value of its own. */
+  /** Generates code with a temporary of its own. */
   protected withValue<T>(write: (value: string) => T): T {
     const value = `x${this.inUse++}`;
     this.mostUsed = Math.max(this.mostUsed, this.inUse);
@@ -68,7 +68,7 @@ export abstract class ExpressionGenerator {
 
   // Expressions.
 
-  /** A list of all values; the last expression may give several. */
+  /** A list of all values; the last expression may yield several. */
   protected list(values: readonly Expression[]): string {
     return `[${this.#arguments(values)}]`;
   }
@@ -81,13 +81,13 @@ export abstract class ExpressionGenerator {
       .join(",");
   }
 
-  /** An expression that may give none or several values, as results. */
+  /** An expression that may yield none or several values, as a result list. */
   protected several(expression: Expression | undefined): string {
     if (expression === undefined) return "N";
     return expression.kind === "vararg" ? "V" : this.call(expression);
   }
 
-  /** A boolean of JavaScript. */
+  /** A JavaScript boolean. */
   protected condition(expression: Expression): string {
     switch (expression.kind) {
       case "nil":
@@ -176,7 +176,7 @@ export abstract class ExpressionGenerator {
     return `(typeof(v=(t=${this.one(object)})instanceof T?t.h.${name}:S.get(t,"${name}",${site}))==="object"||v===undefined?S.read(t,"${name}",v):v)`;
   }
 
-  /** What to do before a call, and its arguments. The site is noted last, because the arguments may contain calls. */
+  /** The code before a call, and its arguments. The site is set last, because the arguments may contain calls. */
   protected callParts(call: ExpressionOf<"call" | "method">, callee: string): { setup: string; args: string } {
     const name = call.kind === "method" ? call.name : calleeName(call.callee);
     const site = this.site(call.line, name);
@@ -308,9 +308,9 @@ export const nameOf = (variable: Variable): string => `s${variable.id}`;
 const isComparison = (operator: string): boolean => ["==", "~=", "<", "<=", ">", ">="].includes(operator);
 export const isSeveral = (expression: Expression | undefined): boolean =>
   expression?.kind === "call" || expression?.kind === "method" || expression?.kind === "vararg";
-/** A name that no object has by itself and that keeps its place among others. */
+/** A name that no object has by default and that keeps its insertion order. */
 export const isFastKey = (key: string): boolean => PLAIN_KEY.test(key) && !PROTOTYPE_NAMES.has(key);
-/** Comparing with it is quick, however long the other side is. */
+/** Comparison with a literal is fast, however long the other side is. */
 const isWrittenOut = (expression: Expression): boolean =>
   ["nil", "true", "false", "number", "string"].includes(expression.kind);
 const isNeverNil = (expression: Expression): boolean =>
@@ -318,7 +318,7 @@ const isNeverNil = (expression: Expression): boolean =>
   (expression.kind === "binary" && expression.operator !== "and" && expression.operator !== "or") ||
   expression.kind === "unary";
 
-/** By what name upstream's messages call the function of a call. */
+/** The name of the called function in upstream's messages. */
 function calleeName(callee: Expression): string {
   if (callee.kind === "global") return callee.name;
   if (callee.kind === "local") return callee.variable.name;
@@ -326,7 +326,7 @@ function calleeName(callee: Expression): string {
   return "?";
 }
 
-/** Whether evaluating it may call a function, which would note its own site. */
+/** Whether evaluating it may call a function, which would set its own site. */
 function mayCall(expression: Expression): boolean {
   switch (expression.kind) {
     case "nil":

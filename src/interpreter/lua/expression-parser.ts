@@ -1,6 +1,6 @@
 /**
- * Reads tokens and expressions. A function is an expression made of statements, so reading its body is left to the
- * parser of those.
+ * Parses tokens and expressions. A function is an expression made of statements, so its body is left to the statement
+ * parser.
  */
 import type { BinaryOperator, Expression, FunctionBody, Target } from "./ast.ts";
 import type { LuaSyntaxError } from "./errors.ts";
@@ -9,10 +9,10 @@ import type { Token } from "./lexer.ts";
 import { parseNumber } from "./numbers.ts";
 import { Scopes } from "./scope.ts";
 
-/** Deeper nesting than anybody writes; it keeps every later walk within the stack. */
+/** Deeper than hand-written code; it keeps every later tree walk within the stack. */
 const MAX_NESTING = 200;
 
-/** Binding strength to the left and to the right: a stronger left side makes an operator group from the right. */
+/** Binding strength to the left and to the right: a stronger left side makes an operator right-associative. */
 const STRENGTH: ReadonlyMap<string, readonly [number, number]> = new Map<string, readonly [number, number]>([
   ["or", [1, 1]],
   ["and", [2, 2]],
@@ -39,7 +39,7 @@ export abstract class ExpressionParser {
     this.token = this.lexer.next();
   }
 
-  /** Notes a broken rule that is no matter of grammar. */
+  /** Records a violated compiler rule that is not part of the grammar. */
   protected abstract compileError(problem: string): void;
 
   /** Parameters, statements and the final `end`. */
@@ -84,7 +84,7 @@ export abstract class ExpressionParser {
     return list;
   }
 
-  /** `name` is one that has been read already. */
+  /** `name` is a token that was already read. */
   protected expression(limit = 0, name?: Token): Expression {
     return this.nest(() => {
       let left = name ? this.#suffixes(this.variable(name, false)) : this.#unary();
@@ -140,7 +140,7 @@ export abstract class ExpressionParser {
     const inner = this.expression();
     this.expect(")");
     const isSeveral = inner.kind === "call" || inner.kind === "method" || inner.kind === "vararg";
-    // What is in parentheses is no target of an assignment, but any suffix may follow.
+    // A parenthesized expression is not assignable, but any suffix may follow.
     const first: Expression =
       isSeveral || inner.kind === "local" || inner.kind === "global" || inner.kind === "index"
         ? { kind: "first", of: inner, line }
@@ -218,7 +218,7 @@ export abstract class ExpressionParser {
     while (this.token.type !== "}") {
       fields.push(this.#field());
       if (!this.accept(",") && !this.accept(";")) break;
-      // Behind a field there may be any number of them.
+      // Any number of separators may follow a field.
       while (this.accept(",") || this.accept(";"));
     }
     this.expect("}");

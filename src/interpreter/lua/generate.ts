@@ -1,10 +1,10 @@
 /**
- * Writes a syntax tree as JavaScript; the functions and statements are written here. Locals become JavaScript locals
- * and so do globals, which makes them fresh for every call. Nothing of the script reaches the text but names of letters
- * and digits, numbers, and strings as JSON.
+ * Generates JavaScript from a syntax tree; functions and statements are written here. Locals and globals become
+ * JavaScript locals, which makes them fresh for every call. Of the script, only alphanumeric names, numbers, and
+ * JSON-encoded strings reach the generated text.
  *
- * Names in the generated code: `S` is the machine, `T` the class of tables, `N` no results, `s1…` one variable each,
- * `g_name` a global, `x0…` intermediate values, `B1` a loop, `L1` a label.
+ * Names in the generated code: `S` is the machine, `T` the table class, `N` the empty result list, `s1…` one variable
+ * each, `g_name` a global, `x0…` temporaries, `B1` a loop, `L1` a label.
  */
 import type {
   Block,
@@ -25,7 +25,7 @@ export interface Generated {
   sites: Site[];
   /** Names that the script uses or sets. */
   globals: string[];
-  /** Globals are a table, because the script asks for `_G`. */
+  /** Globals are a table, because the script uses `_G`. */
   isReflective: boolean;
 }
 
@@ -93,7 +93,7 @@ class Generator extends ExpressionGenerator {
     });
   }
 
-  /** A jump is one out of a labelled block, or, where that cannot say it, a round of a loop around a `switch`. */
+  /** A jump breaks out of a labelled block or, where that is not possible, continues a loop around a `switch`. */
   #blockWithLabels(statements: readonly Statement[], labels: readonly Label[]): string {
     const hoisted = statements.flatMap((statement) =>
       statement.kind === "local" ? statement.variables : statement.kind === "localFunction" ? [statement.variable] : [],
@@ -120,7 +120,7 @@ class Generator extends ExpressionGenerator {
     return `${declaration}{let p${block}=0;P${block}:for(;;){switch(p${block}){case 0:${parts.join("")}}break}}`;
   }
 
-  /** `isHoisted`: the block has declared the locals already. */
+  /** `isHoisted`: the block has already declared the locals. */
   #statement(statement: Statement, isHoisted: boolean): string {
     const { line } = statement;
     switch (statement.kind) {
@@ -192,7 +192,7 @@ class Generator extends ExpressionGenerator {
       const goesOn =
         stepValue === undefined ? `${c}>0?${i}<=${b}:${i}>=${b}` : stepValue > 0 ? `${i}<=${b}` : `${i}>=${b}`;
       const values = `let ${a}=${this.one(from)},${b}=${this.one(to)},${c}=${step ? this.one(step) : "1"};`;
-      // The sum is upstream's, which shows in the last digit of fractions.
+      // The sum is computed as upstream does, which shows in the last digit of fractions.
       return `{${values}${check}B${loop}:for(let ${i}=(${a}-${c})+${c};${goesOn};${i}+=${c}){let ${nameOf(variable)}=${i};${this.#tick(line)}${this.#block(block)}}}`;
     });
   }
@@ -219,7 +219,7 @@ class Generator extends ExpressionGenerator {
     return `{r=${this.one(only)};S.d--;return r}`;
   }
 
-  /** Tail calls nest on the JavaScript stack up to a limit; from there on the caller makes them. */
+  /** Tail calls nest on the JavaScript stack up to a limit; beyond it the caller makes them. */
   #tailCall(call: ExpressionOf<"call" | "method">): string {
     return this.withValue((callee) => {
       const { setup, args } = this.callParts(call, callee);
@@ -236,14 +236,14 @@ class Generator extends ExpressionGenerator {
       return isHoisted
         ? variables.map((each) => `${nameOf(each)}=undefined;`).join("")
         : `let ${variables.map(nameOf).join(",")};`;
-    // All values come before any name exists: a value may use an outer variable of the same name, which has another
-    // identifier.
+    // All values are evaluated before any name is declared: a value may use an outer variable of the same name, which
+    // has another identifier.
     return this.#values(values, variables.length, (parts) =>
       variables.map((each, index) => `${keyword}${nameOf(each)}=${parts[index] ?? "undefined"};`).join(""),
     );
   }
 
-  /** Evaluates a list into that many intermediate values and writes what is done with them. */
+  /** Evaluates a list into that many temporaries and generates the code that uses them. */
   #values(values: readonly Expression[], count: number, write: (parts: string[]) => string): string {
     const names: string[] = [];
     let setup = "";
@@ -277,7 +277,7 @@ class Generator extends ExpressionGenerator {
     );
   }
 
-  /** Objects and keys of the targets come before the values. */
+  /** Objects and keys of the targets are evaluated before the values. */
   #prepareTargets(
     targets: readonly Target[],
     index: number,

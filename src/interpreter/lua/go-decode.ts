@@ -1,5 +1,6 @@
 /**
- * Reads JSON into the shape of a Go struct as `encoding/json` does: unknown fields vanish, a wrong type is an error.
+ * Decodes JSON into the shape of a Go struct as `encoding/json` does: unknown fields are dropped, a wrong type is an
+ * error.
  */
 import { isObject, setOwn } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
@@ -13,12 +14,12 @@ export type GoShape =
   | { map: GoShape }
   /** `of` is Go's name of the type. */
   | { list: GoShape; of: string }
-  /** `name` is with the package; `always` are the fields that are written even when they were not given. */
+  /** `name` includes the package; `always` are fields that are written even when they were not set. */
   | { name: string; fields: Record<string, GoShape>; always?: JsonObject };
 
 export type Decoded = { value: Json } | { problem: string };
 
-/** `place` is what a message calls the value: a type, or a field of a struct. */
+/** `place` is the name of the value in messages: a type, or a field of a struct. */
 export function decodeGo(json: Json, shape: GoShape, place?: string): Decoded {
   if (shape === "any") return { value: json };
   if (shape === "string") return typeof json === "string" ? { value: json } : wrong(json, place, "string");
@@ -30,7 +31,7 @@ export function decodeGo(json: Json, shape: GoShape, place?: string): Decoded {
   }
   if (shape === "quantity") {
     if (typeof json !== "string" && typeof json !== "number") return wrong(json, place, "resource.Quantity");
-    // Reading and writing it makes a quantity canonical.
+    // Parsing and formatting makes a quantity canonical.
     const quantity = tryParseQuantity(json);
     return quantity ? { value: formatQuantity(quantity) } : { problem: quantityProblem(String(json)) };
   }

@@ -1,9 +1,9 @@
 /**
- * Functions of Go's `math` that round otherwise than JavaScript's. The digits show as soon as a script prints a result,
- * so they are computed in the same steps.
+ * Functions of Go's `math` that round differently from JavaScript's. A script that prints a result shows every digit,
+ * so the same steps are used.
  */
 
-/** The fraction in [0.5, 1) and the power of two that make up a number. */
+/** The fraction in [0.5, 1) and the exponent of two of a number. */
 export function frexp(value: number): [fraction: number, exponent: number] {
   if (value === 0 || !Number.isFinite(value)) return [value, 0];
   let exponent = Math.max(-1023, Math.floor(Math.log2(Math.abs(value))) + 1);
@@ -16,7 +16,7 @@ export function frexp(value: number): [fraction: number, exponent: number] {
 /** Beyond this every number is zero or infinite. */
 const FARTHEST_EXPONENT = 2200;
 
-/** In two steps, because 2 to the power of a large exponent alone may be infinite. */
+/** In two steps, because 2 to a large exponent alone may be infinite. */
 export function ldexp(value: number, exponent: number): number {
   if (value === 0 || !Number.isFinite(value)) return value;
   const bounded = Math.max(-FARTHEST_EXPONENT, Math.min(FARTHEST_EXPONENT, exponent));
@@ -24,19 +24,19 @@ export function ldexp(value: number, exponent: number): number {
   return value * 2 ** half * 2 ** (bounded - half);
 }
 
-/** Exponents from here on are even, and too large for squaring step by step. */
+/** Exponents from here on are even, and too large for step-by-step squaring. */
 const HUGE_EXPONENT = 2 ** 52;
-/** With an exponent of two beyond this the result is zero or infinite whatever follows. */
+/** With an exponent of two beyond this, the result is zero or infinite in any case. */
 const OVERFLOW = 2 ** 12;
 
-/** By squaring, with the power of two kept apart. */
+/** By squaring, with the exponent of two kept separately. */
 export function power(base: number, exponent: number): number {
   if (exponent === 2) return base * base;
-  // JavaScript has no answer where one side is ±1; Go and C say 1.
+  // JavaScript returns NaN where one side is ±1; Go and C return 1.
   if (base === 1 || (base === -1 && Math.abs(exponent) === Infinity)) return 1;
   const size = Math.abs(exponent);
   const isPlain = Number.isFinite(base) && base !== 0 && size < HUGE_EXPONENT && size > 0 && size !== 0.5;
-  // Squares, roots and the limits are the same in both; and a broken power of what is negative is no number.
+  // Squares, roots and limits are the same in both; a fractional power of a negative number is NaN.
   if (!isPlain || (base < 0 && !Number.isInteger(exponent)))
     return size === 0.5 && base >= 0 ? (exponent > 0 ? Math.sqrt(base) : 1 / Math.sqrt(base)) : base ** exponent;
   let whole = Math.trunc(size);

@@ -1,4 +1,4 @@
-/** The three ways in which a generic `for` goes on. Each round leaves its values in `k` and `v`. */
+/** The three iterators of a generic `for`. Each round leaves its values in `k` and `v`. */
 import type { Machine } from "./machine.ts";
 import type { Table } from "./table.ts";
 import type { LuaFunction, LuaValue } from "./values.ts";
@@ -11,7 +11,7 @@ export interface LuaIterator {
   next(): boolean;
 }
 
-/** `pairs`: positions, then the other keys in order, also those that the loop adds. */
+/** `pairs`: positions, then the other keys in order, including keys that the loop adds. */
 export class PairsIterator implements LuaIterator {
   k: LuaValue = undefined;
   v: LuaValue = undefined;
@@ -44,7 +44,7 @@ export class PairsIterator implements LuaIterator {
       this.#keys = this.#takeKeys();
     }
     if (this.#nextKey()) return true;
-    // Only a table that the loop wrote to can have got more keys.
+    // Only a table that the loop wrote to can have more keys.
     if (!table.w && table.m === undefined) return false;
     const keys = table.keys();
     if (keys.length <= this.#keys.length) return false;

@@ -1,11 +1,11 @@
-/** Cuts a script into tokens as gopher-lua does: Lua 5.1 plus `goto`, positions counted in bytes. */
+/** Tokenizes a script as gopher-lua does: Lua 5.1 plus `goto`, positions counted in bytes. */
 import { fromBytes, toBytes } from "./byte-text.ts";
 import { LuaSyntaxError } from "./errors.ts";
 
-/** `type` is the text of a keyword or symbol, or one of the four kinds in capitals. */
+/** `type` is the text of a keyword or symbol, or one of the four token kinds in capitals. */
 export interface Token {
   type: string;
-  /** What an error message quotes: the text, or the value of a string. */
+  /** The text that an error message quotes: the source text, or the value of a string. */
   text: string;
   line: number;
   column: number;
@@ -57,7 +57,7 @@ export class Lexer {
   #at = 0;
   #line = 1;
   #column = 0;
-  /** The text of the newest token that is not the end of the source: a message about the next one may quote it. */
+  /** The text of the latest token that is not the end of the source: a message about the next token may quote it. */
   #lastText = "";
 
   constructor(source: string, name: string) {
@@ -80,7 +80,7 @@ export class Lexer {
     }
   }
 
-  /** An error at the place that is read now, about the newest token. */
+  /** An error at the current position, about the latest token. */
   error(message: string, text = this.#lastText): LuaSyntaxError {
     if (this.#at >= this.#source.length && this.#atEnd)
       return new LuaSyntaxError(`${this.#name} at EOF:   ${message}\n`);
@@ -91,7 +91,7 @@ export class Lexer {
     );
   }
 
-  /** Whether the end was not only reached but read. */
+  /** Whether the end was read, not only reached. */
   #atEnd = false;
 
   #peek(): string {

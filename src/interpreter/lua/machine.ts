@@ -1,6 +1,6 @@
 /**
  * The operators of the language, on the state of one call. Compiled scripts call its methods where the inlined fast
- * path does not hold.
+ * path does not apply.
  */
 import { systemClock } from "../../base/index.ts";
 import type { Clock, Random } from "../../base/index.ts";
@@ -26,11 +26,11 @@ const TABLE_TICKS = 4;
 const CONCAT_TICKS = 4;
 
 export class Machine extends CallState {
-  /** What strings have under their names; set by the library. */
+  /** Looks up string methods; set by the library. */
   library: { stringField(name: string): LuaValue } | undefined;
-  /** What time a script is told. */
+  /** The clock that scripts read. */
   clock: Clock = systemClock;
-  /** Made when a script asks for chance. */
+  /** Created on first use of random numbers. */
   random: Random | undefined;
 
   // Tables.
@@ -41,7 +41,7 @@ export class Machine extends CallState {
     return Table.make();
   }
 
-  /** A table with the given positions; the string keys follow. */
+  /** A table with the given positions; string keys are added later. */
   list(values: LuaValue[]): Table {
     this.allocate(TABLE_BYTES + values.length * ITEM_BYTES);
     this.t -= TABLE_TICKS + (values.length >> 3);
@@ -67,7 +67,7 @@ export class Machine extends CallState {
     values.forEach((value, index) => this.setPosition(table, position + index, value));
   }
 
-  /** Ends a read of `object.key` that found an object or nothing. */
+  /** Finishes a read of `object.key` that found an object or nothing. */
   read(object: LuaValue, key: string, found: unknown): LuaValue {
     return object instanceof Table ? object.field(key, found) : undefined;
   }
@@ -127,7 +127,7 @@ export class Machine extends CallState {
     this.charge(count >> 2);
   }
 
-  /** A table was written as JSON. */
+  /** Charges for a table that was encoded as JSON. */
   wrote(entries: number): void {
     this.charge(TABLE_TICKS + entries);
     this.allocate(JSON_BYTES + entries * ITEM_BYTES);
@@ -144,7 +144,7 @@ export class Machine extends CallState {
     return length;
   }
 
-  /** How a generic `for` goes on. */
+  /** The iterator of a generic `for`. */
   iterate(values: LuaValue[], site: number): LuaIterator {
     const [iterator, state, control] = values;
     if (state instanceof Table && control === undefined && iterator === this.pairsNext)
@@ -153,7 +153,7 @@ export class Machine extends CallState {
     return new CallIterator(this, typeof iterator === "function" ? iterator : this.nc, state, control, site);
   }
 
-  /** What `pairs` and `ipairs` hand to a `for`. */
+  /** The functions that `pairs` and `ipairs` return to a `for`. */
   get pairsNext(): LuaFunction {
     return (this.#pairsNext ??= (state, control) => this.#nextPair(state, control));
   }
@@ -182,7 +182,7 @@ export class Machine extends CallState {
   #lastKeys: LuaValue[] = NOTHING;
   #lastIndex = 0;
 
-  /** The entry after a key; the keys of the table that is being walked are remembered. */
+  /** The entry after a key; the keys of the table that is being iterated are cached. */
   next(table: Table, key: LuaValue): [LuaValue, LuaValue] | undefined {
     let index = 0;
     if (key === undefined || (typeof key === "number" && key > 0 && isPosition(key))) {
@@ -259,17 +259,17 @@ export class Machine extends CallState {
     return power(a, b);
   }
 
-  /** So does finding a place for it in a table, once. */
+  /** Inserting a key into a table costs as well, once. */
   #chargeKey(key: string): void {
     if (key.length > 256) this.charge(key.length >> 2);
   }
 
-  /** Reading through a long string takes its time. */
+  /** Reading a long string is charged. */
   #chargeText(value: LuaValue): void {
     if (typeof value === "string" && value.length > 64) this.charge(value.length >> 2);
   }
 
-  /** `==` of two values of which neither is written out. */
+  /** `==` of two values, neither of which is a literal. */
   same(a: LuaValue, b: LuaValue): boolean {
     if (typeof a === "string" && a.length > 256) this.charge(a.length >> 5);
     return a === b;
@@ -307,7 +307,7 @@ export class Machine extends CallState {
     return this.raise(site, `attempt to compare ${typeOf(left)} with ${typeOf(right)}`);
   }
 
-  /** The bounds of a numeric `for`; the limit is looked at after the others. */
+  /** The bounds of a numeric `for`; the limit is checked last. */
   checkFor(from: LuaValue, to: LuaValue, step: LuaValue, site: number): void {
     if (typeof from !== "number") this.raise(site, "for statement init must be a number");
     if (typeof step !== "number") this.raise(site, "for statement step must be a number");
@@ -322,7 +322,7 @@ export class Machine extends CallState {
     if (typeof value === "number") return formatNumber(value);
     if (value === undefined) return "nil";
     if (typeof value === "boolean") return value ? "true" : "false";
-    // Not an address, but as unique within the call, and the same in every run.
+    // Not an address, but unique within the call, and the same in every run.
     const addresses = (this.#addresses ??= new Map());
     let address = addresses.get(value);
     if (address === undefined) {
@@ -336,7 +336,7 @@ export class Machine extends CallState {
 
 const NEEDS_BYTES = /[\ud800-\uffff]/;
 
-/** By bytes. UTF-16 has the same order but for what lies beyond its surrogates. */
+/** Compares by bytes. UTF-16 has the same order except for characters beyond its surrogates. */
 export function compareText(a: string, b: string): number {
   if (a === b) return 0;
   if (!NEEDS_BYTES.test(a) && !NEEDS_BYTES.test(b)) return a < b ? -1 : 1;

@@ -1,4 +1,4 @@
-/** Numbers as gopher-lua reads and prints them, which are Go's rules rather than C's. */
+/** Parses and formats numbers as gopher-lua does, which follows Go's rules rather than C's. */
 
 const MIN_INT64 = -(2 ** 63);
 const MAX_INT64 = 2 ** 63;
@@ -6,16 +6,16 @@ const DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz";
 const FLOAT = /^[+-]?(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:[eE][+-]?\d+(?:_\d+)*)?$/;
 const HEX_FLOAT = /^([+-]?)0[xX]_?([\da-fA-F_]*)\.?([\da-fA-F_]*)[pP]([+-]?\d+)$/;
 
-/** Whether a number prints without a fraction: it must fit a 64-bit integer. */
+/** Whether a number prints without a fraction: it must fit into a 64-bit integer. */
 export const isInt64 = (value: number): boolean => Number.isInteger(value) && value >= MIN_INT64 && value < MAX_INT64;
 
-/** As a 64-bit integer. What does not fit becomes the smallest one, as on the processors that servers run on. */
+/** Converts to a 64-bit integer. A number that does not fit becomes the smallest one, as on common server CPUs. */
 export function toInt64(value: number): number {
   const whole = Math.trunc(value);
   return whole >= MIN_INT64 && whole < MAX_INT64 ? whole + 0 : MIN_INT64;
 }
 
-/** Go's `ParseInt`; base 0 takes the base from a prefix and allows underscores. Undefined for anything else. */
+/** Go's `ParseInt`; base 0 takes the base from a prefix and allows underscores. Undefined for any other text. */
 export function parseGoInt(text: string, base: number): number | undefined {
   let rest = text;
   let negative = false;
@@ -50,7 +50,7 @@ export function parseGoInt(text: string, base: number): number | undefined {
   return Number(negative ? -value : value);
 }
 
-/** Go's `ParseFloat`. Undefined for what is no number and for what is too large. */
+/** Go's `ParseFloat`. Undefined for an invalid number and for one that is too large. */
 export function parseGoFloat(text: string): number | undefined {
   if (FLOAT.test(text)) {
     const value = Number(text.replaceAll("_", ""));
@@ -74,7 +74,7 @@ export function parseGoFloat(text: string): number | undefined {
   return Number.isFinite(value) ? (sign === "-" ? -value : value) : undefined;
 }
 
-/** Without blanks, tabs and line ends around it. A pattern for the end would take the square of the time. */
+/** Trims blanks, tabs and line ends. A regular expression for the end would take quadratic time. */
 export function trimBlanks(text: string): string {
   let start = 0;
   let end = text.length;
@@ -85,7 +85,7 @@ export function trimBlanks(text: string): string {
 
 const isBlank = (code: number): boolean => code === 32 || code === 9 || code === 10;
 
-/** What arithmetic makes of a string, and the compiler of a literal: an integer with any prefix, or a float. */
+/** Converts a string in arithmetic, and a literal in the compiler: an integer with any prefix, or a float. */
 export function parseNumber(text: string): number | undefined {
   const trimmed = trimBlanks(text);
   return parseGoInt(trimmed, 0) ?? parseGoFloat(trimmed);
@@ -104,12 +104,12 @@ export function formatFloat(value: number): string {
   if (value === 0) return Object.is(value, -0) ? "-0" : "0";
   const [mantissa = "", exponentText = "0"] = value.toExponential().split("e");
   const exponent = Number(exponentText);
-  // JavaScript writes these without an exponent too.
+  // JavaScript also writes these without an exponent.
   if (exponent >= -4 && exponent < SHORTEST_DIGITS) return String(value);
   return `${mantissa}e${exponentSuffix(exponent)}`;
 }
 
-/** From this exponent on Go's `%v` changes to the form with an exponent. */
+/** From this exponent on Go's `%v` uses the exponential form. */
 const SHORTEST_DIGITS = 6;
 
 /** A sign and at least two digits. */

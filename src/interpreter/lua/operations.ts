@@ -1,6 +1,6 @@
 /**
- * Karmada's interpreter operations on a script: which function is called with what, and what its results must be.
- * Messages are those that Karmada's users know.
+ * Karmada's interpreter operations on a script: which function is called with which arguments, and which results are
+ * valid. Messages are Karmada's.
  */
 import { FlotillaError, isObject } from "../../base/index.ts";
 import type { DeepReadonly, Json, JsonObject } from "../../base/index.ts";
@@ -14,14 +14,14 @@ import type { CompiledScript, LuaResult } from "./script.ts";
 
 type Input = DeepReadonly<JsonObject>;
 
-/** A script ran, but what it returned is not what the operation needs. */
+/** A script ran but returned an invalid result. */
 export class LuaResultError extends FlotillaError {
   constructor(message: string, options?: ErrorOptions) {
     super("LuaResult", message, options);
   }
 }
 
-/** Upstream's messages name a type by its number. */
+/** Upstream's messages contain the number of a type. */
 const TYPE_NUMBERS = { nil: 0, boolean: 1, number: 2, string: 3, function: 4, table: 7 } as const;
 
 const quantities: GoShape = { map: "quantity" };
@@ -92,7 +92,7 @@ export function retain(script: CompiledScript, desired: Input, observed: Input, 
   return wholeObject(retained, [desired, observed]);
 }
 
-/** `items` absent is nil to the script, which is not the same as an empty list. */
+/** Absent `items` are nil to the script, which differs from an empty list. */
 export function aggregateStatus(
   script: CompiledScript,
   object: Input,
@@ -104,8 +104,8 @@ export function aggregateStatus(
 }
 
 /**
- * The same for a script that returns the status alone, as many people write it: anything that says something and has
- * none of an object's own fields. It is answered as it is; everything else must be a whole object.
+ * As above, for a script that returns a bare status, as many users write it: anything non-empty without top-level
+ * object fields. It is returned unchanged; everything else must be a whole object.
  */
 export function aggregateStatusOrBare(
   script: CompiledScript,
@@ -144,10 +144,10 @@ export function getDependencies(script: CompiledScript, object: Input, budget?: 
 
 const isNil = (result: LuaResult | undefined): boolean => result === undefined || result.type === "nil";
 const typeNumber = (result: LuaResult | undefined): number => TYPE_NUMBERS[result?.type ?? "nil"];
-/** As Go converts a float: the fraction is cut, and what does not fit is the smallest number. */
+/** As Go converts a float: the fraction is truncated, and a number that does not fit becomes the smallest. */
 const toInt32 = (value: number): number => (Math.abs(Math.trunc(value)) < 2 ** 31 ? Math.trunc(value) : -(2 ** 31));
 
-/** Adds what was being done to a failure of the script or of its result. */
+/** Adds the current action to an error of the script or its result. */
 function run<T>(doing: string, act: () => T): T {
   try {
     return act();
@@ -160,7 +160,7 @@ function run<T>(doing: string, act: () => T): T {
   }
 }
 
-/** A table as JSON, with empty values as the references have them, or without any. */
+/** A table as JSON, with empty values as in the references, or without any. */
 function plain(result: LuaResult, references?: readonly Input[]): Json {
   try {
     if (references) return result.json(emptiesAsIn(references as Json[])) ?? [];
@@ -205,7 +205,7 @@ function typed(result: LuaResult | undefined, shape: GoShape): Json {
   return decoded.value;
 }
 
-/** With keys in order, as Go writes maps. */
+/** With sorted keys, as Go writes maps. */
 function sorted(json: Json): Json {
   if (Array.isArray(json)) return json.map(sorted);
   if (!isObject(json)) return json;

@@ -1,13 +1,13 @@
 /**
- * Reads a script into a syntax tree, with gopher-lua's grammar, messages and line numbers. Statements and functions are
- * read here.
+ * Parses a script into a syntax tree, with gopher-lua's grammar, messages and line numbers. Statements and functions
+ * are parsed here.
  */
 import type { Block, Expression, FunctionBody, Label, Script, Statement, Target } from "./ast.ts";
 import { LuaSyntaxError } from "./errors.ts";
 import { ExpressionParser } from "./expression-parser.ts";
 import type { Scopes } from "./scope.ts";
 
-/** Karmada's scripts have a few kilobytes. */
+/** Karmada's scripts are a few kilobytes. */
 export const MAX_SOURCE_CHARACTERS = 256 * 1024;
 
 const BLOCK_ENDS = new Set(["EOF", "end", "else", "elseif", "until"]);
@@ -42,7 +42,7 @@ class Parser extends ExpressionParser {
   }
 
   protected override compileError(problem: string): void {
-    // What is wrong with the whole script is reported behind its last statement.
+    // Errors in the whole script are reported after its last statement.
     const line = this.#isAtEnd ? this.#statementLine + 1 : this.lastLine;
     this.#compileError ??= new LuaSyntaxError(`compile error near line(${line}) ${this.#name}: ${problem}`, {
       line,
@@ -52,7 +52,7 @@ class Parser extends ExpressionParser {
 
   // Statements.
 
-  /** A block and the scope it opens; `last` reads what still belongs to that scope. */
+  /** A block and the scope it opens; `last` parses what still belongs to that scope. */
   #block(last?: () => void): Block {
     return this.nest(() => {
       this.scopes.openBlock();
@@ -240,7 +240,7 @@ class Parser extends ExpressionParser {
     if (!this.accept("="))
       return { kind: "local", variables: names.map((name) => this.scopes.declare(name)), values: [], line };
     if (names.length === 1 && this.token.type === "function") {
-      // A single function sees its own name, as after `local function`, unless more follows it.
+      // A single function can refer to its own name, as after `local function`, unless more values follow it.
       const variable = this.scopes.declare(names[0] ?? "");
       const values = this.expressions();
       const [only] = values;
@@ -258,7 +258,7 @@ class Parser extends ExpressionParser {
       if (first.kind === "call" || first.kind === "method") return { kind: "call", call: first, line: first.line };
       throw this.lexer.error("parse error");
     }
-    // What is in parentheses, or is no variable at all, ends as a statement before the sign.
+    // A parenthesized expression, or one that is not a variable, ends as a statement before the sign.
     if (
       first.kind !== "local" &&
       first.kind !== "global" &&

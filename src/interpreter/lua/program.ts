@@ -1,4 +1,4 @@
-/** A script by what it answers: one function per operation of Karmada. */
+/** The operations of a script: one function per operation of Karmada. */
 import type { DeepReadonly, Json, JsonObject } from "../../base/index.ts";
 import type { Awaitable } from "../level.ts";
 import type { LuaBudget } from "./budget.ts";
@@ -18,19 +18,19 @@ import type { CompiledScript } from "./script.ts";
 export type LuaInput = DeepReadonly<JsonObject>;
 
 /**
- * One script of a customization, ready to run. It runs in the process and answers at once until it has reached its
- * limits too often; from then on it answers from another thread, with a promise. Inputs stay as they are; results share
- * with them what the script did not change. Fails with `LuaRuntimeError`, `LuaLimitError` or `LuaResultError`.
+ * One script of a customization, ready to run. It runs in the process and returns synchronously until it has exceeded
+ * its limits too often; from then on it runs in another thread and returns a promise. Inputs are not modified; results
+ * share unchanged parts with them. Fails with `LuaRuntimeError`, `LuaLimitError` or `LuaResultError`.
  */
 export interface LuaProgram {
   getReplicas(object: LuaInput): Awaitable<LuaReplicas>;
-  /** Undefined where the script returns nil. */
+  /** Undefined if the script returns nil. */
   getComponents(object: LuaInput): Awaitable<Json | undefined>;
   reviseReplica(object: LuaInput, replicas: number): Awaitable<JsonObject>;
   retain(desired: LuaInput, observed: LuaInput): Awaitable<JsonObject>;
   /**
-   * `items` absent is nil to the script, which is not the same as an empty list. A script may return the status alone,
-   * which has no `kind`.
+   * Absent `items` are nil to the script, which differs from an empty list. A script may return a bare status, which
+   * has no `kind`.
    */
   aggregateStatus(object: LuaInput, items: readonly LuaInput[] | undefined): Awaitable<JsonObject>;
   interpretHealth(object: LuaInput): Awaitable<boolean>;
@@ -71,7 +71,7 @@ export function runFunction<F extends ProgramFunction>(
   return functions[name](script, input, budget);
 }
 
-/** Runs one function of a program, wherever its script runs. */
+/** Runs one function of a program, in whichever thread its script runs. */
 export type Invoke = <F extends ProgramFunction>(name: F, input: ProgramInput<F>) => Awaitable<ProgramResult<F>>;
 
 export function createProgram(invoke: Invoke): LuaProgram {

@@ -1,4 +1,4 @@
-/** What goes between the process and the thread of the quarantined scripts. */
+/** Messages between the process and the thread of the quarantined scripts. */
 import { messageOf } from "../../base/index.ts";
 import type { FlotillaError } from "../../base/index.ts";
 import type { LuaBudget } from "./budget.ts";
@@ -8,18 +8,18 @@ import { LuaResultError } from "./operations.ts";
 import type { ProgramFunction } from "./program.ts";
 
 export interface QuarantineData {
-  /** One number: the call that is running, 0 between calls. Whoever ends the thread reads it to know why. */
+  /** One number: the running call, 0 between calls. The process reads it when the thread ends, to find the cause. */
   progress: Int32Array;
   budget: LuaBudget;
 }
 
 export interface RemoteCall {
   id: number;
-  /** By its number in `sources` of this batch or an earlier one. */
+  /** Its number in `sources` of this batch or an earlier one. */
   script: number;
   name: ProgramFunction;
   input: readonly unknown[];
-  /** What time the script is told. */
+  /** The time that the script reads. */
   nowMs: number;
 }
 
@@ -27,7 +27,7 @@ export interface Batch {
   calls: RemoteCall[];
   /** Scripts that the thread does not have yet. */
   sources: [script: number, source: string][];
-  /** The thread forgets the scripts that it has. */
+  /** The thread drops its scripts. */
   isFresh: boolean;
 }
 

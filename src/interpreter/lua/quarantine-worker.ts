@@ -1,6 +1,6 @@
 /**
- * The thread of the quarantined scripts: takes batches of calls, runs one after the other, and answers now and then, so
- * that a quick call does not wait for the slow ones behind it.
+ * The thread of the quarantined scripts: takes batches of calls, runs them one after another, and sends results
+ * periodically, so that a quick call does not wait for slow ones behind it.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { required } from "../../base/index.ts";
@@ -12,7 +12,7 @@ import type { Answer, Batch, QuarantineData, RemoteCall } from "./quarantine-pro
 import { compileScript } from "./script.ts";
 import type { CompiledScript } from "./script.ts";
 
-/** Longer than a message costs, shorter than anybody notices. */
+/** Longer than the cost of a message, shorter than a user notices. */
 const ANSWER_EVERY_MS = 5;
 
 const port = required(parentPort, "the port to the process");

@@ -1,6 +1,6 @@
 /**
- * The thread of the quarantined scripts, with a real thread. Time is the test's: what never ends is killed when it says
- * so.
+ * Tests the thread of the quarantined scripts with a real thread. The test controls the clock, and so when an endless
+ * call is killed.
  */
 import { afterAll, afterEach, expect, test } from "vitest";
 import { createFakeClock } from "../../base/index.ts";
@@ -15,7 +15,7 @@ const UNLIMITED = { ...DEFAULT_BUDGET, ticks: Infinity, deadlineMs: Infinity, by
 const HEALTHY = "function InterpretHealth(o) return o.n > 0 end";
 const ENDLESS = "function InterpretHealth(o) while true do end end";
 
-/** For tests that leave it as it was: starting a thread takes longer than all of them. */
+/** For tests that do not break the thread: starting a thread takes longer than all of them. */
 const usualClock = createFakeClock();
 const usual = createQuarantine({ clock: usualClock });
 afterAll(() => usual.close());
@@ -29,7 +29,7 @@ function makeQuarantine(options: Partial<QuarantineOptions> = {}): { quarantine:
   return { quarantine: open, clock };
 }
 
-/** Lets time pass until the promise is settled: as long as the thread needs to start, and two looks more. */
+/** Advances the clock until the promise is settled: as long as the thread needs to start, plus two check intervals. */
 async function passTime(clock: FakeClock, promise: Promise<unknown>): Promise<void> {
   const state = { isSettled: false };
   const settle = (): void => void (state.isSettled = true);
@@ -40,7 +40,7 @@ async function passTime(clock: FakeClock, promise: Promise<unknown>): Promise<vo
   }
 }
 
-test("calls of one batch are answered each with its own", async () => {
+test("each call of a batch gets its own result", async () => {
   const answers = await Promise.all(
     Array.from({ length: 100 }, (_, n) => usual.run(HEALTHY, "interpretHealth", [{ n }])),
   );
@@ -48,7 +48,7 @@ test("calls of one batch are answered each with its own", async () => {
   expect(answers).toEqual(Array.from({ length: 100 }, (_, n) => n > 0));
 });
 
-test("results and inputs pass with all their keys", async () => {
+test("results and inputs keep all their keys", async () => {
   const input = JSON.parse('{"kind":"A","__proto__":{"a":1},"list":[1,{"constructor":2}]}') as { kind: string };
 
   const revised = await usual.run("function ReviseReplica(o, n) o.n = n return o end", "reviseReplica", [input, 3]);
@@ -56,7 +56,7 @@ test("results and inputs pass with all their keys", async () => {
   expect(JSON.stringify(revised)).toBe('{"kind":"A","__proto__":{"a":1},"list":[1,{"constructor":2}],"n":3}');
 });
 
-test("failures come back as what they are", async () => {
+test("failures keep their error class", async () => {
   const { quarantine } = makeQuarantine({ budget: { ...DEFAULT_BUDGET, ticks: 20_000 } });
   const run = (body: string): Promise<boolean> =>
     quarantine.run(`function InterpretHealth(o) ${body} end`, "interpretHealth", [{}]);
@@ -67,7 +67,7 @@ test("failures come back as what they are", async () => {
   await expect(run("while true do end")).rejects.toThrow(LuaLimitError);
 });
 
-test("a script is told the time of whoever calls it", async () => {
+test("a script reads the caller's time", async () => {
   expect(
     await usual.run("function InterpretHealth(o) return os.time() == o.now end", "interpretHealth", [
       { now: usualClock.now() / 1000 },
@@ -75,10 +75,10 @@ test("a script is told the time of whoever calls it", async () => {
   ).toBe(true);
 });
 
-test("a call that does not end is killed, and those behind it are answered by a new thread", async () => {
+test("an endless call is killed, and the calls behind it run in a new thread", async () => {
   const { quarantine, clock } = makeQuarantine({ budget: UNLIMITED });
 
-  // Answered before the clock moves: the thread keeps real time, and a slow machine must not make this one look
+  // Finished before the clock moves: the thread runs in real time, and a slow machine must not make this call appear
   // endless.
   const before = await quarantine.run(HEALTHY, "interpretHealth", [{ n: 1 }]);
   const endless = quarantine.run(ENDLESS, "interpretHealth", [{}]);
@@ -91,7 +91,7 @@ test("a call that does not end is killed, and those behind it are answered by a 
   expect(await behind).toBe(true);
 });
 
-test("a call that eats all memory ends its thread only, and the next call gets another", async () => {
+test("a call that exhausts memory ends only its thread, and the next call gets a new one", async () => {
   const { quarantine } = makeQuarantine({ budget: UNLIMITED, memoryMb: 24 });
   const bomb = "function InterpretHealth(o) local t = {} while true do t[#t + 1] = {{}, {}, {}} end end";
 
@@ -102,7 +102,7 @@ test("a call that eats all memory ends its thread only, and the next call gets a
   expect(await behind).toBe(false);
 });
 
-test("more calls than can wait are refused", async () => {
+test("rejects calls when too many are waiting", async () => {
   const calls = Array.from({ length: 1100 }, () => usual.run(HEALTHY, "interpretHealth", [{ n: 1 }]));
   const outcomes = await Promise.allSettled(calls);
 
@@ -110,7 +110,7 @@ test("more calls than can wait are refused", async () => {
   expect(outcomes.at(-1)).toMatchObject({ status: "rejected", reason: expect.any(LuaLimitError) as unknown });
 });
 
-test("what cannot be handed over fails, and nothing else does", async () => {
+test("an input that cannot be cloned fails without affecting other calls", async () => {
   const { quarantine } = makeQuarantine();
   const noJson = { n: () => 1 } as never;
 
@@ -119,7 +119,7 @@ test("what cannot be handed over fails, and nothing else does", async () => {
   expect(await quarantine.run(HEALTHY, "interpretHealth", [{ n: 1 }])).toBe(true);
 });
 
-test("closing fails what is open and what comes later", async () => {
+test("close rejects pending and later calls", async () => {
   const { quarantine } = makeQuarantine();
   const failure = quarantine.run(ENDLESS, "interpretHealth", [{}]).catch((error: unknown) => error);
 

@@ -1,10 +1,10 @@
 /**
- * Runs scripts that are not trusted with the process: in one other thread, whose memory is limited and which is killed
- * when a call does not end. All such scripts share it; their calls go over in batches, because a message costs more
- * than most calls.
+ * Runs scripts that are not trusted in the main process: in one separate thread with limited memory, which is killed
+ * when a call does not end. All such scripts share it; calls are sent in batches, because a message costs more than
+ * most calls.
  *
- * The thread starts with the first call and again after it was killed. The call that it died of fails; the calls that
- * shared its batch are run again, which is safe because scripts only compute.
+ * The thread starts with the first call and again after it was killed. The call that killed it fails; the other calls
+ * of its batch are run again, which is safe because scripts have no side effects.
  */
 import { Worker } from "node:worker_threads";
 import { moduleBeside } from "../../base/index.ts";
@@ -18,7 +18,8 @@ import type { Answer, Batch, QuarantineData } from "./quarantine-protocol.ts";
 
 export interface Quarantine {
   /**
-   * Rejects as the script fails; with `LuaLimitError` too when it had to be killed or when too many calls wait already.
+   * Rejects with the script's error, or with `LuaLimitError` when the script had to be killed or too many calls are
+   * waiting.
    */
   run<F extends ProgramFunction>(source: string, name: F, input: ProgramInput<F>): Promise<ProgramResult<F>>;
   close(): Promise<void>;
@@ -27,15 +28,15 @@ export interface Quarantine {
 export interface QuarantineOptions {
   clock: Clock;
   budget?: LuaBudget;
-  /** What the thread may keep in memory. */
+  /** Memory limit of the thread. */
   memoryMb?: number;
 }
 
-/** Upstream gives a script one second. Here nobody waits for it but its own kind. */
+/** Upstream gives a script one second. Here only other quarantined scripts wait for it. */
 export const QUARANTINE_BUDGET: LuaBudget = { ...DEFAULT_BUDGET, ticks: 100_000_000, deadlineMs: 1000 };
-/** A call that is seen running at two looks has outlived its own budget, and the engine failed to stop it. */
+/** A call that is running at two consecutive checks has exceeded its own budget without being stopped by the engine. */
 export const LOOK_MS = 2000;
-/** More than twice what all budgets allow a script to allocate, for what the engine needs itself. */
+/** More than twice the sum of the allocation budgets, to leave room for the engine itself. */
 const MEMORY_MB = 192;
 const BATCH_CALLS = 32;
 const MAX_WAITING = 1024;
@@ -61,13 +62,13 @@ class WorkerQuarantine implements Quarantine {
   readonly #clock: Clock;
   readonly #budget: LuaBudget;
   readonly #memoryMb: number;
-  /** Of the present thread. One that was killed may write to its own for a moment longer. */
+  /** Belongs to the current thread. A killed thread may write to its own array for a moment longer. */
   #progress = new Int32Array(new SharedArrayBuffer(4));
   #worker: Worker | undefined;
   /** Scripts that the thread has, with their numbers. */
   readonly #known = new Map<string, number>();
   #waiting: Call[] = [];
-  /** Handed over and not answered, in the order in which they run. */
+  /** Sent and not yet finished, in the order in which they run. */
   readonly #running = new Map<number, Call>();
   #lastId = 0;
   #isScheduled = false;
@@ -86,7 +87,7 @@ class WorkerQuarantine implements Quarantine {
       if (this.#waiting.length >= MAX_WAITING)
         throw new LuaLimitError(
           "time",
-          `more than ${MAX_WAITING} calls of quarantined scripts wait already; try again later`,
+          `more than ${MAX_WAITING} calls of quarantined scripts are already waiting; try again later`,
         );
       this.#lastId = this.#lastId === MAX_ID ? 1 : this.#lastId + 1;
       this.#waiting.push({ id: this.#lastId, source, name, input, nowMs: this.#clock.now(), resolve, reject });
@@ -101,7 +102,7 @@ class WorkerQuarantine implements Quarantine {
     await ended;
   }
 
-  /** Calls of the same tick go over together. */
+  /** Calls of the same tick are sent together. */
   #schedule(): void {
     if (this.#isScheduled || this.#running.size > 0 || this.#waiting.length === 0) return;
     this.#isScheduled = true;
@@ -120,7 +121,7 @@ class WorkerQuarantine implements Quarantine {
       worker.postMessage(this.#batchOf(calls), []);
       this.#watch(0);
     } catch (error) {
-      // No thread could be started, or an input is no JSON.
+      // No thread could be started, or an input is not JSON.
       void this.#abandon();
       const failure = new LuaInternalError("handing calls to the thread for quarantined scripts", { cause: error });
       for (const { id } of calls) this.#fail(id, failure);
@@ -150,7 +151,7 @@ class WorkerQuarantine implements Quarantine {
     const data: QuarantineData = { progress: this.#progress, budget: this.#budget };
     const worker = new Worker(moduleBeside(import.meta.url, "./quarantine-worker"), {
       workerData: data,
-      // Nothing of the process is there for a script to find, should it ever get that far.
+      // A script that escapes finds no environment of the process.
       env: {},
       resourceLimits: {
         maxOldGenerationSizeMb: this.#memoryMb,
@@ -178,7 +179,7 @@ class WorkerQuarantine implements Quarantine {
     this.#schedule();
   }
 
-  /** Looks again and again at what is running, and kills what was running the last time too. */
+  /** Periodically checks the running call, and kills one that was already running at the last check. */
   #watch(seen: number): void {
     this.#watchdog?.cancel();
     this.#watchdog = this.#clock.after(LOOK_MS, () => {
@@ -198,7 +199,7 @@ class WorkerQuarantine implements Quarantine {
     if (worker !== this.#worker) return;
     const running = Atomics.load(this.#progress, 0);
     void this.#abandon();
-    // A thread that dies of no call would die again.
+    // A thread that dies without running a call would die again.
     if (!this.#running.has(running))
       return this.#failAll(new LuaInternalError("running quarantined scripts: their thread failed", { cause: error }));
     const isMemory = (error as NodeJS.ErrnoException).code === "ERR_WORKER_OUT_OF_MEMORY";
@@ -211,7 +212,7 @@ class WorkerQuarantine implements Quarantine {
     this.#again();
   }
 
-  /** Ends the thread, if there is one. Whatever it still says is not heard, so nobody needs to wait for its end. */
+  /** Ends the thread, if any. Its later messages are ignored, so callers need not wait for its end. */
   async #abandon(): Promise<void> {
     const worker = this.#worker;
     this.#worker = undefined;
@@ -232,7 +233,7 @@ class WorkerQuarantine implements Quarantine {
     for (const call of calls) call.reject(error);
   }
 
-  /** Runs what had not been answered once more. */
+  /** Runs unfinished calls again. */
   #again(): void {
     this.#waiting = [...this.#running.values(), ...this.#waiting];
     this.#running.clear();

@@ -23,7 +23,7 @@ const observed = deepFreeze({
 }) as unknown as JsonObject;
 
 const cases: Record<string, { body: string; spec: unknown }> = {
-  "an empty value that the script leaves alone stays": {
+  "keeps an empty value that the script does not touch": {
     body: "",
     spec: {
       list: [],
@@ -34,7 +34,7 @@ const cases: Record<string, { body: string; spec: unknown }> = {
       ],
     },
   },
-  "an empty value beside a change stays": {
+  "keeps an empty value beside a change": {
     body: "o.spec.replicas = 1",
     spec: {
       list: [],
@@ -46,19 +46,19 @@ const cases: Record<string, { body: string; spec: unknown }> = {
       replicas: 1,
     },
   },
-  "an empty value that is moved is dropped": {
+  "drops an empty value that is moved": {
     body: "o.spec.other = o.spec.map o.spec.map = nil o.spec.items = nil",
     spec: { list: [] },
   },
-  "what is moved loses the empty values inside it": {
+  "drops empty values inside a moved value": {
     body: "o.spec = { again = o.spec.items }",
     spec: { again: [{}, { v: 1 }] },
   },
-  "an empty value may go to where another of its kind was": {
+  "keeps an empty value that is moved to a path of another one of its type": {
     body: "o.spec.items = { { e = {} } }",
     spec: { list: [], map: {}, items: [{ e: {} }] },
   },
-  "a new empty value is dropped": { body: "o.spec = { fresh = {}, list = {} }", spec: { list: [] } },
+  "drops a new empty value": { body: "o.spec = { fresh = {}, list = {} }", spec: { list: [] } },
   "an element may change its position": {
     body: "o.spec.items = { o.spec.items[2], o.spec.items[1] }",
     spec: {
@@ -80,7 +80,7 @@ for (const [behaviour, { body, spec }] of Object.entries(cases)) {
   });
 }
 
-test("what is taken from the observed object keeps its empty values where it had them", () => {
+test("values taken from the observed object keep their empty values at the same path", () => {
   const script = compileScript(
     "function Retain(desired, observed) desired.spec.extra = observed.spec.extra desired.spec.copy = observed.spec.extra return desired end",
   );
@@ -92,7 +92,7 @@ test("what is taken from the observed object keeps its empty values where it had
   });
 });
 
-test("without an object to compare with every empty value is dropped", () => {
+test("drops every empty value without a reference object", () => {
   const script = compileScript("function AggregateStatus(o) o.status = { n = 1, none = {} } return o end");
 
   expect(aggregateStatus(script, object, [])).toEqual({

@@ -1,8 +1,9 @@
 /**
- * Karmada cannot tell an empty map from an empty list in what a script returns, so it looks at the input: where that
- * has an empty value at the same place, positions left aside, the result has the same; otherwise the field is dropped.
- * Operations without such a reference drop every empty map and list, also those that came in. What becomes empty by
- * this stays. What a script neither changed nor moved is right as it is, so only the rest is looked through.
+ * Karmada cannot distinguish an empty map from an empty list in a script's result, so it checks the input: if the input
+ * has an empty value at the same path (without list indexes), the result has the same; otherwise the field is dropped.
+ * Operations without such a reference drop every empty map and list, including those in the input. Values that become
+ * empty this way are kept. Values that a script neither changed nor moved are correct already, so only the rest is
+ * checked.
  */
 import { isObject, setOwn } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
@@ -16,10 +17,10 @@ function isEmptyObject(object: object): boolean {
   return true;
 }
 
-/** Containers of immutable inputs recur from call to call; each is looked through once. */
+/** Containers of immutable inputs recur from call to call; each is processed once. */
 const stripped = new WeakMap<object, Json>();
 
-/** Without any empty map or list; the same object where there is none. The root stays what it is. */
+/** Without any empty map or list; the same object if there is none. The root is kept. */
 export function withoutEmpties(json: Json): Json {
   if (typeof json !== "object" || json === null) return json;
   const known = stripped.get(json);
@@ -58,7 +59,7 @@ function stripObject(object: JsonObject): JsonObject {
   return result ?? object;
 }
 
-/** What an empty table of a result is to be, by the objects that went in. */
+/** How an empty table of a result is encoded, based on the input objects. */
 export function emptiesAsIn(references: readonly Json[]): EmptyRule {
   const at = (path: readonly string[]): Json | undefined => {
     const place = placeOf(path);
@@ -82,7 +83,7 @@ export function emptiesAsIn(references: readonly Json[]): EmptyRule {
   return { at, moved, isReference: (root) => references.includes(root as Json) };
 }
 
-/** Places are compared, never taken apart, so the separator only has to be unlikely in a key. */
+/** Keys are only compared, never split, so the separator only has to be unlikely in a key. */
 const placeOf = (path: readonly string[]): string => path.join("\0");
 
 interface Empties {
@@ -92,7 +93,7 @@ interface Empties {
 
 const knownEmpties = new WeakMap<object, Empties>();
 
-/** Where an input has empty values. */
+/** The paths of empty values in an input. */
 function emptiesOf(root: Json): Empties {
   const known = knownEmpties.get(root as object);
   if (known) return known;
@@ -116,10 +117,7 @@ function collectEmpties(json: Json, path: string[], empties: Empties): void {
   }
 }
 
-/**
- * JSON as Karmada's scripts see it: without nulls. Objects should be brought into this form when they come in, not per
- * call.
- */
+/** JSON as Karmada's scripts see it: without nulls. Convert objects when they are received, not per call. */
 export function withoutNulls(json: Json): Json {
   if (Array.isArray(json)) return json.some(hasNull) ? json.filter((item) => item !== null).map(withoutNulls) : json;
   if (!isObject(json) || !hasNull(json)) return json;

@@ -1,6 +1,6 @@
 /**
- * Which variable a name means, and where a `goto` leads, while a script is parsed. Everything is found by its name at
- * once: a hostile script has tens of thousands of names.
+ * Resolves names to variables and `goto` to labels while a script is parsed. All lookups are by name in constant time:
+ * a hostile script has tens of thousands of names.
  */
 import { required } from "../../base/index.ts";
 import type { GlobalUse, Label, Statement, Variable } from "./ast.ts";
@@ -9,7 +9,7 @@ interface PendingGoto {
   name: string;
   line: number;
   statement: { label: Label };
-  /** How many locals of its block were in scope. */
+  /** Number of locals of its block that were in scope. */
   locals: number;
 }
 
@@ -28,7 +28,7 @@ interface BlockScope {
 
 interface FunctionScope {
   blocks: BlockScope[];
-  /** Of all open blocks. */
+  /** Labels of all open blocks. */
   labels: Map<string, KnownLabel>;
   locals: number;
   isVariadic: boolean;
@@ -38,26 +38,23 @@ interface FunctionScope {
   loops: number;
 }
 
-/** As many as upstream allows in a function. */
+/** Upstream's limit per function. */
 const MAX_LOCALS = 200;
 
 export class Scopes {
   readonly globals: GlobalUse[] = [];
   readonly #report: (problem: string) => void;
   readonly #functions: FunctionScope[] = [];
-  /** The variables of each name, the innermost last, with the number of functions around them. */
+  /** The variables of each name, innermost last, with their function nesting depth. */
   readonly #variables = new Map<string, { variable: Variable; depth: number }[]>();
   #ids = 0;
 
-  /**
-   * `report` is told where a rule of the compiler is broken; parsing goes on, because what is wrong with the grammar is
-   * said first.
-   */
+  /** `report` is called for a violated compiler rule; parsing continues, because grammar errors are reported first. */
   constructor(report: (problem: string) => void) {
     this.#report = report;
   }
 
-  /** `hasArg`: a variadic function has a list `arg` as well; the main one has not. */
+  /** `hasArg`: a variadic function also has a list `arg`, except the main function. */
   openFunction(isVariadic: boolean, hasArg = isVariadic): void {
     this.#functions.push({
       blocks: [],
@@ -71,7 +68,7 @@ export class Scopes {
     });
   }
 
-  /** Gives the variable for `arg` if the function needs its list: it is filled only where `...` is not used itself. */
+  /** Returns the variable for `arg` if the function needs its list: it is filled only if `...` is not used itself. */
   closeFunction(): Variable | undefined {
     const closed = this.#functions.pop();
     return closed?.usesVararg ? undefined : closed?.argVariable;
@@ -156,7 +153,7 @@ export class Scopes {
     return label;
   }
 
-  /** A label behind which only labels follow sees no locals any more, so jumping there is fine. */
+  /** A label followed only by labels is outside the scope of all locals, so jumping to it is allowed. */
   markLastLabels(statements: readonly Statement[]): void {
     for (let index = statements.length - 1; index >= 0; index--) {
       const statement = statements[index];

@@ -1,9 +1,9 @@
-/** Compiled scripts by their text; those that were not asked for longest make room. */
+/** Compiled scripts by their text; the least recently used are evicted. */
 import type { Clock } from "../../base/index.ts";
 import { compileScript } from "./script.ts";
 import type { CompiledScript } from "./script.ts";
 
-/** A compiled script takes some 30 KB beside its text. */
+/** A compiled script takes some 30 KB in addition to its text. */
 const MAX_SCRIPTS = 1024;
 const MAX_CHARACTERS = 16 * 1024 * 1024;
 

@@ -1,11 +1,11 @@
-/** What is counted of a script's calls, for Prometheus. */
+/** Per-script call metrics, for Prometheus. */
 import { Histogram } from "../../base/index.ts";
 import type { Labels, Metric, MetricsText } from "../../base/index.ts";
 import type { ScriptOwner } from "./engine.ts";
 import { LuaLimitError } from "./errors.ts";
 import { LuaResultError } from "./operations.ts";
 
-/** From a microsecond, which is a small script, to the second after which one is killed. */
+/** From a microsecond, the duration of a small script, to the second after which a script is killed. */
 const DURATION_SECONDS = [0.000_001, 0.000_005, 0.000_025, 0.000_1, 0.000_5, 0.002_5, 0.01, 0.05, 0.25, 1];
 
 const REASONS = ["error", "limit", "result"] as const;
@@ -19,7 +19,7 @@ export class ScriptMetrics {
   isFailing = false;
   #hasFailed = false;
 
-  /** A call ended; `failed` was called before if it failed. */
+  /** Records a finished call; for a failed call, `failed` was called before. */
   took(ms: number): void {
     this.durations.observe(ms / 1000);
     this.isFailing = this.#hasFailed;
@@ -46,28 +46,28 @@ interface Measured {
 const DURATION: Metric = {
   name: "flotilla_interpreter_script_duration_seconds",
   type: "histogram",
-  help: "How long calls of a customization's script took.",
+  help: "Duration of calls of a customization's script.",
   labels: ["customization", "operation"],
   buckets: DURATION_SECONDS,
 };
 const FAILURES: Metric = {
   name: "flotilla_interpreter_script_failures_total",
   type: "counter",
-  help: "Calls that failed: an error of the script, a limit that it reached, or a result that the operation cannot use.",
+  help: "Failed calls: a script error, an exceeded limit, or an invalid result.",
   labels: ["customization", "operation", "reason"],
 };
 const QUARANTINED: Metric = {
   name: "flotilla_interpreter_script_quarantined",
   type: "gauge",
-  help: "1 while a script runs outside the process because it reached its limits too often.",
+  help: "1 while a script runs outside the process because it exceeded its limits repeatedly.",
   labels: ["customization", "operation"],
 };
 
-/** A counter that begins with its first failure shows no increase, and a call that failed once may not come again. */
+/** A counter that first appears with its first failure shows no increase, and a failed call may never be repeated. */
 const FAILING: Metric = {
   name: "flotilla_interpreter_script_failing",
   type: "gauge",
-  help: "1 when the last call of a script failed.",
+  help: "1 if the last call of a script failed.",
   labels: ["customization", "operation"],
 };
 

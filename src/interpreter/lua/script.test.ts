@@ -12,7 +12,7 @@ const results = (body: string, ...args: never[]): unknown[] =>
     .call("F", [object, ...args])
     .map((result) => result.json());
 
-test("an identity script gives back the very object", () => {
+test("an identity script returns the identical object", () => {
   const [same] = results("return o");
 
   expect(same).toBe(object);
@@ -26,7 +26,7 @@ test("a change copies the nodes above it and shares the rest", () => {
   expect(changed.spec.list).toBe(object.spec.list);
 });
 
-test("the same input given twice is two tables", () => {
+test("the same input passed twice becomes two tables", () => {
   const [first, second] = compileScript(
     "function F(a, b) a.spec.replicas = 9 return a.spec.replicas, b.spec.replicas end",
   ).call("F", [object, object]);
@@ -34,7 +34,7 @@ test("the same input given twice is two tables", () => {
   expect([first?.json(), second?.json()]).toEqual([9, 2]);
 });
 
-test("a child is identical to itself, also after its parent was changed", () => {
+test("a child stays identical to itself after its parent was changed", () => {
   expect(results("local s = o.spec o.extra = 1 s.replicas = 5 return s == o.spec, o.spec.replicas")).toEqual([true, 5]);
 });
 
@@ -44,7 +44,7 @@ test("elements may be moved within a list of the input", () => {
   ]);
 });
 
-test("globals do not outlive a call", () => {
+test("globals are reset between calls", () => {
   const script = compileScript(
     "function F() count = (count or 0) + 1 string.extra = count return count, string.extra end",
   );
@@ -57,11 +57,11 @@ test("globals do not outlive a call", () => {
   ]);
 });
 
-test("a global that shadows a library function is nil when it was set to nil", () => {
+test("a global that shadows a library function is nil after it was set to nil", () => {
   expect(results("error = o.missing return type(error)")).toEqual(["nil"]);
 });
 
-test("a syntax error says line and column", () => {
+test("a syntax error has line and column", () => {
   const compile = (): unknown => compileScript("function F()\n  return 1 +* 2\nend");
 
   expect(compile).toThrow(LuaSyntaxError);
@@ -83,29 +83,29 @@ const control: Record<string, { body: string; want: unknown[] }> = {
     body: "local n = 0 repeat local done = n >= 3 n = n + 1 until done return n",
     want: [4],
   },
-  "several results fill the end of a list": {
+  "multiple results fill the end of a list": {
     body: "local function f() return 1, 2 end return {f(), f()}, (f())",
     want: [[1, 1, 2], 1],
   },
-  "varargs are counted with their nils": {
+  "varargs count their nils": {
     body: "local function f(...) return select('#', ...) end return f(nil, nil)",
     want: [2],
   },
-  "tail calls do not use up the depth": {
+  "tail calls do not consume depth": {
     body: "local function f(n) if n == 0 then return 'end' end return f(n - 1) end return f(10000)",
     want: ["end"],
   },
-  "assignment evaluates everything first": { body: "local a, b = 1, 2 a, b = b, a return a, b", want: [2, 1] },
-  "pcall gives the error value": { body: "return pcall(error, {code = 5})", want: [false, { code: 5 }] },
-  "pairs goes in the order of insertion, also for keys like numbers": {
+  "assignment evaluates all values first": { body: "local a, b = 1, 2 a, b = b, a return a, b", want: [2, 1] },
+  "pcall returns the error value": { body: "return pcall(error, {code = 5})", want: [false, { code: 5 }] },
+  "pairs iterates in insertion order, also for number-like keys": {
     body: "local t = {} t.b = 1 t['10'] = 2 t['9'] = 3 local s = '' for k in pairs(t) do s = s .. k .. ' ' end return s",
     want: ["b 10 9 "],
   },
-  "a key set again keeps its place": {
+  "a key that is set again keeps its position": {
     body: "local t = {a = 1, b = 2} t.a = nil t.a = 3 local s = '' for k in pairs(t) do s = s .. k end return s",
     want: ["ab"],
   },
-  "bytes join to characters": {
+  "bytes combine to characters": {
     body: "local s = 'é' return #s, s:sub(1, 1) .. s:sub(2, 2), s:byte(1)",
     want: [2, "é", 195],
   },

@@ -1,7 +1,6 @@
 /**
- * A compiled script. Compiling is done once; each call runs the whole script on fresh globals and then the function
- * that was asked for. Arguments are shared and stay as they are; results share with them what the script did not
- * change.
+ * A compiled script. It is compiled once; each call runs the whole script on fresh globals and then the requested
+ * function. Arguments are shared and not modified; results share unchanged parts with them.
  */
 import { LuaInternalError, LuaRuntimeError, LuaSyntaxError } from "./errors.ts";
 import { DEFAULT_BUDGET } from "./budget.ts";
@@ -33,22 +32,22 @@ export class LuaResult {
     this.#machine = machine;
   }
 
-  /** As `tostring` gives it. */
+  /** The result of `tostring`. */
   get text(): string {
     return this.#machine.text(this.#value);
   }
 
-  /** What Lua counts as the characters of that text. */
+  /** The bytes that Lua counts as the characters of that text. */
   get bytes(): Buffer {
     return Buffer.from(toBytes(this.text), "latin1");
   }
 
   /**
-   * Plain JSON; undefined for nil. Throws `EncodeError` for what JSON cannot say and `LuaLimitError` for what is too
-   * large. The rule is for empty tables inside it.
+   * Plain JSON; undefined for nil. Throws `EncodeError` for a value that JSON cannot represent and `LuaLimitError` for
+   * one that is too large. The rule applies to empty tables inside it.
    */
   json(emptyRule?: EmptyRule): Json | undefined {
-    // A table that is in a result many times is written many times, so writing counts as work of the script.
+    // A table that occurs many times in a result is written many times, so writing is charged to the script.
     if (this.#value instanceof Table) return encode(this.#value, (entries) => this.#machine.wrote(entries), emptyRule);
     return typeof this.#value === "function" ? undefined : this.#value;
   }
@@ -59,7 +58,7 @@ type Chunk = (machine: Machine, global: Lookup, globals: Table | undefined) => L
 
 export class CompiledScript {
   readonly name: string;
-  /** Which global names the script uses and sets, for whoever checks it. */
+  /** The global names that the script uses and sets, for checks. */
   readonly globals: readonly GlobalUse[];
   readonly #chunk: Chunk;
   readonly #sites: readonly Site[];
@@ -75,12 +74,12 @@ export class CompiledScript {
     this.globals = script.globals;
     this.#sites = sites;
     this.#isReflective = isReflective;
-    // The generated text holds nothing of the script but checked names, numbers and JSON strings.
+    // Of the script, the generated text contains only checked names, numbers and JSON strings.
     // oxlint-disable-next-line typescript/no-implied-eval -- this is what a compiler to JavaScript is for.
     this.#chunk = new Function("T", "N", code)(Table, NOTHING) as Chunk;
   }
 
-  /** Throws `LuaRuntimeError` or `LuaLimitError`; `LuaInternalError` where the engine itself is wrong. */
+  /** Throws `LuaRuntimeError` or `LuaLimitError`; `LuaInternalError` if the engine itself fails. */
   call(
     functionName: string,
     args: readonly (DeepReadonly<Json> | undefined)[],
@@ -94,7 +93,7 @@ export class CompiledScript {
     });
   }
 
-  /** What the name stands for once the script itself has run, without calling it. Throws as `call` does. */
+  /** The type of the name after the script itself has run, without calling it. Throws as `call` does. */
   typeOf(functionName: string, budget: LuaBudget = DEFAULT_BUDGET): LuaType {
     return this.#load(functionName, budget, (_machine, found) => typeOf(found));
   }
@@ -112,7 +111,7 @@ export class CompiledScript {
       return use(machine, lookup(functionName));
     } catch (error) {
       if (error instanceof LuaThrow) throw new LuaRuntimeError(shortened(machine.text(error.value)));
-      // The depth of calls is counted, so this is a backstop only.
+      // Call depth is counted, so this is only a backstop.
       if (error instanceof RangeError) throw new LuaRuntimeError(`${machine.where(1)} stack overflow`);
       if (error instanceof FlotillaError) throw error;
       throw new LuaInternalError(`running ${functionName}: the engine failed`, { cause: error });
@@ -127,15 +126,15 @@ export class CompiledScript {
   }
 }
 
-/** A script may raise a megabyte; nobody reads that in a log or a condition. */
+/** A script may raise a megabyte, which is too much for a log or a condition. */
 const MAX_MESSAGE = 4096;
 
 const shortened = (message: string): string =>
   message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message;
 
 /**
- * `name` starts messages; `clock` is what a script's `os.time` reads. Throws `LuaSyntaxError`, whose position has line
- * and column.
+ * `name` is the prefix of messages; `clock` is what a script's `os.time` reads. Throws `LuaSyntaxError`, whose position
+ * has line and column.
  */
 export function compileScript(
   source: string,

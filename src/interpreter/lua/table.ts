@@ -1,11 +1,11 @@
 /**
- * A table over plain JSON. It starts on the caller's object or list, which is shared and never changed: reading goes
- * straight to it, the first write copies that one node. A child container becomes a table of its own when it is first
- * read, and the parent remembers it, so that a table is always identical to itself.
+ * A table over plain JSON. It starts on the caller's object or list, which is shared and never modified: reads access
+ * it directly, the first write copies that one node. A child container becomes a table when it is first read, and the
+ * parent caches it, so that a table is always identical to itself.
  *
- * Order is gopher-lua's: positions first, then other keys in the order in which they were first set; a key that is set
- * to nil keeps its place. A JavaScript object has the same order but for keys that look like array indexes, so a table
- * that gets such a key, or one that is no string, moves its keys into a Map.
+ * The order is gopher-lua's: positions first, then other keys in the order in which they were first set; a key that is
+ * set to nil keeps its position. A JavaScript object has the same order except for keys that look like array indexes,
+ * so a table that gets such a key, or one that is not a string, moves its keys into a Map.
  */
 import { setOwn } from "../../base/index.ts";
 import type { LuaValue } from "./values.ts";
@@ -23,29 +23,26 @@ export const MAX_POSITION = 67108864;
 export const isPosition = (key: number): boolean => key > 0 && key < MAX_POSITION && Number.isInteger(key);
 
 export class Table {
-  /** Values of string keys: scalars, functions, tables, and JSON that nobody has read yet. */
+  /** Values of string keys: scalars, functions, tables, and unread JSON. */
   h: Fields;
   /** Values at 1, 2, 3, …, likewise. */
   a: unknown[];
-  /** Whether `h` is this table's own and takes a new string key as it is. */
+  /** Whether `h` is owned by this table and can take a new string key directly. */
   w: boolean;
-  /** Whether `a` is this table's own. */
+  /** Whether `a` is owned by this table. */
   owned: boolean;
-  /** All keys that are no positions, once there is one that `h` cannot hold in order. */
+  /** All keys that are not positions, once there is one that `h` cannot hold in order. */
   m: Map<LuaValue, unknown> | undefined;
   /** Children of shared nodes that were read as tables. */
   kids: Map<string | number, Table> | undefined;
-  /**
-   * The child that was read last, since scripts read `items[i].status` many times in a row. It lasts until the node is
-   * copied.
-   */
+  /** The last child read, since scripts read `items[i].status` many times in a row. Valid until the node is copied. */
   lastKey: string | number | undefined;
   lastKid: Table | undefined;
-  /** Who writes it as JSON at the moment; meeting it again means that it holds itself. */
+  /** The current JSON writer; meeting it again means that the table contains itself. */
   writer: object | undefined;
-  /** How many keys were added one by one; many are better kept in a Map. */
+  /** Number of keys added one by one; many are better kept in a Map. */
   added: number;
-  /** The JSON that it started from. */
+  /** The original JSON. */
   readonly origin: object | undefined;
 
   private constructor(h: Fields, a: unknown[], ownsFields: boolean, ownsItems: boolean, origin: object | undefined) {
@@ -66,7 +63,7 @@ export class Table {
     return new Table({}, NO_ITEMS as unknown[], true, false, undefined);
   }
 
-  /** A list of values that nobody else holds. */
+  /** A list of values without other references. */
   static ofList(values: LuaValue[]): Table {
     return new Table(NO_FIELDS, values, false, true, undefined);
   }
@@ -75,10 +72,10 @@ export class Table {
     return new Table(fields, NO_ITEMS as unknown[], true, false, undefined);
   }
 
-  /** Over JSON that stays as it is. */
+  /** Over JSON that is not modified. */
   static over(json: object): Table {
     if (!Array.isArray(json)) return new Table(json as Fields, NO_ITEMS as unknown[], false, false, json);
-    // A list without its nulls is another list; that is what a script sees.
+    // Scripts see a list without its nulls.
     const items = json.includes(null) ? json.filter((item) => item !== null) : json;
     return new Table(NO_FIELDS, items, false, false, json);
   }
@@ -89,7 +86,7 @@ export class Table {
     if (this.m !== undefined) return this.m.get(key) as LuaValue;
     const value = this.h[key];
     if (typeof value !== "object" && typeof value !== "function") return value as LuaValue;
-    // Only functions and `__proto__` can come from the prototype, which is none of the script's business.
+    // Only functions and `__proto__` can come from the prototype, which scripts must not see.
     if ((typeof value === "function" || key === "__proto__") && !Object.hasOwn(this.h, key)) return undefined;
     return typeof value === "function" ? (value as LuaValue) : this.child(key, value);
   }
@@ -105,13 +102,13 @@ export class Table {
     return this.m?.get(key) as LuaValue;
   }
 
-  /** Ends a read of a string key that generated code has begun with `h.key` and that found an object or nothing. */
+  /** Finishes a read of a string key that generated code began with `h.key` and that found an object or nothing. */
   field(key: string, value: unknown): LuaValue {
     if (value === undefined) return this.m === undefined ? undefined : (this.m.get(key) as LuaValue);
     return this.child(key, value);
   }
 
-  /** What an object found at a key is to the script. */
+  /** The Lua value of an object found at a key. */
   child(key: string | number, value: unknown): LuaValue {
     if (this.lastKey === key) return this.lastKid;
     if (value instanceof Table) return value;
@@ -143,7 +140,7 @@ export class Table {
 
   // Writing. The caller has charged for it.
 
-  /** Makes the string keys this table's own. */
+  /** Copies shared string keys so that this table owns them. */
   ownFields(): void {
     if (this.w || this.m !== undefined) return;
     this.h = { ...this.h };
@@ -177,7 +174,7 @@ export class Table {
     return undefined;
   }
 
-  /** A position, which must be at most one beyond the end unless the caller has filled the gap. */
+  /** Sets a position, at most one beyond the end unless the caller has filled the gap. */
   setPosition(position: number, value: LuaValue): void {
     this.ownItems();
     const { a } = this;
@@ -207,7 +204,7 @@ export class Table {
     this.w = false;
   }
 
-  /** The keys that are no positions, in order. Some may be nil by now. */
+  /** The keys that are not positions, in order. Some may have become nil. */
   keys(): LuaValue[] {
     return this.m === undefined ? Object.keys(this.h) : [...this.m.keys()];
   }

@@ -1,12 +1,12 @@
 /**
- * What a Lua value is in JavaScript: nil is `undefined`; booleans, numbers and strings are themselves; a function is a
- * JavaScript function that takes Lua values; a table is a `Table`. No other object ever reaches a script.
+ * Representation of Lua values in JavaScript: nil is `undefined`; booleans, numbers and strings are themselves; a
+ * function is a JavaScript function that takes Lua values; a table is a `Table`. No other object ever reaches a script.
  */
 import type { Table } from "./table.ts";
 
 export type LuaValue = undefined | boolean | number | string | LuaFunction | Table;
 
-/** One value as it is; none or several as an array, which is no Lua value itself. */
+/** A single value directly; none or several as an array, which is not itself a Lua value. */
 export type LuaResults = LuaValue | LuaValue[];
 
 export type LuaFunction = (...args: LuaValue[]) => LuaResults;
@@ -31,7 +31,9 @@ export function typeOf(value: LuaValue): LuaType {
 
 export const isTrue = (value: LuaValue): boolean => value !== undefined && value !== false;
 
-/** What a script threw. It is no `Error`, because capturing a stack for each would make errors an attack. */
+/**
+ * A value that a script threw. Not an `Error`, because capturing a stack for each would let scripts attack with errors.
+ */
 export class LuaThrow {
   readonly value: LuaValue;
   constructor(value: LuaValue) {
@@ -39,5 +41,5 @@ export class LuaThrow {
   }
 }
 
-/** No values at all, which for a library function is not the same as nil. */
+/** No values at all, which for a library function differs from nil. */
 export const NOTHING: LuaValue[] = [];

@@ -1,4 +1,4 @@
-/** CronJob: each member runs its own schedule; the template shows all that is active and the latest runs. */
+/** CronJob: each member runs its own schedule; the template shows all active runs and the latest schedule times. */
 import type { KindInterpreter } from "../kind-interpreter.ts";
 import { podDependencies } from "../pod-dependencies.ts";
 import { reportedStatuses, statusOf, textOf, withStatus } from "../replica-status.ts";

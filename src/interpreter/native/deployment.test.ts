@@ -3,7 +3,7 @@ import { makeDeployment } from "../../testing/index.ts";
 import { deploymentInterpreter } from "./deployment.ts";
 
 describe("replicas of a Deployment", () => {
-  test("are those of its spec, with what one pod requests", () => {
+  test("come from its spec, with the requests of one pod", () => {
     const deployment = makeDeployment("shop/web")
       .replicas(3)
       .with(({ spec }) => {
@@ -26,7 +26,7 @@ describe("replicas of a Deployment", () => {
     });
   });
 
-  test("come without requirements when the pods ask for nothing", () => {
+  test("have no requirements when the pods request nothing", () => {
     const deployment = makeDeployment("shop/web").replicas(2).build();
 
     expect(deploymentInterpreter.replicas?.(deployment)).toEqual({ replicas: 2 });
@@ -48,7 +48,7 @@ describe("the status of a Deployment", () => {
     .with(({ metadata }) => (metadata.generation = 2))
     .build();
 
-  test("is the sum of the members and describes the template's generation once all members have it", () => {
+  test("sums the members and reports the template's generation once all members have it", () => {
     const items = [
       { clusterName: "oslo", status: member(3, 2) },
       { clusterName: "paris", status: member(2, 2) },
@@ -65,7 +65,7 @@ describe("the status of a Deployment", () => {
     });
   });
 
-  test("does not claim the newest generation while a member still runs an older template", () => {
+  test("does not report the newest generation while a member still runs an older template", () => {
     const items = [
       { clusterName: "oslo", status: member(3, 2) },
       { clusterName: "paris", status: member(2, 1) },
@@ -76,7 +76,7 @@ describe("the status of a Deployment", () => {
     expect(summed?.status).not.toHaveProperty("observedGeneration");
   });
 
-  test("that is already summed gives the template itself back, so that nothing is written", () => {
+  test("returns the template itself when already aggregated, so that nothing is written", () => {
     const items = [{ clusterName: "oslo", status: member(5, 2) }];
     const once = deploymentInterpreter.aggregateStatus?.(deployment, items) ?? deployment;
 
@@ -87,7 +87,7 @@ describe("the status of a Deployment", () => {
 describe("a member's replicas", () => {
   const observed = makeDeployment("shop/web").replicas(9).build();
 
-  test("are kept when the template asks to retain them, for example for an autoscaler", () => {
+  test("are kept when the template sets retain-replicas, for example for an autoscaler", () => {
     const desired = makeDeployment("shop/web")
       .replicas(3)
       .labels({ "resourcetemplate.karmada.io/retain-replicas": "true" })
@@ -96,7 +96,7 @@ describe("a member's replicas", () => {
     expect(deploymentInterpreter.retain?.(desired, observed).spec?.replicas).toBe(9);
   });
 
-  test("are ours otherwise", () => {
+  test("are overwritten otherwise", () => {
     const desired = makeDeployment("shop/web").replicas(3).build();
 
     expect(deploymentInterpreter.retain?.(desired, observed).spec?.replicas).toBe(3);

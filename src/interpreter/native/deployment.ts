@@ -1,4 +1,4 @@
-/** Deployment, as Karmada reads it. */
+/** Deployment, with Karmada's rules. */
 import type { KindInterpreter } from "../kind-interpreter.ts";
 import { aggregateCounters, reflectCounters } from "../replica-status.ts";
 import {
@@ -10,7 +10,7 @@ import {
   type Workload,
 } from "../workload.ts";
 
-/** On a template, leaves the replicas of an existing copy to the member, for example to its HorizontalPodAutoscaler. */
+/** On a template: leaves the replicas of an existing copy to the member, for example to its HorizontalPodAutoscaler. */
 const RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas";
 const FIELDS = {
   nonZero: ["replicas", "readyReplicas", "updatedReplicas", "availableReplicas", "unavailableReplicas"],

@@ -1,4 +1,4 @@
-/** HorizontalPodAutoscaler: each member scales by itself; the template shows how many replicas they want together. */
+/** HorizontalPodAutoscaler: each member scales by itself; the template shows their total desired replicas. */
 import type { KubernetesObject } from "../../api/index.ts";
 import type { JsonObject } from "../../base/index.ts";
 import type { KindInterpreter } from "../kind-interpreter.ts";
@@ -24,7 +24,7 @@ export const horizontalPodAutoscalerInterpreter: KindInterpreter<HorizontalPodAu
   },
 };
 
-/** The kind leaves current replicas out while there are none, and always shows the desired ones. */
+/** The kind omits current replicas when zero, and always shows desired replicas. */
 const counts = (currentReplicas: number, desiredReplicas: number): JsonObject => ({
   ...(currentReplicas !== 0 && { currentReplicas }),
   desiredReplicas,

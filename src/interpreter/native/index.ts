@@ -1,4 +1,4 @@
-/** The kinds of Kubernetes itself that Flotilla understands. */
+/** The built-in Kubernetes kinds with interpreter rules. */
 import type { KindInterpreter } from "../kind-interpreter.ts";
 import { cronJobInterpreter } from "./cronjob.ts";
 import { daemonSetInterpreter } from "./daemonset.ts";

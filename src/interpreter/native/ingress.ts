@@ -1,4 +1,4 @@
-/** Ingress: its addresses are those of all members; it needs the Secrets of its certificates. */
+/** Ingress: its addresses are those of all members; it depends on the Secrets of its certificates. */
 import type { KubernetesObject } from "../../api/index.ts";
 import type { JsonObject } from "../../base/index.ts";
 import { InterpretError } from "../interpret-error.ts";

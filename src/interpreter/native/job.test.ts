@@ -9,7 +9,7 @@ const ended = (clusterName: string, type: string, at: string): StatusItem => ({
   status: { succeeded: 1, conditions: [{ type, status: "True", lastTransitionTime: at }] },
 });
 
-test("a Job is complete when it is in all members, as of the last of them", () => {
+test("a Job is complete when it is complete in all members, at the time of the last of them", () => {
   const summed = jobInterpreter.aggregateStatus?.(job, [
     ended("oslo", "Complete", "2024-05-01T12:00:00Z"),
     ended("paris", "Complete", "2024-05-01T13:00:00Z"),
@@ -21,7 +21,7 @@ test("a Job is complete when it is in all members, as of the last of them", () =
   });
 });
 
-test("a Job that failed anywhere has failed, and says where", () => {
+test("a Job that failed in any member has failed, and the message names the members", () => {
   const summed = jobInterpreter.aggregateStatus?.(job, [
     ended("oslo", "Failed", "2024-05-01T12:00:00Z"),
     ended("paris", "Complete", "2024-05-01T13:00:00Z"),
@@ -32,7 +32,7 @@ test("a Job that failed anywhere has failed, and says where", () => {
   });
 });
 
-test("adding up the same again gives the Job itself back, so that nothing is written", () => {
+test("aggregating again returns the Job itself, so that nothing is written", () => {
   const running: StatusItem[] = [{ clusterName: "oslo", status: { active: 2, startTime: "2024-05-01T12:00:00Z" } }];
   const once = jobInterpreter.aggregateStatus?.(job, running) ?? job;
 

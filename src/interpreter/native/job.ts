@@ -1,6 +1,6 @@
 /**
- * Job. Its parallelism counts as replicas; its completions are divided by dispatch. A template that has finished is
- * never touched again.
+ * Job. Its parallelism counts as replicas; its completions are divided by dispatch. A finished template is never
+ * changed again.
  */
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
 import type { KindInterpreter, StatusItem } from "../kind-interpreter.ts";
@@ -27,7 +27,7 @@ export const jobInterpreter: KindInterpreter<Job> = {
     return templateReplicas(Math.min(parallelism, spec?.completions ?? parallelism), spec?.template);
   },
   reviseReplicas: (job, replicas) => reviseExisting(job, "parallelism", replicas),
-  /** The member made the selector and the labels that fit it, and neither can be changed. */
+  /** The member generated the selector and the matching labels, and both are immutable. */
   retain(desired, observed) {
     const matchLabels = observed.spec?.selector?.matchLabels;
     const labels = observed.spec?.template?.metadata?.labels;
@@ -77,7 +77,7 @@ function aggregate(job: DeepReadonly<Job>, items: readonly StatusItem[]): JsonOb
   return status;
 }
 
-/** Their times are those of the members' conditions, so that adding up the same again changes nothing. */
+/** The times are those of the members' conditions, so that aggregating again changes nothing. */
 function conditionsOf(items: readonly StatusItem[], statuses: readonly JsonObject[]): JsonObject[] {
   const conditions: JsonObject[] = [];
   const add = (type: string, reason: string, message: string): void => {
@@ -114,7 +114,7 @@ function conditionsIn(status: JsonObject | undefined): JsonObject[] {
 const hasCondition = (status: JsonObject, type: string): boolean =>
   conditionsIn(status).some((condition) => condition["type"] === type && condition["status"] === "True");
 
-/** How a Job ended: the first of its conditions that says so. */
+/** The finish condition of a Job: the first Complete or Failed condition. */
 function finishOf(status: JsonObject): string | undefined {
   const finish = conditionsIn(status).find(
     ({ type, status: value }) => (type === "Complete" || type === "Failed") && value === "True",

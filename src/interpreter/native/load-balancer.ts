@@ -1,4 +1,4 @@
-/** Addresses of load balancers in several members, as one list: each once, in a fixed order. */
+/** Merges load balancer addresses of several members into one list, deduplicated and sorted. */
 import { isObject, type Json, type JsonObject } from "../../base/index.ts";
 import { textOf } from "../replica-status.ts";
 
@@ -22,7 +22,7 @@ export function mergeLoadBalancers(statuses: readonly JsonObject[]): JsonObject 
   return ingress.length > 0 ? { ingress: ingress.sort(byAddress) } : {};
 }
 
-/** Whether a load balancer has given out an address. */
+/** Whether a load balancer has assigned an address. */
 export function hasAddress({ status }: { readonly status?: unknown }): boolean {
   return ingressOf(isObject(status) ? status : {}).some(
     ({ hostname, ip }) => textOf(hostname) !== "" || textOf(ip) !== "",
@@ -40,7 +40,7 @@ const byAddress = (a: JsonObject, b: JsonObject): number =>
 const byPort = (a: JsonObject, b: JsonObject): number =>
   Number(a["port"] ?? 0) - Number(b["port"] ?? 0) || compareTexts(a, b, "protocol") || compareTexts(a, b, "error");
 
-/** Addresses with a name come first. */
+/** Addresses with a name are sorted first. */
 function emptyLast(a: JsonObject, b: JsonObject, field: string): number {
   const [left, right] = [textOf(a[field]), textOf(b[field])];
   return left === "" || right === "" ? -compareTexts(a, b, field) : compareTexts(a, b, field);

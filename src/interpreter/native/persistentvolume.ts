@@ -1,4 +1,4 @@
-/** PersistentVolume: the member's controller writes the claim that it is bound to. */
+/** PersistentVolume: the member's controller writes the claim reference. */
 import type { KubernetesObject } from "../../api/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
 import type { KindInterpreter } from "../kind-interpreter.ts";
@@ -9,7 +9,7 @@ interface PersistentVolume extends KubernetesObject {
   status?: JsonObject;
 }
 
-/** The worst phase of any member is the phase of the template. */
+/** The template shows the worst phase of any member. */
 const PHASES = ["Failed", "Pending", "Available", "Bound", "Released"];
 
 export const persistentVolumeInterpreter: KindInterpreter<PersistentVolume> = {

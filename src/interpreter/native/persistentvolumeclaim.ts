@@ -1,4 +1,4 @@
-/** PersistentVolumeClaim: the member binds it to a volume of its own. */
+/** PersistentVolumeClaim: the member binds it to its own volume. */
 import type { KubernetesObject } from "../../api/index.ts";
 import type { JsonObject } from "../../base/index.ts";
 import type { KindInterpreter } from "../kind-interpreter.ts";
@@ -16,7 +16,7 @@ export const persistentVolumeClaimInterpreter: KindInterpreter<PersistentVolumeC
     const volumeName = observed.spec?.volumeName;
     return volumeName ? { ...desired, spec: { ...desired.spec, volumeName } } : desired;
   },
-  /** Bound when all are; one that is lost decides, else the last one that is not bound. */
+  /** Bound when all are bound; otherwise Lost if any is lost, else the last phase that is not Bound. */
   aggregateStatus(claim, items) {
     const phases = reportedStatuses(items).map(({ phase }) => textOf(phase));
     const phase = phases.includes("Lost") ? "Lost" : (phases.findLast((each) => each !== "Bound") ?? "Bound");

@@ -1,4 +1,4 @@
-/** Pod: always one replica. What the member's admission and scheduler put into it stays. */
+/** Pod: always one replica. Fields set by the member's admission and scheduler are kept. */
 import type { KubernetesObject } from "../../api/index.ts";
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
 import type { KindInterpreter } from "../kind-interpreter.ts";
@@ -20,7 +20,7 @@ interface Pod extends KubernetesObject {
   status?: object;
 }
 
-/** The worst phase of any member is the phase of the template. */
+/** The template shows the worst phase of any member. */
 const PHASES = ["Failed", "Pending", "Running", "Succeeded"];
 
 export const podInterpreter: KindInterpreter<Pod> = {
@@ -44,7 +44,7 @@ export const podInterpreter: KindInterpreter<Pod> = {
   },
   aggregateStatus(pod, items) {
     const statuses = reportedStatuses(items);
-    // A member that has not reported yet has not started the pod as far as anybody knows.
+    // A member that has not reported yet is assumed not to have started the pod.
     const phases = new Set<Json | undefined>(statuses.length < items.length ? ["Pending"] : []);
     for (const { phase } of statuses) phases.add(phase);
     const phase = PHASES.find((each) => phases.has(each));
@@ -78,7 +78,7 @@ function retainMounts(
   });
 }
 
-/** A container's state without what only its own cluster can make use of. */
+/** A container's state without fields that are meaningful only in its own cluster. */
 function outlines(statuses: Json | undefined): JsonObject[] {
   if (!Array.isArray(statuses)) return [];
   return statuses.filter(isObject).map(({ ready, state }) => ({

@@ -1,4 +1,4 @@
-/** PodDisruptionBudget: each member keeps its own; the template shows the sums. */
+/** PodDisruptionBudget: each member enforces its own; the template shows the sums. */
 import type { KubernetesObject } from "../../api/index.ts";
 import { isObject, type JsonObject } from "../../base/index.ts";
 import type { KindInterpreter } from "../kind-interpreter.ts";

@@ -1,4 +1,4 @@
-/** Service: a member allocates its addresses; only those of load balancers mean something outside of it. */
+/** Service: a member allocates its addresses; only load balancer addresses are meaningful outside of it. */
 import type { KubernetesObject } from "../../api/index.ts";
 import type { JsonObject } from "../../base/index.ts";
 import type { KindInterpreter } from "../kind-interpreter.ts";

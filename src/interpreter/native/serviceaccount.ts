@@ -1,6 +1,6 @@
 /**
- * ServiceAccount: secrets that the member generated stay in its lists; taking them out would have them made again for
- * ever.
+ * ServiceAccount: secrets that the member generated are kept in its lists; removing them would make the member generate
+ * new ones forever.
  */
 import type { KubernetesObject } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";

@@ -1,4 +1,4 @@
-/** ServiceImport: stands for a Service derived from it and that Service's endpoints. */
+/** ServiceImport: represents a Service derived from it and that Service's endpoints. */
 import type { KindInterpreter } from "../kind-interpreter.ts";
 
 export const serviceImportInterpreter: KindInterpreter = {

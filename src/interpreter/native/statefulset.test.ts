@@ -23,7 +23,7 @@ const sumOf = (...observed: number[]): unknown =>
     })),
   );
 
-test("a StatefulSet is observed once every member's controller has seen the newest template", () => {
+test("a StatefulSet is observed once every member's controller has observed the newest template", () => {
   expect(sumOf(4, 4)).toMatchObject({ status: { replicas: 6, observedGeneration: 2 } });
 });
 

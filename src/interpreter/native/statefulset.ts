@@ -1,6 +1,7 @@
 /**
- * StatefulSet. Karmada leaves the observed generation out of what it reports and then compares with it, so that of the
- * template never moves. Here it is reported while it lags behind, and a member that does not mention it has caught up.
+ * StatefulSet. Karmada omits the observed generation from the reflected status and then compares with it, so that the
+ * template's never advances. Here it is reported while it lags behind, and a member that does not report it has caught
+ * up.
  */
 import type { KindInterpreter } from "../kind-interpreter.ts";
 import { aggregateCounters, reflectCounters } from "../replica-status.ts";
@@ -26,7 +27,7 @@ export const statefulSetInterpreter: KindInterpreter<StatefulSet> = {
   aggregateStatus: (statefulSet, items) => aggregateCounters(statefulSet, items, FIELDS),
   isHealthy: isRolledOut,
   dependencies(statefulSet) {
-    // The volumes of claim templates name claims that the member's controller makes for each pod.
+    // The volumes of claim templates refer to claims that the member's controller creates for each pod.
     const made = new Set(statefulSet.spec?.volumeClaimTemplates?.map(({ metadata }) => metadata?.name));
     return templateDependencies(statefulSet).filter(
       ({ kind, name }) => kind !== "PersistentVolumeClaim" || !made.has(name),

@@ -5,14 +5,14 @@ import { componentOf, replicasOr, roleDependencies } from "./components.ts";
 const owner = { apiVersion: "kubeflow.org/v1", kind: "TFJob", metadata: { name: "mnist", namespace: "ml" } };
 
 const counts: Record<string, { value: unknown; want: number }> = {
-  "a number counts": { value: 3, want: 3 },
-  "a number in a text counts": { value: "3", want: 3 },
-  "zero counts": { value: 0, want: 0 },
-  "a missing number stands for the default": { value: undefined, want: 1 },
-  "null stands for the default": { value: null, want: 1 },
-  "an empty text stands for the default": { value: "", want: 1 },
-  "a word stands for the default": { value: "many", want: 1 },
-  "a list stands for the default": { value: [3], want: 1 },
+  "uses a number": { value: 3, want: 3 },
+  "uses a number in a string": { value: "3", want: 3 },
+  "uses zero": { value: 0, want: 0 },
+  "a missing number means the default": { value: undefined, want: 1 },
+  "null means the default": { value: null, want: 1 },
+  "an empty string means the default": { value: "", want: 1 },
+  "a word means the default": { value: "many", want: 1 },
+  "a list means the default": { value: [3], want: 1 },
 };
 for (const [behaviour, { value, want }] of Object.entries(counts)) {
   test(behaviour, () => {
@@ -20,7 +20,7 @@ for (const [behaviour, { value, want }] of Object.entries(counts)) {
   });
 }
 
-test("a component asks for what its pods ask for", () => {
+test("a component has the requirements of its pods", () => {
   const template = {
     spec: { containers: [{ resources: { requests: { cpu: "500m" } } }], nodeSelector: { disk: "ssd" } },
   };
@@ -35,13 +35,13 @@ test("a component asks for what its pods ask for", () => {
 });
 
 for (const template of [undefined, null, {}]) {
-  test(`a component with the template ${JSON.stringify(template)} asks for nothing`, () => {
+  test(`a component with the template ${JSON.stringify(template)} has no requirements`, () => {
     expect(componentOf(owner, { name: "worker", template }, 2)).toEqual({ name: "worker", replicas: 2 });
   });
 }
 
 for (const replicas of [1.5, 3_000_000_000, Infinity]) {
-  test(`${replicas} replicas are refused`, () => {
+  test(`${replicas} replicas are rejected`, () => {
     expect(() => componentOf(owner, { name: "worker", template: {} }, replicas)).toThrow(
       `counting the replicas of worker in TFJob mnist: ${replicas} is not`,
     );
@@ -49,8 +49,8 @@ for (const replicas of [1.5, 3_000_000_000, Infinity]) {
 }
 
 const broken: Record<string, unknown> = {
-  "a quantity that is none": { spec: { containers: [{ resources: { requests: { cpu: "lots" } } }] } },
-  "a map where containers belong": { spec: { containers: { main: {} } } },
+  "an invalid quantity": { spec: { containers: [{ resources: { requests: { cpu: "lots" } } }] } },
+  "a map instead of a list of containers": { spec: { containers: { main: {} } } },
 };
 for (const [what, template] of Object.entries(broken)) {
   test(`${what} is an error that names the component`, () => {
@@ -61,7 +61,7 @@ for (const [what, template] of Object.entries(broken)) {
   });
 }
 
-test("what several components refer to is listed once, by kind and name", () => {
+test("lists shared dependencies of several components once, sorted by kind and name", () => {
   const volumes = [{ secret: { secretName: "token" } }, { configMap: { name: "settings" } }];
   const roles = [
     { name: "worker", template: { spec: { volumes, serviceAccountName: "trainer" } } },

@@ -1,9 +1,9 @@
 /**
- * Workloads that run several kinds of pods, each from a template of its own: what each of these components asks for,
- * and what all of them refer to.
+ * Workloads with several kinds of pods, each with its own template: the requirements of each component, and the
+ * dependencies of all of them.
  *
- * The objects are other projects' and may be read before anything has checked them, so whatever is in them either has a
- * meaning here or is an InterpretError that names the place.
+ * The objects belong to third-party kinds and may not have been validated, so any invalid value causes an
+ * InterpretError that names the field.
  */
 import type { KubernetesObject } from "../../api/index.ts";
 import { isObject, messageOf, type DeepReadonly } from "../../base/index.ts";
@@ -15,30 +15,30 @@ import { templateReplicas, type PodTemplateShape } from "../workload.ts";
 
 type Owner = DeepReadonly<KubernetesObject>;
 
-/** The pods of one component; what its template is has not been checked. */
+/** The pods of one component; the template has not been validated. */
 export interface PodRole {
   readonly name: string;
   readonly template: unknown;
 }
 
-/** A number of replicas, which some objects hold as text. What is not a number stands for the default. */
+/** A replica count, which some objects hold as a string. Any other value means the default. */
 export function replicasOr(fallback: number, value: unknown): number {
   const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
   return typeof number === "number" && !Number.isNaN(number) ? number : fallback;
 }
 
-/** A template that is missing asks for nothing. */
+/** A missing template requests nothing. */
 export function componentOf(owner: Owner, { name, template }: PodRole, replicas: number): Component {
-  // A binding's components count in 32 bits.
+  // Replicas in a binding's components are 32-bit.
   if (!Number.isInteger(replicas) || Math.abs(replicas) >= 2 ** 31) {
     throw new InterpretError(
-      `counting the replicas of ${name} in ${owner.kind} ${owner.metadata.name}: ${replicas} is not a whole number of 32 bits`,
+      `counting the replicas of ${name} in ${owner.kind} ${owner.metadata.name}: ${replicas} is not a 32-bit integer`,
     );
   }
   return { name, ...readTemplate(owner, name, () => templateReplicas(replicas, shapeOf(template))) };
 }
 
-/** What any of the templates refers to, each once, sorted by kind and name. */
+/** The dependencies of all templates, without duplicates, sorted by kind and name. */
 export function roleDependencies(owner: Owner, roles: readonly PodRole[]): Dependency[] {
   const found = new Map<string, Dependency>();
   for (const { name, template } of roles) {
@@ -51,11 +51,11 @@ export function roleDependencies(owner: Owner, roles: readonly PodRole[]): Depen
   return [...found].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, dependency]) => dependency);
 }
 
-/** In these templates a null or an empty value stands for an absent one: an empty selector is no claim on nodes. */
+/** In these templates a null or empty value means absent: an empty selector does not constrain nodes. */
 const shapeOf = (template: unknown): PodTemplateShape | undefined =>
   isObject(template) ? (withoutEmpties(withoutNulls(template)) as PodTemplateShape) : undefined;
 
-/** A quantity that is none, or a map where a list belongs: the reader of pod templates does not know whose they are. */
+/** An invalid quantity, or a map instead of a list: the pod template reader does not know the owner. */
 function readTemplate<T>({ kind, metadata }: Owner, role: string, read: () => T): T {
   try {
     return read();

@@ -1,6 +1,6 @@
 /**
- * Status of other projects' workloads. Their kinds are not typed here: what a member does not report is not reported,
- * and a field that no member reports disappears from the template.
+ * Status of third-party workloads. Their kinds are not typed here: fields that a member does not report are not
+ * reflected, and a field that no member reports is removed from the template.
  */
 import { equalJson, isObject, type Json, type JsonObject } from "../../base/index.ts";
 import type { StatusItem } from "../kind-interpreter.ts";
@@ -12,13 +12,13 @@ export interface ReportedFields {
   readonly texts?: readonly string[];
 }
 
-/** The named fields of a member's status as they are, plus the member's own generation and the template's. */
+/** The named fields of a member's status unchanged, plus the member's own generation and the template's. */
 export function reflectFields(object: WithStatus, fields: readonly string[]): Json | undefined {
   const status = statusOf(object);
   if (!status) return undefined;
   const reflected = pickFields(status, [...fields, "observedGeneration"]);
   if (object.metadata.generation !== undefined) reflected["generation"] = object.metadata.generation;
-  // An object that no API server has seen may have a number there.
+  // An object that did not pass an API server may have a number there.
   const generation = String(
     (object.metadata.annotations?.[TEMPLATE_GENERATION] as string | number | undefined) ?? "",
   ).trim();
@@ -38,7 +38,7 @@ export function pickFields(status: JsonObject, fields: readonly string[]): JsonO
 
 /**
  * The template with the counters summed and the generation that all members have observed. Returns the template itself
- * when nothing differs; `more` are fields beside these.
+ * when nothing differs; `more` are additional fields.
  */
 export function aggregateFields<T extends WithStatus>(
   template: T,
@@ -60,8 +60,8 @@ export function aggregateFields<T extends WithStatus>(
 }
 
 /**
- * The template's generation when every member has exactly that copy and has observed it; until then the one that was
- * observed before.
+ * The template's generation when every member has exactly that copy and has observed it; until then the previously
+ * observed one.
  */
 export function observedGenerationOf(template: WithStatus, items: readonly StatusItem[]): number {
   const generation = template.metadata.generation ?? 0;
@@ -76,7 +76,7 @@ function isCurrent(status: JsonObject, generation: number): boolean {
   );
 }
 
-/** Conditions of all members, one per type: of several the last one reported. */
+/** Conditions of all members, one per type: the last one reported wins. */
 export function mergeConditions(items: readonly StatusItem[]): JsonObject[] {
   const byType = new Map<string, JsonObject>();
   for (const { status } of items) {

@@ -16,7 +16,7 @@ const make = (rest: Partial<FluxObject>): FluxObject => ({
 const ready = (reason: string) => ({ type: "Ready", status: "True", reason, message: "" });
 
 const health: Record<string, { rules: KindInterpreter<FluxObject>; object: FluxObject; want: boolean }> = {
-  "a HelmRelease is healthy when a controller with a history names the action that succeeded": {
+  "a HelmRelease is healthy when a controller with a history reports the action that succeeded": {
     rules: helmReleaseInterpreter,
     object: make({ status: { conditions: [ready("UpgradeSucceeded")], history: [{ version: 2 }] } }),
     want: true,
@@ -31,12 +31,12 @@ const health: Record<string, { rules: KindInterpreter<FluxObject>; object: FluxO
     object: make({ status: { conditions: [ready("ChartPackageSucceeded")] } }),
     want: true,
   },
-  "a Helm repository of an OCI registry needs no status": {
+  "a Helm repository of an OCI registry is healthy without a status": {
     rules: helmRepositoryInterpreter,
     object: make({ spec: { type: "oci" } }),
     want: true,
   },
-  "a Helm repository that fails is unhealthy whatever its type": {
+  "a failing Helm repository is unhealthy regardless of type": {
     rules: helmRepositoryInterpreter,
     object: make({ spec: { type: "oci" }, status: { conditions: [{ ...ready("Failed"), status: "False" }] } }),
     want: false,
@@ -48,7 +48,7 @@ for (const [behaviour, { rules, object, want }] of Object.entries(health)) {
   });
 }
 
-test("failures are what the members count now, however often they are summed", () => {
+test("failures are the members' current counts, however often they are aggregated", () => {
   const items = [
     { clusterName: "oslo", status: { failures: 2, installFailures: 1 } },
     { clusterName: "paris", status: { failures: 3, installFailures: 0 } },
@@ -60,7 +60,7 @@ test("failures are what the members count now, however often they are summed", (
   expect(helmReleaseInterpreter.aggregateStatus?.(once ?? make({}), items)).toBe(once);
 });
 
-test("a revision that no member reports for a moment stays, and goes with the last member", () => {
+test("a revision that members temporarily do not report is kept, and removed with the last member", () => {
   const before = make({ status: { lastAppliedRevision: "main@sha1:1", observedGeneration: 1 } });
 
   const silent = kustomizationInterpreter.aggregateStatus?.(before, [{ clusterName: "oslo" }]);
@@ -70,7 +70,7 @@ test("a revision that no member reports for a moment stays, and goes with the la
   expect(gone?.status).toEqual({ observedGeneration: 2 });
 });
 
-test("an artifact that nobody has any more disappears", () => {
+test("an artifact that no member has any longer is removed", () => {
   const before = make({ status: { artifact: { revision: "1" }, url: "http://example.org/1", observedGeneration: 1 } });
 
   const next = bucketInterpreter.aggregateStatus?.(before, [
@@ -81,7 +81,7 @@ test("an artifact that nobody has any more disappears", () => {
 });
 
 const dependencies: Record<string, { rules: KindInterpreter<FluxObject>; spec: FluxObject["spec"]; want: string[] }> = {
-  "a Bucket brings its certificates, its proxy and its token service along": {
+  "a Bucket depends on its certificates, its proxy and its token service": {
     rules: bucketInterpreter,
     spec: {
       certSecretRef: { name: "tls" },
@@ -90,7 +90,7 @@ const dependencies: Record<string, { rules: KindInterpreter<FluxObject>; spec: F
     },
     want: ["Secret/tls", "Secret/proxy", "Secret/sts"],
   },
-  "a Kustomization brings the variables along that it puts into manifests": {
+  "a Kustomization depends on its substitution variables": {
     rules: kustomizationInterpreter,
     spec: {
       postBuild: {
@@ -103,7 +103,7 @@ const dependencies: Record<string, { rules: KindInterpreter<FluxObject>; spec: F
     },
     want: ["ConfigMap/vars", "Secret/keys"],
   },
-  "a HelmRelease whose kubeconfig needs no Secret brings the ConfigMap along": {
+  "a HelmRelease whose kubeconfig needs no Secret depends on the ConfigMap": {
     rules: helmReleaseInterpreter,
     spec: { kubeConfig: { configMapRef: { name: "member" } }, serviceAccountName: "deployer" },
     want: ["ConfigMap/member", "ServiceAccount/deployer"],
@@ -118,7 +118,7 @@ for (const [behaviour, { rules, spec, want }] of Object.entries(dependencies)) {
   });
 }
 
-test("a reference without a name is an error that says where it is", () => {
+test("rejects a reference without a name and reports its path", () => {
   expect(() => helmReleaseInterpreter.dependencies?.(make({ spec: { valuesFrom: [{ kind: "Secret" }] } }))).toThrow(
     "finding the dependencies of Example shop: spec.valuesFrom has a reference without a name",
   );

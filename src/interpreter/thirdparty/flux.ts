@@ -1,10 +1,10 @@
 /**
- * What Flux's kinds have in common. Every member's Flux reconciles its own copy and says in a Ready condition how that
- * went; the template shows the members' conditions side by side, and of values that should be the same everywhere the
- * last one reported. Somebody who suspends the reconciliation on a member keeps it suspended.
+ * Common rules of Flux kinds. Every member's Flux reconciles its own copy and reports the result in a Ready condition;
+ * the template shows the members' conditions side by side, and the last reported value of fields that should be the
+ * same everywhere. A reconciliation suspended on a member stays suspended.
  *
- * The rules hold for all versions of a kind. Karmada's hold for one each, and read fewer of the references that a copy
- * cannot work without: certificates, proxies and variables are brought along here.
+ * The rules apply to all versions of a kind. Karmada's apply to one version each, and follow fewer of the references
+ * that a copy requires: certificates, proxies and variables are propagated here.
  */
 import type { KubernetesObject } from "../../api/index.ts";
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
@@ -22,23 +22,23 @@ export interface FluxObject extends KubernetesObject {
 export interface FluxKind {
   readonly group: string;
   readonly kind: string;
-  /** The reasons with which a Ready condition tells success. */
+  /** The reasons of a successful Ready condition. */
   readonly readyReasons: readonly string[];
   readonly status: {
-    /** Shown as the last member says that says something. */
+    /** Shown from the last member that reports a value. */
     readonly last?: readonly string[];
-    /** Like these, but kept while no member says anything. */
+    /** Like `last`, but kept while no member reports a value. */
     readonly kept?: readonly string[];
     readonly summed?: readonly string[];
-    /** Brought back from the members only. */
+    /** Reflected from members only. */
     readonly others?: readonly string[];
   };
-  /** What a copy refers to: where in the spec, with dots between the fields. */
+  /** The references of a copy: paths in the spec, with dots between the fields. */
   readonly references: {
     readonly secrets?: readonly string[];
     readonly configMaps?: readonly string[];
     readonly serviceAccounts?: readonly string[];
-    /** Lists whose elements name a Secret or a ConfigMap by kind. */
+    /** Lists whose elements reference a Secret or a ConfigMap by kind. */
     readonly lists?: readonly string[];
   };
 }
@@ -62,9 +62,9 @@ function retainSuspend(
   desired: DeepReadonly<FluxObject>,
   observed: DeepReadonly<FluxObject>,
 ): DeepReadonly<FluxObject> {
-  const { suspend } = specOf(observed, "keeping what a member decides for");
+  const { suspend } = specOf(observed, "retaining member fields of");
   if (suspend === undefined || suspend === null) return desired;
-  return { ...desired, spec: { ...specOf(desired, "keeping what a member decides for"), suspend } };
+  return { ...desired, spec: { ...specOf(desired, "retaining member fields of"), suspend } };
 }
 
 function aggregate(
@@ -81,7 +81,7 @@ function aggregate(
   };
   put("conditions", presence(joinConditions(template, items)));
   for (const field of last) put(field, lastSaid(statuses, field));
-  // A template that is on no cluster has nothing to remember.
+  // A template without clusters keeps nothing.
   for (const field of kept) put(field, lastSaid(statuses, field) ?? (items.length > 0 ? before[field] : undefined));
   for (const field of summed) put(field, sumOf(statuses, field));
   next["observedGeneration"] = observedGenerationOf(template, items);
@@ -95,7 +95,7 @@ function lastSaid(statuses: readonly JsonObject[], field: string): Json | undefi
 
 const presence = (list: JsonObject[]): JsonObject[] | undefined => (list.length > 0 ? list : undefined);
 
-/** Each once, by kind and name. Throws for a reference that names nothing: the copy could never work. */
+/** Without duplicates, sorted by kind and name. Throws for a reference without a name: the copy could never work. */
 function dependenciesOf({ references }: FluxKind, object: DeepReadonly<FluxObject>): Dependency[] {
   const { secrets = [], configMaps = [], serviceAccounts = [], lists = [] } = references;
   const spec = specOf(object, "finding the dependencies of");
@@ -107,7 +107,7 @@ function dependenciesOf({ references }: FluxKind, object: DeepReadonly<FluxObjec
     const reference = at(spec, path);
     if (reference === undefined || reference === null) return;
     const name = nameIn(reference, object, path);
-    // An empty name is Flux's way to say that there is none.
+    // Flux uses an empty name for no reference.
     if (name !== "") note(kind, name);
   };
   for (const path of secrets) noteAt("Secret", path);

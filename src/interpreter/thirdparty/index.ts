@@ -1,4 +1,4 @@
-/** The kinds of other projects that Flotilla understands, so that nobody has to write rules for them. */
+/** The third-party kinds with built-in rules, so that users need not write rules for them. */
 import type { KindInterpreter } from "../kind-interpreter.ts";
 import { advancedCronJobInterpreter } from "./apps.kruise.io/advancedcronjob.ts";
 import { broadcastJobInterpreter } from "./apps.kruise.io/broadcastjob.ts";

@@ -8,7 +8,7 @@ const ready = (clusterName: string, message: string, more: object = {}) => ({
   status: { conditions: [{ type: "Ready", status: "True", reason: "Done", message, ...more }] },
 });
 
-test("conditions that say the same become one that names every cluster", () => {
+test("merges equal conditions into one that names every cluster", () => {
   const joined = joinConditions(template, [
     ready("oslo", "fine", { lastTransitionTime: "2024-05-01T12:00:00Z" }),
     ready("paris", "late", { status: "False" }),
@@ -27,7 +27,7 @@ test("conditions that say the same become one that names every cluster", () => {
   ]);
 });
 
-test("a message stays within what the API can store and says how many clusters it leaves out", () => {
+test("limits a message to the API's maximum and reports how many clusters it leaves out", () => {
   const items = Array.from({ length: 100 }, (_, index) => ready(`member${index}`, "x".repeat(1000)));
 
   const [joined] = joinConditions(template, items);
@@ -37,13 +37,13 @@ test("a message stays within what the API can store and says how many clusters i
   expect(message).toMatch(/^member0=x+, member1=.*, and 68 more$/);
 });
 
-test("a single message that is too long is cut", () => {
+test("truncates a single message that is too long", () => {
   const [joined] = joinConditions(template, [ready("oslo", "x".repeat(40_000))]);
 
   expect(textOf(joined?.["message"]).length).toBeLessThanOrEqual(32_768);
 });
 
-test("a condition without a message is an error that names the cluster", () => {
+test("rejects a condition without a message and names the cluster", () => {
   const items = [{ clusterName: "oslo", status: { conditions: [{ type: "Ready", status: "True" }] } }];
 
   expect(() => joinConditions(template, items)).toThrow(

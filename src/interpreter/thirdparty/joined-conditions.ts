@@ -1,15 +1,15 @@
 /**
- * Conditions of members that are shown side by side: those that say the same become one, and its message lists what
- * each cluster says, as in `oslo=Applied revision main, paris=Applied revision main`.
+ * Merges members' conditions for display: equal conditions become one whose message lists each cluster's message, as in
+ * `oslo=Applied revision main, paris=Applied revision main`.
  */
 import { isObject, type JsonObject } from "../../base/index.ts";
 import { InterpretError } from "../interpret-error.ts";
 import type { StatusItem } from "../kind-interpreter.ts";
 import type { WithStatus } from "../replica-status.ts";
 
-/** The API allows that many characters; a longer message would make the whole status impossible to store. */
+/** The API's limit in characters; with a longer message the whole status could not be stored. */
 const MESSAGE_LIMIT = 32_768;
-/** Room to say how many members the message leaves out. */
+/** Leaves room for the number of members that the message leaves out. */
 const MESSAGE_ROOM = MESSAGE_LIMIT - 32;
 
 interface Group {
@@ -23,7 +23,7 @@ export function conditionsIn(status: JsonObject | undefined): JsonObject[] {
   return Array.isArray(conditions) ? conditions.filter(isObject) : [];
 }
 
-/** Whether a controller says that its object is ready, with one of these reasons if any are given. */
+/** Whether a controller reports its object as ready, with one of the given reasons, if any. */
 export function isReady(status: unknown, reasons?: readonly string[]): boolean {
   if (!isObject(status)) return false;
   return conditionsIn(status).some(
@@ -33,13 +33,13 @@ export function isReady(status: unknown, reasons?: readonly string[]): boolean {
 }
 
 /**
- * One condition for each type, status and reason, in the order in which they first come; the rest of it is the first
- * one's. Throws for a condition without a message, which no controller writes.
+ * One condition for each type, status and reason, in order of first occurrence; the other fields are the first one's.
+ * Throws for a condition without a message, which no controller writes.
  */
 export function joinConditions(template: WithStatus, items: readonly StatusItem[]): JsonObject[] {
   const groups = new Map<string, Group>();
-  // Members of one template mostly say the same in the same order, so the group of the member before is looked at
-  // first.
+  // Members of one template usually report the same conditions in the same order, so the previous member's group is
+  // tried first.
   const guesses: Group[] = [];
   for (const { clusterName, status } of items) {
     if (!isObject(status)) continue;
@@ -67,7 +67,7 @@ function messageOf({ type, message }: JsonObject, { kind, metadata }: WithStatus
 const saysTheSame = (a: JsonObject, b: JsonObject): boolean =>
   a["type"] === b["type"] && a["status"] === b["status"] && a["reason"] === b["reason"];
 
-/** Nothing is not the same as an empty text. */
+/** Absent differs from an empty string. */
 function keyOf({ type, status, reason }: JsonObject): string {
   return [type, status, reason].map((value) => (typeof value === "string" ? value : "\0")).join("\n");
 }

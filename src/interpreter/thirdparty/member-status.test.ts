@@ -4,18 +4,18 @@ import { conditionsIn, earlierOf, laterOf, putStatus, telling, wholeStatus } fro
 
 const template = { apiVersion: "ray.io/v1", kind: "RayJob", metadata: { name: "train" } };
 
-test("a template keeps its identity while its status stays the same", () => {
+test("a template keeps its identity while its status is unchanged", () => {
   const running = { ...template, status: { ready: 1 } };
 
   expect(putStatus(running, { ready: 1 })).toBe(running);
   expect(putStatus(template, {})).toBe(template);
 });
 
-test("a changed status leaves the template as it was", () => {
+test("a changed status does not modify the template", () => {
   expect(putStatus({ ...template, status: { ready: 1 } }, { ready: 2 })).toEqual({ ...template, status: { ready: 2 } });
 });
 
-test("a member's status is taken as it is, without conditions that say nothing", () => {
+test("a member's status is taken unchanged, without empty conditions", () => {
   const status: Json = { ready: 0, conditions: [{}, { type: "Ready", status: "True" }] };
 
   expect(wholeStatus({ status })).toEqual({ ready: 0, conditions: [{ type: "Ready", status: "True" }] });
@@ -33,7 +33,7 @@ const empty: JsonObject[] = [
   { conditions: [null, "Ready", {}] },
 ];
 for (const status of empty) {
-  test(`there are no conditions in ${JSON.stringify(status)}`, () => {
+  test(`finds no conditions in ${JSON.stringify(status)}`, () => {
     expect(conditionsIn(status)).toEqual([]);
   });
 }
@@ -43,8 +43,8 @@ const LATE = "2024-05-01T12:00:00Z";
 const times: Record<string, { a: string; b: string | null | undefined; earlier: string; later: string }> = {
   "are compared": { a: LATE, b: EARLY, earlier: EARLY, later: LATE },
   "are compared in any order": { a: EARLY, b: LATE, earlier: EARLY, later: LATE },
-  "count when the other one is missing": { a: EARLY, b: undefined, earlier: EARLY, later: EARLY },
-  "count when nothing was known before": { a: "", b: LATE, earlier: LATE, later: LATE },
+  "are used when the other one is missing": { a: EARLY, b: undefined, earlier: EARLY, later: EARLY },
+  "are used when there is no earlier one": { a: "", b: LATE, earlier: LATE, later: LATE },
   "may both be missing": { a: "", b: null, earlier: "", later: "" },
 };
 for (const [behaviour, { a, b, earlier, later }] of Object.entries(times)) {
@@ -54,7 +54,7 @@ for (const [behaviour, { a, b, earlier, later }] of Object.entries(times)) {
   });
 }
 
-test("zeros, empty texts, and what holds only those are not worth writing", () => {
+test("drops zeros, empty strings, and containers of only those", () => {
   const status: JsonObject = {
     active: 0,
     failed: 1,
@@ -73,7 +73,7 @@ test("zeros, empty texts, and what holds only those are not worth writing", () =
   });
 });
 
-test("a key that names a prototype is an ordinary one", () => {
+test("a key named like a prototype property is an ordinary key", () => {
   const status = telling(JSON.parse('{"uids":{"__proto__":"u1"}}') as JsonObject);
 
   expect(JSON.stringify(status)).toBe('{"uids":{"__proto__":"u1"}}');

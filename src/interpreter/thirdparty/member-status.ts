@@ -1,17 +1,17 @@
 /**
- * Pieces of status aggregation that kinds of other projects share: one member's status as it is, conditions, what is
- * worth writing.
+ * Shared parts of status aggregation for third-party kinds: one member's status unchanged, conditions, non-empty
+ * fields.
  */
 import { equalJson, isObject, setOwn, type Json, type JsonObject } from "../../base/index.ts";
 import type { StatusItem } from "../kind-interpreter.ts";
 import { textOf, type WithStatus } from "../replica-status.ts";
 
-/** The template with another status; itself when that says the same. No status at all is an empty one. */
+/** The template with another status, or itself when the status is the same. An absent status counts as empty. */
 export function putStatus<T extends WithStatus>(template: T, status: JsonObject): T {
   return equalJson(status, template.status ?? {}) ? template : { ...template, status };
 }
 
-/** A member's status as it is, which is that of a template that runs nowhere else. */
+/** A member's status unchanged, used for a template that runs on no other member. */
 export function wholeStatus({ status }: Pick<StatusItem, "status">): JsonObject {
   if (!isObject(status)) return {};
   const { conditions } = status;
@@ -20,7 +20,7 @@ export function wholeStatus({ status }: Pick<StatusItem, "status">): JsonObject 
     : status;
 }
 
-/** The conditions of a status. An empty one says nothing. */
+/** The conditions of a status, without empty ones. */
 export function conditionsIn(status: JsonObject): JsonObject[] {
   const { conditions } = status;
   if (!Array.isArray(conditions)) return [];
@@ -31,7 +31,8 @@ export const isTrue = (condition: JsonObject, type: string): boolean =>
   condition["type"] === type && condition["status"] === "True";
 
 /**
- * The earlier of two times as the API writes them, all in UTC and equally precise, so that text order is time order.
+ * The earlier of two times as the API writes them, all in UTC and with the same precision, so that text order is time
+ * order.
  */
 export function earlierOf(time: string, other: Json | undefined): string {
   const text = textOf(other);
@@ -43,7 +44,7 @@ export function laterOf(time: string, other: Json | undefined): string {
   return text > time ? text : time;
 }
 
-/** Without what says nothing: zeros, empty texts, and lists and objects in which nothing is left. */
+/** Drops empty values: zeros, empty strings, and lists and objects in which nothing is left. */
 export function telling(status: JsonObject): JsonObject {
   const part = tellingPart(status);
   return isObject(part) ? part : {};
@@ -63,7 +64,7 @@ function tellingPart(value: Json): Json | undefined {
   return part;
 }
 
-/** Asked of every condition of every member, so no list of keys is made. */
+/** Called for every condition of every member, so no list of keys is allocated. */
 function isEmpty(value: Json): boolean {
   if (!isObject(value)) return false;
   for (const key in value) if (Object.hasOwn(value, key)) return false;

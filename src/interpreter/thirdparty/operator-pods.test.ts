@@ -6,12 +6,12 @@ import { placedRequirements, quantityIn } from "./operator-pods.ts";
 const owner: KubernetesObject = { apiVersion: "example.io/v1", kind: "Widget", metadata: { name: "w" } };
 const nothing = new Map();
 
-test("a pod that asks for nothing and runs anywhere has no requirements", () => {
+test("a pod without requests and node constraints has no requirements", () => {
   expect(placedRequirements(owner, nothing, {})).toEqual({});
   expect(placedRequirements(owner, nothing, { nodeSelector: null, affinity: {}, priorityClassName: "" })).toEqual({});
 });
 
-test("amounts, nodes and priority are brought into the shape of a binding", () => {
+test("converts amounts, nodes and priority to the format of a binding", () => {
   const required = { nodeSelectorTerms: [{ matchExpressions: [{ key: "gpu", operator: "Exists" }] }] };
 
   const requirements = placedRequirements(owner, new Map([["cpu", parseQuantity("0.5")]]), {
@@ -35,19 +35,19 @@ test("a resource may have any name", () => {
 });
 
 const wrong: Record<string, Parameters<typeof placedRequirements>[2]> = {
-  "a selector that is not a map of texts": { nodeSelector: { zone: 1 } },
+  "a selector that is not a map of strings": { nodeSelector: { zone: 1 } },
   "tolerations that are not a list": { tolerations: { operator: "Exists" } },
-  "a priority that is not a text": { priorityClassName: 7 },
+  "a priority that is not a string": { priorityClassName: 7 },
 };
 for (const [what, placement] of Object.entries(wrong)) {
-  test(`${what} is refused with the name of the object`, () => {
+  test(`${what} is rejected with the name of the object`, () => {
     expect(() => placedRequirements(owner, nothing, placement)).toThrow(
-      "reading where the pods of Widget w may run: json: cannot unmarshal",
+      "reading the node constraints of the pods of Widget w: json: cannot unmarshal",
     );
   });
 }
 
-test("what is not a quantity is refused with the name of its field", () => {
+test("rejects an invalid quantity with the name of its field", () => {
   for (const value of ["1g", "", true, {}, []]) {
     expect(() => quantityIn(owner, "spec.memory", value)).toThrow(
       "reading spec.memory of Widget w: it is not a quantity",

@@ -1,6 +1,6 @@
 /**
- * Pods that an operator builds from fields of its own (`cores`, `resource.memory`) instead of from a whole pod
- * template, and what one of them asks of a cluster.
+ * Requirements of pods that an operator builds from its own fields (`cores`, `resource.memory`) instead of from a whole
+ * pod template.
  */
 import { decodedPart, type KubernetesObject } from "../../api/index.ts";
 import { isObject, type DeepReadonly, type JsonObject } from "../../base/index.ts";
@@ -12,7 +12,7 @@ import { textOf } from "../replica-status.ts";
 
 type Owner = DeepReadonly<KubernetesObject>;
 
-/** Which nodes the pods accept and what they push aside, as in a pod; nothing of it has been checked. */
+/** Node constraints and priority, as in a pod; not validated. */
 export interface PodPlacement {
   readonly nodeSelector?: unknown;
   readonly tolerations?: unknown;
@@ -20,7 +20,10 @@ export interface PodPlacement {
   readonly priorityClassName?: unknown;
 }
 
-/** The quantity in a field. Throws when it is none, because its pods could then be put where they do not fit. */
+/**
+ * The quantity in a field. Throws if it is invalid, because its pods could otherwise be scheduled where they do not
+ * fit.
+ */
 export function quantityIn({ kind, metadata }: Owner, field: string, value: unknown): Quantity {
   const quantity = typeof value === "string" || typeof value === "number" ? tryParseQuantity(value) : undefined;
   if (quantity === undefined)
@@ -28,7 +31,9 @@ export function quantityIn({ kind, metadata }: Owner, field: string, value: unkn
   return quantity;
 }
 
-/** Empty when a pod asks for nothing and runs anywhere. Resource names are the user's, so they come as a map. */
+/**
+ * Empty when a pod requests nothing and runs anywhere. Resource names come from the user, so they are passed as a map.
+ */
 export function placedRequirements(
   owner: Owner,
   amounts: ReadonlyMap<string, Quantity>,
@@ -51,9 +56,7 @@ export function placedRequirements(
   };
 }
 
-/**
- * The placement as a pod would have it: without what is no field of a pod. Throws where it has something else in one.
- */
+/** The placement in the format of a pod, with pod fields only. Throws if a field has the wrong type. */
 function podPart(
   { kind, metadata }: Owner,
   { nodeSelector, tolerations, affinity, priorityClassName }: PodPlacement,
@@ -63,7 +66,7 @@ function podPart(
     nodeSelector,
     tolerations,
     priorityClassName,
-    // Nothing else of an affinity narrows down the nodes for sure, so nothing else is looked at.
+    // Only this part of an affinity reliably narrows down the nodes, so the rest is ignored.
     affinity:
       required === undefined
         ? undefined
@@ -76,6 +79,6 @@ function podPart(
     "core-v1",
     "PodSpec",
     fields,
-    (problem) => new InterpretError(`reading where the pods of ${kind} ${metadata.name} may run: ${problem}`),
+    (problem) => new InterpretError(`reading the node constraints of the pods of ${kind} ${metadata.name}: ${problem}`),
   );
 }

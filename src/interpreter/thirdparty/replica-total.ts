@@ -1,8 +1,8 @@
-/** The replicas of a workload that is made of several groups of pods. */
+/** The replicas of a workload that consists of several groups of pods. */
 
 /**
- * A binding counts replicas in whole numbers of 32 bits. A sum that does not fit is the smallest of them, which nothing
- * can be asked to run, rather than a wrapped number that looks like a reasonable one.
+ * A binding counts replicas as 32-bit integers. A sum that does not fit becomes the smallest integer, which can never
+ * be scheduled, rather than a wrapped number that looks valid.
  */
 export function replicaTotal(counts: readonly number[]): number {
   const total = Math.trunc(counts.reduce((sum, count) => sum + count, 0));

@@ -1,7 +1,4 @@
-/**
- * Reads fields of an answer as their types. `null` says the same as nothing, as it does to Go; a wrong type is a
- * `WebhookError`.
- */
+/** Reads typed fields of a webhook response. `null` means absent, as in Go; a wrong type is a `WebhookError`. */
 import { decodedPart } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
@@ -9,7 +6,7 @@ import { WebhookError } from "./webhook-error.ts";
 
 const MAX_INT32 = 2 ** 31 - 1;
 
-/** The value of a field, or undefined. Only own fields count: `constructor` is there on every object. */
+/** The value of a field, or undefined. Only own properties count: every object has `constructor`. */
 export function fieldOf(object: JsonObject, field: string): Json | undefined {
   return Object.hasOwn(object, field) ? (object[field] ?? undefined) : undefined;
 }
@@ -24,12 +21,12 @@ export function textOf(object: JsonObject, field: string, place: string): string
   return value;
 }
 
-/** A number of replicas. */
+/** A replica count. */
 export function countOf(object: JsonObject, field: string, place: string): number | undefined {
   const value = fieldOf(object, field);
   if (value === undefined) return undefined;
   if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value > MAX_INT32)
-    throw wrongType(`${place}.${field}`, `a whole number from 0 to ${MAX_INT32}`);
+    throw wrongType(`${place}.${field}`, `an integer from 0 to ${MAX_INT32}`);
   return value;
 }
 
@@ -47,10 +44,10 @@ export function objectsOf(object: JsonObject, field: string, place: string): Jso
   return value.map((item) => (isObject(item) ? item : {}));
 }
 
-/** The types of other projects that answers have in them, and the fact table of each. */
+/** The upstream types that responses contain, and the fact table of each. */
 const TABLES = { LabelSelector: "meta-v1", ReplicaRequirements: "work-karmada-v1alpha2" } as const;
 
-/** A field of such a type, as Go reads it: everything inside has its type, and amounts have one form. */
+/** A field of such a type, decoded as Go does: nested values are type-checked, and quantities are canonical. */
 export function partOf(
   type: keyof typeof TABLES,
   object: JsonObject,
@@ -64,7 +61,7 @@ export function partOf(
       TABLES[type],
       type,
       value,
-      (problem) => new WebhookError("answer", `${place}.${field} cannot be read: ${problem}`),
+      (problem) => new WebhookError("answer", `${place}.${field} is invalid: ${problem}`),
     )
   );
 }

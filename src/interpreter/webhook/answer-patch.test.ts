@@ -13,11 +13,11 @@ const workload = deepFreeze({
 
 const base64 = (operations: Json): string => Buffer.from(JSON.stringify(operations)).toString("base64");
 const patching = (...operations: JsonObject[]): JsonObject => ({ patchType: "JSONPatch", patch: base64(operations) });
-/** Parsed, because a key such as `__proto__` cannot be written in a literal. */
+/** Parsed, because a key such as `__proto__` cannot be written in an object literal. */
 const parsed = (text: string): JsonObject => JSON.parse(text) as JsonObject;
 
-describe("an answer with a patch", () => {
-  test("changes a copy that shares what stays the same", () => {
+describe("a response with a patch", () => {
+  test("changes a copy that shares unchanged parts", () => {
     const patched = readPatched(patching({ op: "replace", path: "/spec/replicas", value: 1 }), workload);
 
     expect(patched).toEqual({ ...workload, spec: { replicas: 1, ports: [80, 443], template: { image: "web:1" } } });
@@ -25,12 +25,12 @@ describe("an answer with a patch", () => {
     expect(workload.spec.replicas).toBe(3);
   });
 
-  test("leaves the object as it is when there is no patch", () => {
+  test("returns the object itself when there is no patch", () => {
     expect(readPatched({}, workload)).toBe(workload);
     expect(readPatched({ patch: null, patchType: null }, workload)).toBe(workload);
   });
 
-  test("may add the whole object, as Karmada's library takes it", () => {
+  test("may add the whole document, as Karmada's library allows", () => {
     const patched = readPatched(
       patching({ op: "add", path: "", value: { ...workload, spec: { replicas: 9 } } }),
       workload,
@@ -59,7 +59,7 @@ describe("an answer with a patch", () => {
     expect(readPatched({ patchType: "JSONPatch", patch: base64(null) }, workload)).toBe(workload);
   });
 
-  test("makes keys that look like a prototype plain ones", () => {
+  test("treats prototype names as plain keys", () => {
     const patch = parsed('{"op":"add","path":"/spec/__proto__","value":{"polluted":true}}');
 
     const patched = readPatched(patching(patch), workload) as unknown as { spec: object };
@@ -70,37 +70,40 @@ describe("an answer with a patch", () => {
   });
 
   const wrong: Record<string, [JsonObject, RegExp]> = {
-    "has a type that is not JSON patch": [
+    "has a type other than JSON patch": [
       { ...patching(), patchType: "MergePatch" },
       /^response\.patchType is not JSONPatch$/,
     ],
     "has no type": [{ patch: base64([]) }, /^response\.patchType is not JSONPatch$/],
-    "has a type and no patch": [{ patchType: "JSONPatch" }, /^response\.patch is missing$/],
+    "has a type but no patch": [{ patchType: "JSONPatch" }, /^response\.patch is missing$/],
     "is not base64": [{ patchType: "JSONPatch", patch: "[{}]" }, /^response\.patch is not base64$/],
-    "is base64 without its padding": [{ patchType: "JSONPatch", patch: "W10" }, /^response\.patch is not base64$/],
+    "is base64 without padding": [{ patchType: "JSONPatch", patch: "W10" }, /^response\.patch is not base64$/],
     "is not JSON": [
       { patchType: "JSONPatch", patch: Buffer.from("[").toString("base64") },
       /^response\.patch is not JSON/,
     ],
-    "is nested without end": [
+    "is nested too deeply": [
       { patchType: "JSONPatch", patch: Buffer.from("[".repeat(100_000)).toString("base64") },
       /^response\.patch is nested more than 1000 levels deep$/,
     ],
-    "is no list": [{ patchType: "JSONPatch", patch: base64({}) }, /^response\.patch is not a list of operations$/],
-    "has more operations than anybody needs": [
+    "is not a list": [{ patchType: "JSONPatch", patch: base64({}) }, /^response\.patch is not a list of operations$/],
+    "has too many operations": [
       patching(...Array.from({ length: 1001 }, () => ({ op: "test", path: "/kind", value: "Workload" }))),
       /^response\.patch has more than 1000 operations$/,
     ],
-    "has an operation that is none": [
+    "has an operation that is not an object": [
       { patchType: "JSONPatch", patch: base64([null]) },
       /^response\.patch\[0\] is not an operation$/,
     ],
-    "has an operation that nobody knows": [
+    "has an unknown operation": [
       patching({ op: "merge", path: "/spec" }),
-      /^response\.patch\[0\]\.op is "merge", which is no operation$/,
+      /^response\.patch\[0\]\.op is "merge", which is not a JSON patch operation$/,
     ],
-    "adds nothing": [patching({ op: "add", path: "/spec/replicas" }), /^response\.patch\[0\]\.value is missing$/],
-    "replaces what is not there": [
+    "adds without a value": [
+      patching({ op: "add", path: "/spec/replicas" }),
+      /^response\.patch\[0\]\.value is missing$/,
+    ],
+    "replaces a missing value": [
       patching({ op: "replace", path: "/spec/paused", value: true }),
       /^response\.patch does not fit the object/,
     ],
@@ -108,23 +111,23 @@ describe("an answer with a patch", () => {
       patching({ op: "replace", path: "/spec/ports/2", value: 1 }),
       /^response\.patch does not fit the object/,
     ],
-    "copies what is not there": [
+    "copies a missing value": [
       patching({ op: "copy", from: "/spec/paused", path: "/spec/other" }),
       /^response\.patch does not fit the object/,
     ],
-    "does not say what to copy": [
+    "copies without a source": [
       patching({ op: "copy", path: "/spec/other" }),
       /^response\.patch\[0\]\.from is not a path$/,
     ],
-    "removes what is not there": [
+    "removes a missing value": [
       patching({ op: "remove", path: "/spec/paused" }),
       /^response\.patch does not fit the object/,
     ],
-    "reaches for a prototype": [
+    "accesses a prototype": [
       patching({ op: "add", path: "/__proto__/polluted", value: true }),
       /^response\.patch does not fit the object/,
     ],
-    "reaches for a constructor": [
+    "accesses a constructor": [
       patching({ op: "add", path: "/constructor/prototype/polluted", value: true }),
       /^response\.patch does not fit the object/,
     ],
@@ -133,13 +136,13 @@ describe("an answer with a patch", () => {
     "changes the kind": [patching({ op: "replace", path: "/kind", value: "Secret" }), /changes kind/],
     "changes the version": [patching({ op: "replace", path: "/apiVersion", value: "v1" }), /changes apiVersion/],
     "replaces the object by a list": [patching({ op: "replace", path: "", value: [] }), /leaves no object/],
-    "replaces the metadata by a text": [
+    "replaces the metadata by a string": [
       patching({ op: "replace", path: "/metadata", value: "none" }),
       /leaves no object/,
     ],
   };
   for (const [mistake, [answer, message]] of Object.entries(wrong)) {
-    test(`is not used when it ${mistake}`, () => {
+    test(`is rejected when it ${mistake}`, () => {
       const failure = failureOf(() => readPatched(answer, workload));
 
       expect(failure.reason).toBe("answer");

@@ -1,9 +1,9 @@
 /**
- * The patch of an answer to ReviseReplica, Retain or AggregateStatus. It may change what an object says, but not which
- * object it is.
+ * Applies the patch in a response to ReviseReplica, Retain or AggregateStatus. It may change the content of an object,
+ * but not its identity.
  *
- * Karmada applies it with a newer library than the one that API servers have: to replace or to copy what is not there
- * is an error, and to add the whole document is to replace it. Operations are put into words that mean this to ours.
+ * Karmada applies patches with a newer library than the one in API servers: replacing or copying a missing value is an
+ * error, and adding the whole document replaces it. Operations are rewritten so that our library behaves the same.
  */
 import { isObject } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
@@ -13,13 +13,10 @@ import { textOf, wrongType } from "./answer-fields.ts";
 import { parseJson, shown } from "./context.ts";
 import { WebhookError } from "./webhook-error.ts";
 
-/** An operation may move the whole of a long list, so that more of them could keep the hub busy for seconds. */
+/** An operation may move the whole of a long list, so more operations could block the hub for seconds. */
 const MAX_OPERATIONS = 1000;
 
-/**
- * The object as the answer's patch makes it; the object itself when the answer has none. Shares with it what stays the
- * same.
- */
+/** The object with the response's patch applied; the object itself when there is no patch. Shares unchanged parts. */
 export function readPatched(response: JsonObject, object: AnyObject): AnyObject {
   const patch = textOf(response, "patch", "response") ?? "";
   const patchType = textOf(response, "patchType", "response");
@@ -34,17 +31,14 @@ export function readPatched(response: JsonObject, object: AnyObject): AnyObject 
   return sameObject(applyPatch(object, operations.flatMap(strictly)), object);
 }
 
-/**
- * Standard base64 with its padding. Node would pass over what is none, and a patch with a hole in it may still be a
- * patch.
- */
+/** Standard base64 with padding. Node skips invalid characters, and the remaining text might still be a valid patch. */
 function decodeBase64(text: string): Buffer {
   const compact = text.replaceAll(/[\r\n]/g, "");
   if (compact.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(compact)) throw wrongType("response.patch", "base64");
   return Buffer.from(compact, "base64");
 }
 
-/** The operation as others that fail where it has to. */
+/** Rewrites an operation to operations that fail where Karmada's library fails. */
 function strictly(operation: Json, index: number): JsonObject[] {
   const place = `response.patch[${index}]`;
   if (!isObject(operation)) throw wrongType(place, "an operation");
@@ -55,7 +49,7 @@ function strictly(operation: Json, index: number): JsonObject[] {
   if (needsValue && path === "") return [{ ...operation, op: "replace" }];
   switch (op) {
     case "replace":
-      // By the standard the two are the same, and to remove what is not there fails.
+      // By the standard, replace equals remove plus add, and removing a missing value fails.
       return isIndex(path)
         ? [operation]
         : [
@@ -64,7 +58,7 @@ function strictly(operation: Json, index: number): JsonObject[] {
           ];
     case "copy":
       if (typeof from !== "string") throw wrongType(`${place}.from`, "a path");
-      // To move something to where it is changes nothing, and fails when it is not there.
+      // Moving a value onto itself changes nothing, and fails if the value is missing.
       return isIndex(from) ? [operation] : [{ op: "move", from, path: from }, operation];
     case "add":
     case "remove":
@@ -72,24 +66,25 @@ function strictly(operation: Json, index: number): JsonObject[] {
     case "test":
       return [operation];
     default:
-      throw new WebhookError("answer", `${place}.op is ${shown(op)}, which is no operation`);
+      throw new WebhookError("answer", `${place}.op is ${shown(op)}, which is not a JSON patch operation`);
   }
 }
 
-/** Items of a list have to be there in any case, and to take one out and put it back moves all that follow. */
+/** List items must exist in any case, and removing and re-adding one would move all that follow. */
 const isIndex = (path: string): boolean => /\/-?\d+$/.test(path);
 
 function applyPatch(object: AnyObject, operations: JsonObject[]): Json {
   try {
     return applyJsonPatch(object as unknown as Json, operations);
   } catch (error) {
-    throw new WebhookError("answer", "response.patch does not fit the object", { cause: error });
+    throw new WebhookError("answer", "response.patch cannot be applied to the object", { cause: error });
   }
 }
 
 function sameObject(patched: Json, object: AnyObject): AnyObject {
   const { metadata } = isObject(patched) ? patched : {};
-  if (!isObject(patched) || !isObject(metadata)) throw new WebhookError("answer", "response.patch leaves no object");
+  if (!isObject(patched) || !isObject(metadata))
+    throw new WebhookError("answer", "response.patch does not result in an object");
   const identity: [field: string, before: string | undefined, after: Json | undefined][] = [
     ["apiVersion", object.apiVersion, patched["apiVersion"]],
     ["kind", object.kind, patched["kind"]],
@@ -97,6 +92,7 @@ function sameObject(patched: Json, object: AnyObject): AnyObject {
     ["metadata.namespace", object.metadata.namespace, metadata["namespace"]],
   ];
   const changed = identity.find(([, before, after]) => before !== after);
-  if (changed) throw new WebhookError("answer", `response.patch changes ${changed[0]}, and so which object it is`);
+  if (changed)
+    throw new WebhookError("answer", `response.patch must not change ${changed[0]}, which identifies the object`);
   return patched as unknown as AnyObject;
 }

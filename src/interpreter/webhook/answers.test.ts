@@ -3,8 +3,8 @@ import type { Json, JsonObject } from "../../base/index.ts";
 import { readComponents, readDependencies, readHealth, readReplicas, readStatus } from "./answers.ts";
 import { failureOf } from "./test-webhook.ts";
 
-describe("an answer to InterpretReplica", () => {
-  test("gives replicas and what each asks for, with amounts in canonical form", () => {
+describe("a response to InterpretReplica", () => {
+  test("returns replicas and their requirements, with canonical quantities", () => {
     const answer = {
       replicas: 3,
       replicaRequirements: {
@@ -36,7 +36,7 @@ describe("an answer to InterpretReplica", () => {
     });
   });
 
-  test("takes null for nothing, as Go does", () => {
+  test("treats null as absent, as Go does", () => {
     const empty = { replicas: 0, replicaRequirements: { nodeClaim: null, resourceRequest: null, namespace: null } };
     const inside = {
       replicas: 1,
@@ -55,32 +55,32 @@ describe("an answer to InterpretReplica", () => {
 
   const wrong: Record<string, [JsonObject, string]> = {
     "lacks replicas": [{}, "response.replicas is missing"],
-    "has replicas as a text": [{ replicas: "3" }, "response.replicas is not a whole number from 0 to 2147483647"],
-    "has a fraction of a replica": [{ replicas: 1.5 }, "response.replicas is not a whole number from 0 to 2147483647"],
-    "has fewer than no replicas": [{ replicas: -1 }, "response.replicas is not a whole number from 0 to 2147483647"],
-    "has more replicas than 32 bits hold": [
+    "has replicas as a string": [{ replicas: "3" }, "response.replicas is not an integer from 0 to 2147483647"],
+    "has a fraction of a replica": [{ replicas: 1.5 }, "response.replicas is not an integer from 0 to 2147483647"],
+    "has negative replicas": [{ replicas: -1 }, "response.replicas is not an integer from 0 to 2147483647"],
+    "has more replicas than fit into 32 bits": [
       { replicas: 2 ** 31 },
-      "response.replicas is not a whole number from 0 to 2147483647",
+      "response.replicas is not an integer from 0 to 2147483647",
     ],
     "has requirements that are a list": [
       { replicas: 1, replicaRequirements: [] },
       "response.replicaRequirements is not an object",
     ],
-    "has an amount that is none": [
+    "has an invalid quantity": [
       { replicas: 1, replicaRequirements: { resourceRequest: { cpu: "1Kib" } } },
-      "response.replicaRequirements cannot be read: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+      "response.replicaRequirements is invalid: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
     ],
-    "selects nodes by a number": [
+    "has a number in a node selector": [
       { replicas: 1, replicaRequirements: { nodeClaim: { nodeSelector: { zone: 1 } } } },
-      "response.replicaRequirements cannot be read: json: cannot unmarshal number into Go struct field NodeClaim.nodeClaim.nodeSelector of type string",
+      "response.replicaRequirements is invalid: json: cannot unmarshal number into Go struct field NodeClaim.nodeClaim.nodeSelector of type string",
     ],
-    "has terms that are a text": [
+    "has node selector terms that are a string": [
       { replicas: 1, replicaRequirements: { nodeClaim: { hardNodeAffinity: { nodeSelectorTerms: "all" } } } },
-      "response.replicaRequirements cannot be read: json: cannot unmarshal string into Go struct field NodeSelector.nodeClaim.hardNodeAffinity.nodeSelectorTerms of type []v1.NodeSelectorTerm",
+      "response.replicaRequirements is invalid: json: cannot unmarshal string into Go struct field NodeSelector.nodeClaim.hardNodeAffinity.nodeSelectorTerms of type []v1.NodeSelectorTerm",
     ],
   };
   for (const [mistake, [answer, message]] of Object.entries(wrong)) {
-    test(`is not used when it ${mistake}`, () => {
+    test(`is rejected when it ${mistake}`, () => {
       const failure = failureOf(() => readReplicas(answer));
 
       expect(failure.reason).toBe("answer");
@@ -89,8 +89,8 @@ describe("an answer to InterpretReplica", () => {
   }
 });
 
-describe("an answer to InterpretComponent", () => {
-  test("gives the components, and none when it names none", () => {
+describe("a response to InterpretComponent", () => {
+  test("returns the components, and none when it lists none", () => {
     const named = readComponents({
       components: [
         { name: "job", replicas: 1, replicaRequirements: { resourceRequest: { cpu: "500m" } } },
@@ -107,25 +107,25 @@ describe("an answer to InterpretComponent", () => {
   });
 
   const wrong: Record<string, [Json, string]> = {
-    "is no list": [{}, "response.components is not a list of objects"],
+    "is not a list": [{}, "response.components is not a list of objects"],
     "has a component without a name": [
       [{ replicas: 1 }],
       "response.components[0].name is not a name of 1 to 32 characters",
     ],
-    "has two components of a name": [
+    "has two components of the same name": [
       [{ name: "a" }, { name: "a" }],
-      'response.components[1].name is "a" a second time',
+      'response.components[1].name: duplicate name "a"',
     ],
   };
   for (const [mistake, [components, message]] of Object.entries(wrong)) {
-    test(`is not used when it ${mistake}`, () => {
+    test(`is rejected when it ${mistake}`, () => {
       expect(failureOf(() => readComponents({ components })).message).toBe(message);
     });
   }
 });
 
-describe("an answer to InterpretDependency", () => {
-  test("gives references by name or by labels, without fields that nobody knows", () => {
+describe("a response to InterpretDependency", () => {
+  test("returns references by name or by labels, without unknown fields", () => {
     const answer: JsonObject = {
       dependencies: [
         { apiVersion: "v1", kind: "ConfigMap", namespace: "shop", name: "settings", extra: 1 },
@@ -164,11 +164,11 @@ describe("an answer to InterpretDependency", () => {
       { apiVersion: "v1", kind: "ConfigMap", name: 1 },
       /dependencies\[0\]\.name is not a text$/,
     ],
-    "selects with an operator that nobody knows": [
+    "selects with an unknown operator": [
       { apiVersion: "v1", kind: "ConfigMap", labelSelector: { matchExpressions: [{ key: "a", operator: "Like" }] } },
       /"Like" is not a valid label selector operator/,
     ],
-    "selects by a key that is none": [
+    "selects by an invalid key": [
       { apiVersion: "v1", kind: "ConfigMap", labelSelector: { matchLabels: { "a b": "c" } } },
       /labelSelector cannot be used/,
     ],
@@ -182,19 +182,19 @@ describe("an answer to InterpretDependency", () => {
     ],
   };
   for (const [mistake, [dependency, message]] of Object.entries(wrong)) {
-    test(`is not used when a reference ${mistake}`, () => {
+    test(`is rejected when a reference ${mistake}`, () => {
       expect(failureOf(() => readDependencies({ dependencies: [dependency] })).message).toMatch(message);
     });
   }
 });
 
-test("an answer to InterpretStatus gives an object and nothing else", () => {
+test("a response to InterpretStatus must contain an object", () => {
   expect(readStatus({ rawStatus: { readyReplicas: 2 } })).toEqual({ readyReplicas: 2 });
   expect(failureOf(() => readStatus({ rawStatus: null })).message).toBe("response.rawStatus is missing");
   expect(failureOf(() => readStatus({ rawStatus: "fine" })).message).toBe("response.rawStatus is not an object");
 });
 
-test("an answer to InterpretHealth is true or false", () => {
+test("a response to InterpretHealth must be true or false", () => {
   expect(readHealth({ healthy: false })).toBe(false);
   expect(failureOf(() => readHealth({})).message).toBe("response.healthy is not true or false");
   expect(failureOf(() => readHealth({ healthy: "true" })).message).toBe("response.healthy is not true or false");

@@ -1,6 +1,6 @@
 /**
- * What a successful answer says about each operation that asks for a value; `answer-patch.ts` has those that ask for a
- * changed object.
+ * Reads successful responses of operations that return a value; `answer-patch.ts` handles those that return a changed
+ * object.
  */
 import { messageOf } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
@@ -12,7 +12,7 @@ import { shown } from "./context.ts";
 import { WebhookError } from "./webhook-error.ts";
 
 const RESPONSE = "response";
-/** As long as a binding takes it. */
+/** The limit of a binding's component names. */
 const MAX_COMPONENT_NAME = 32;
 
 export function readReplicas(response: JsonObject): Replicas {
@@ -22,7 +22,7 @@ export function readReplicas(response: JsonObject): Replicas {
   return { replicas, ...(requirements && { requirements }) };
 }
 
-/** Names are as a binding takes them: there, and each once. */
+/** Names follow the rules of a binding: required and unique. */
 export function readComponents(response: JsonObject): Component[] {
   const names = new Set<string>();
   return objectsOf(response, "components", RESPONSE).map((component, index) => {
@@ -30,9 +30,9 @@ export function readComponents(response: JsonObject): Component[] {
     const name = textOf(component, "name", place) ?? "";
     if (name === "" || name.length > MAX_COMPONENT_NAME)
       throw wrongType(`${place}.name`, `a name of 1 to ${MAX_COMPONENT_NAME} characters`);
-    if (names.has(name)) throw new WebhookError("answer", `${place}.name is ${shown(name)} a second time`);
+    if (names.has(name)) throw new WebhookError("answer", `${place}.name: duplicate name ${shown(name)}`);
     names.add(name);
-    // Components of an object are in one namespace, so theirs have no such field.
+    // Components of an object share its namespace, so their requirements have no namespace field.
     const { namespace: _none, ...requirements } = readRequirements(component, place) ?? {};
     return {
       name,
@@ -85,12 +85,12 @@ function readSelector(dependency: JsonObject, place: string): JsonObject | undef
   try {
     labelSelectorOf(selector);
   } catch (error) {
-    throw new WebhookError("answer", `${place}.labelSelector cannot be used (${messageOf(error)})`, { cause: error });
+    throw new WebhookError("answer", `${place}.labelSelector is invalid (${messageOf(error)})`, { cause: error });
   }
   return selector as JsonObject;
 }
 
-/** A status is an object wherever it is kept, so nothing else is one. */
+/** Every consumer requires a status to be an object, so no other type is accepted. */
 export function readStatus(response: JsonObject): Json {
   const status = objectOf(response, "rawStatus", RESPONSE);
   if (!status) throw new WebhookError("answer", "response.rawStatus is missing");

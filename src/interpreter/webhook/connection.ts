@@ -1,9 +1,10 @@
 /**
- * One POST to a webhook and its answer, within bounds: a webhook may be slow, huge or hostile, and the hub goes on.
+ * Sends one POST to a webhook and reads its response, within limits: a slow, large or hostile response must not block
+ * the hub.
  *
- * HTTP/1.1 over TLS with connections that are kept, and not the shared HTTP/2 sessions of `client`: a Service with
- * several pods behind it spreads connections, not requests, and Karmada calls webhooks the same way. Redirects are not
- * followed: the configuration says who is asked and who vouches for it.
+ * Uses HTTP/1.1 over TLS with keep-alive connections rather than the shared HTTP/2 sessions of `client`: a Service with
+ * several pods balances connections, not requests, and Karmada calls webhooks the same way. Redirects are not followed:
+ * the configuration defines the server and its CA.
  */
 import { X509Certificate } from "node:crypto";
 import type { IncomingMessage } from "node:http";
@@ -13,19 +14,19 @@ import { shown } from "./context.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { WebhookError } from "./webhook-error.ts";
 
-/** What may be under way to one webhook; a kept connection each. */
+/** Concurrent calls per webhook, each on its own keep-alive connection. */
 export const MAX_IN_FLIGHT = 32;
-/** Objects have at most 3 MB, and a patch that changes all of one is not much longer. */
+/** Objects have at most 3 MB, and a patch that changes a whole object is not much longer. */
 export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Idle connections are given back after a minute. */
+/** Idle connections are closed after a minute. */
 const IDLE_MS = 60_000;
-/** Of a page that says why something failed, its beginning helps a reader. */
+/** The beginning of an error page is enough for a reader. */
 const MAX_QUOTED_CHARACTERS = 256;
-/** As client-go counts it: 207 and above are no plain success. */
+/** As in client-go: 207 and above do not count as success. */
 const LAST_SUCCESS = 206;
 
-/** A connection that failed like this may work a moment later; one that is not trusted will not. */
+/** Transient connection errors that may be retried; an untrusted connection is not retried. */
 const PASSING: ReadonlySet<unknown> = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
@@ -39,17 +40,17 @@ const PASSING: ReadonlySet<unknown> = new Set([
 
 export interface WebhookConnection {
   /**
-   * The text of a successful answer. `stop` gives the call up at any time, and its reason is thrown. Throws
+   * The body of a successful response. `stop` aborts the call at any time, and its reason is thrown. Throws
    * `WebhookError` otherwise.
    */
   post(endpoint: Endpoint, query: string, body: Buffer, stop: AbortSignal): Promise<Buffer>;
-  /** Ends the kept connections, and with them what is still under way. */
+  /** Closes the kept connections and aborts calls in flight. */
   close(): void;
 }
 
 /**
- * `caBundle` is base64 of PEM; without it the authorities that Node knows are trusted. Throws `WebhookError` for one
- * without certificates.
+ * `caBundle` is base64-encoded PEM; without it Node's default CAs are trusted. Throws `WebhookError` if it contains no
+ * certificate.
  */
 export function createWebhookConnection(caBundle: string | undefined): WebhookConnection {
   const ca = caBundle ? certificatesIn(caBundle) : undefined;
@@ -95,7 +96,7 @@ export function createWebhookConnection(caBundle: string | undefined): WebhookCo
         outgoing.once("response", (incoming) => readAnswer(incoming, (bytes) => settle(() => resolve(bytes)), fail));
         outgoing.once("upgrade", (_incoming, socket) => {
           socket.destroy();
-          fail(new WebhookError("status", "it switched protocols, which was not asked for"));
+          fail(new WebhookError("status", "the webhook switched protocols, which was not requested"));
         });
         outgoing.on("error", (error) => fail(connectionError(error)));
         outgoing.end(body);
@@ -108,8 +109,8 @@ function readAnswer(incoming: IncomingMessage, done: (bytes: Buffer) => void, fa
   const chunks: Buffer[] = [];
   let length = 0;
   incoming.on("error", (error) => fail(connectionError(error)));
-  const tooLong = (): void => fail(new WebhookError("answer", `the answer is longer than ${MAX_ANSWER_BYTES} bytes`));
-  // A peer that says how much it will send is refused before it does.
+  const tooLong = (): void => fail(new WebhookError("answer", `the response is longer than ${MAX_ANSWER_BYTES} bytes`));
+  // A response whose Content-Length is too large is rejected before it is read.
   if (Number(incoming.headers["content-length"] ?? 0) > MAX_ANSWER_BYTES) return tooLong();
   incoming.on("data", (chunk: Buffer) => {
     chunks.push(chunk);
@@ -133,7 +134,7 @@ function readAnswer(incoming: IncomingMessage, done: (bytes: Buffer) => void, fa
 
 function statusError(status: number, said: string): WebhookError {
   const hint = status >= 300 && status <= 399 ? ", and redirects are not followed" : "";
-  return new WebhookError("status", `it answered with HTTP status ${status}${hint}${said && `: ${shown(said)}`}`, {
+  return new WebhookError("status", `the webhook returned HTTP status ${status}${hint}${said && `: ${shown(said)}`}`, {
     isPassing: status === 429 || status >= 500,
   });
 }
@@ -141,30 +142,37 @@ function statusError(status: number, said: string): WebhookError {
 function connectionError(error: Error & { code?: unknown }): WebhookError {
   const { code } = error;
   if (typeof code === "string" && code.startsWith("HPE_"))
-    return new WebhookError("answer", `the answer is no HTTP, or its header has more than ${MAX_HEADER_BYTES} bytes`, {
-      cause: error,
-    });
-  // Where a name has several addresses, each attempt failed in its own way, and the error around them says nothing.
+    return new WebhookError(
+      "answer",
+      `the response is not HTTP, or its header has more than ${MAX_HEADER_BYTES} bytes`,
+      {
+        cause: error,
+      },
+    );
+  // If a name has several addresses, each attempt failed separately, and the aggregate error has no details.
   const cause: unknown = error instanceof AggregateError ? (error.errors[0] ?? error) : error;
   if (PASSING.has(code))
-    return new WebhookError("connection", `it could not be reached (${messageOf(cause)})`, { cause, isPassing: true });
+    return new WebhookError("connection", `the webhook is unreachable (${messageOf(cause)})`, {
+      cause,
+      isPassing: true,
+    });
   return new WebhookError(
     "connection",
-    `no connection to it could be trusted (${messageOf(cause)}); check the address, clientConfig.caBundle and the names in its certificate`,
+    `the webhook's certificate is not trusted (${messageOf(cause)}); check the address, clientConfig.caBundle and the names in its certificate`,
     { cause },
   );
 }
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
-/** Node trusts nobody for a bundle that it cannot read; that is told here, and not by every call. */
+/** For an invalid bundle Node trusts no CA; this is reported here once instead of by every call. */
 function certificatesIn(caBundle: string): string[] {
   const found = Buffer.from(caBundle, "base64").toString("latin1").match(CERTIFICATE) ?? [];
-  if (found.length === 0) throw new WebhookError("configuration", "clientConfig.caBundle holds no certificate in PEM");
+  if (found.length === 0) throw new WebhookError("configuration", "clientConfig.caBundle contains no PEM certificate");
   try {
     return found.map((certificate) => new X509Certificate(certificate).toString());
   } catch (error) {
-    throw new WebhookError("configuration", "clientConfig.caBundle holds a certificate that cannot be read", {
+    throw new WebhookError("configuration", "clientConfig.caBundle contains an invalid certificate", {
       cause: error,
     });
   }

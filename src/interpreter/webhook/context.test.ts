@@ -21,19 +21,19 @@ describe("a request", () => {
   };
   const context = { kind: "ResourceInterpreterContext", apiVersion: "config.karmada.io/v1alpha1" };
 
-  test("names the object and carries it whole", () => {
+  test("names the object and contains it", () => {
     const request = renderRequest(UID, { operation: "InterpretHealth", object: workload });
 
     expect(sent(request)).toEqual({ ...context, request: { ...common, operation: "InterpretHealth", replicas: 0 } });
   });
 
-  test("to revise replicas says how many", () => {
+  test("for ReviseReplica has the number of replicas", () => {
     const request = renderRequest(UID, { operation: "ReviseReplica", object: workload, replicas: 7 });
 
     expect(sent(request)).toEqual({ ...context, request: { ...common, operation: "ReviseReplica", replicas: 7 } });
   });
 
-  test("to retain carries what is on the member", () => {
+  test("for Retain has the member's object", () => {
     const observed = { ...workload, spec: { replicas: 3, paused: true } };
 
     const request = renderRequest(UID, { operation: "Retain", object: workload, observed });
@@ -44,7 +44,7 @@ describe("a request", () => {
     });
   });
 
-  test("to aggregate carries what every member says, and leaves an empty list out", () => {
+  test("for AggregateStatus has every member's status, and omits an empty list", () => {
     const items = [{ clusterName: "paris", status: { readyReplicas: 1 }, applied: true, health: "Healthy" as const }];
 
     const request = renderRequest(UID, { operation: "AggregateStatus", object: workload, items });
@@ -57,7 +57,7 @@ describe("a request", () => {
     expect(sent(empty)).toEqual({ ...context, request: { ...common, operation: "AggregateStatus", replicas: 0 } });
   });
 
-  test("about an object of the cluster has no namespace, and one of the core group an empty group", () => {
+  test("for a cluster-scoped object has no namespace, and one for the core group has an empty group", () => {
     const node = { apiVersion: "v1", kind: "Node", metadata: { name: "n1" } };
 
     const request = renderRequest(UID, { operation: "InterpretHealth", object: node });
@@ -76,10 +76,10 @@ describe("a request", () => {
   });
 });
 
-describe("an answer", () => {
+describe("a response", () => {
   const bytes = (value: unknown): Buffer => Buffer.from(typeof value === "string" ? value : JSON.stringify(value));
 
-  test("is read with or without saying what it is", () => {
+  test("is accepted with or without kind and apiVersion", () => {
     const response = { uid: UID, successful: true, replicas: 2 };
 
     expect(readResponse(bytes({ response }), UID)).toEqual(response);
@@ -93,10 +93,10 @@ describe("an answer", () => {
   });
 
   const cases: Record<string, [answer: unknown, reason: string, message: RegExp]> = {
-    "is empty": ["", "answer", /^the answer is empty$/],
-    "is no JSON": ["<html>", "answer", /^the answer is not JSON/],
-    "is a list": [[], "answer", /^the answer is not an object$/],
-    "is nested without end": ["[".repeat(1_000_000), "answer", /^the answer is nested more than 1000 levels deep$/],
+    "is empty": ["", "answer", /^the response is empty$/],
+    "is not JSON": ["<html>", "answer", /^the answer is not JSON/],
+    "is a list": [[], "answer", /^the response is not an object$/],
+    "is nested too deeply": ["[".repeat(1_000_000), "answer", /^the answer is nested more than 1000 levels deep$/],
     "is of another kind": [
       { kind: "Status", response: { uid: UID, successful: true } },
       "answer",
@@ -107,46 +107,42 @@ describe("an answer", () => {
       "answer",
       /of "config\.karmada\.io\/v2", not/,
     ],
-    "has no response": [{ request: {} }, "answer", /^the answer has no response$/],
-    "is for another request": [
+    "has no response field": [{ request: {} }, "answer", /^the body has no response field$/],
+    "has another uid": [
       { response: { uid: "other", successful: true } },
       "answer",
       /response\.uid must be the uid of the request and is another$/,
     ],
-    "is for no request": [{ response: { successful: true } }, "answer", /response\.uid .* is not there$/],
-    "has a uid that is no text": [
+    "has no uid": [{ response: { successful: true } }, "answer", /response\.uid .* is not there$/],
+    "has a uid that is not a string": [
       { response: { uid: [UID], successful: true } },
       "answer",
       /response\.uid .* is another$/,
     ],
-    "does not say whether it was successful": [
+    "does not specify successful": [
       { response: { uid: UID, successful: "yes" } },
       "answer",
       /^response\.successful is neither true nor false$/,
     ],
-    "was not successful and does not say why": [
-      { response: { uid: UID } },
-      "answer",
-      /response\.status does not say why$/,
-    ],
-    "was not successful": [
+    "is unsuccessful without a reason": [{ response: { uid: UID } }, "answer", /response\.status does not say why$/],
+    "is unsuccessful": [
       { response: { uid: UID, successful: false, status: { code: 400, message: "no replicas here" } } },
       "refused",
       /^it could not do it \(code 400\): "no replicas here"$/,
     ],
-    "was not successful before it knew the uid": [
+    "is unsuccessful and has no uid": [
       { response: { uid: "", successful: false, status: { code: 400, message: "cannot read this" } } },
       "refused",
       /"cannot read this"$/,
     ],
-    "says it with a million words": [
+    "is unsuccessful with a very long message": [
       { response: { uid: UID, successful: false, status: { message: "x".repeat(1_000_000) } } },
       "refused",
       /^.{500,600}$/,
     ],
   };
   for (const [what, [answer, reason, message]] of Object.entries(cases)) {
-    test(`that ${what} is a failure that says so`, () => {
+    test(`that ${what} fails with a clear error`, () => {
       const read = (): unknown => readResponse(bytes(answer), UID);
 
       expect(read).toThrow(WebhookError);
@@ -154,7 +150,7 @@ describe("an answer", () => {
     });
   }
 
-  test("with brackets in its texts is not taken for a deep one", () => {
+  test("with brackets in its strings does not count as deeply nested", () => {
     const response = { uid: UID, successful: true, note: `${"[".repeat(5000)}\\"` };
 
     expect(readResponse(bytes({ response }), UID)).toEqual(response);

@@ -1,6 +1,6 @@
 /**
- * ResourceInterpreterContext, the body of a call and of its answer, as Karmada's webhooks know it. What an answer says
- * about an operation is read by `answers.ts`.
+ * ResourceInterpreterContext, the body of a request and its response in Karmada's webhook protocol. `answers.ts` reads
+ * the results of an operation.
  */
 import { gvkOf } from "../../api/index.ts";
 import { isObject, messageOf } from "../../base/index.ts";
@@ -25,7 +25,7 @@ export interface Question {
   readonly items?: readonly StatusItem[];
 }
 
-/** `replicas` is there whatever is asked: Karmada sends it so, and a webhook may count on it. */
+/** `replicas` is always set: Karmada sends it, and a webhook may rely on it. */
 export function renderRequest(
   uid: string,
   { operation, object, observed, replicas = 0, items = [] }: Question,
@@ -45,28 +45,26 @@ export function renderRequest(
   return Buffer.from(JSON.stringify({ kind: KIND, apiVersion: API_VERSION, request }));
 }
 
-/**
- * The `response` of an answer to the request with this uid. Throws `WebhookError` also when it says that it was not
- * successful.
- */
+/** The `response` for the request with this uid. Throws `WebhookError` also if the response is unsuccessful. */
 export function readResponse(answer: Buffer, uid: string): JsonObject {
   const { apiVersion, kind, response } = parse(answer);
-  // Karmada's own library answers without saying what the answer is.
+  // Karmada's own library omits kind and apiVersion in responses.
   if ((kind && kind !== KIND) || (apiVersion && apiVersion !== API_VERSION))
     throw new WebhookError(
       "answer",
-      `the answer is a ${shown(kind)} of ${shown(apiVersion)}, not a ${KIND} of ${API_VERSION}`,
+      `the response is a ${shown(kind)} of ${shown(apiVersion)}, not a ${KIND} of ${API_VERSION}`,
     );
-  if (!isObject(response)) throw new WebhookError("answer", "the answer has no response");
+  if (!isObject(response)) throw new WebhookError("answer", "the body has no response field");
   const { uid: answered, successful = null, status } = response;
   if (typeof successful !== "boolean" && successful !== null)
     throw new WebhookError("answer", "response.successful is neither true nor false");
-  // A webhook that could not read the request does not know its uid, and what it says about that is worth more. Without
-  // the uids themselves: the same failure must read the same each time, or telling it would be news again and again.
+  // A webhook that could not parse the request does not know its uid, and its error message is more useful than the
+  // mismatch. The uids are left out: the same failure must have the same message each time, or it would be reported
+  // again on every call.
   if (answered !== uid && (successful === true || answered))
     throw new WebhookError(
       "answer",
-      `the answer is for another request: response.uid must be the uid of the request and is ${answered === "" || answered === undefined ? "not there" : "another"}`,
+      `the response is for another request: response.uid must be the uid of the request and is ${answered === "" || answered === undefined ? "not there" : "another"}`,
     );
   if (!successful) throw refusal(status);
   return response;
@@ -74,27 +72,27 @@ export function readResponse(answer: Buffer, uid: string): JsonObject {
 
 function refusal(status: Json | undefined): WebhookError {
   if (!isObject(status))
-    return new WebhookError("answer", "response.successful is not true, and response.status does not say why");
+    return new WebhookError("answer", "response.successful is not true, and response.status has no message");
   const { code, message } = status;
   return new WebhookError(
     "refused",
-    `it could not do it (code ${typeof code === "number" ? code : 0}): ${shown(message ?? "")}`,
+    `the webhook reported a failure (code ${typeof code === "number" ? code : 0}): ${shown(message ?? "")}`,
   );
 }
 
 function parse(answer: Buffer): JsonObject {
-  if (answer.length === 0) throw new WebhookError("answer", "the answer is empty");
+  if (answer.length === 0) throw new WebhookError("answer", "the response is empty");
   const context = parseJson(answer, "the answer");
-  if (!isObject(context)) throw new WebhookError("answer", "the answer is not an object");
+  if (!isObject(context)) throw new WebhookError("answer", "the response is not an object");
   return context;
 }
 
-/** Nothing that a manifest needs is deeper; what is would end the stack of whoever walks through it. */
+/** No manifest needs deeper nesting, which could overflow the stack of recursive code. */
 const MAX_DEPTH = 1000;
 
-/** Throws `WebhookError` for what is no JSON, or is nested for the sake of it. `what` begins the message. */
+/** Throws `WebhookError` for invalid JSON or excessive nesting. `what` starts the message. */
 export function parseJson(bytes: Buffer, what: string): Json {
-  // Looked at before parsing: to parse four megabytes of brackets takes half a second.
+  // Checked before parsing: parsing four megabytes of brackets takes half a second.
   if (nestsDeeperThan(MAX_DEPTH, bytes))
     throw new WebhookError("answer", `${what} is nested more than ${MAX_DEPTH} levels deep`);
   try {
@@ -107,7 +105,7 @@ export function parseJson(bytes: Buffer, what: string): Json {
 const QUOTE = 34;
 const BACKSLASH = 92;
 
-/** Counts brackets outside of strings. */
+/** Counts brackets outside strings. */
 function nestsDeeperThan(limit: number, bytes: Buffer): boolean {
   let depth = 0;
   let isInText = false;
@@ -117,14 +115,14 @@ function nestsDeeperThan(limit: number, bytes: Buffer): boolean {
       if (code === BACKSLASH) index++;
       else if (code === QUOTE) isInText = false;
     } else if (code === QUOTE) isInText = true;
-    // With this bit set, [ is { and ] is }.
+    // With this bit set, [ becomes { and ] becomes }.
     else if (((code ?? 0) | 32) === 123 && ++depth > limit) return true;
     else if (((code ?? 0) | 32) === 125) depth--;
   }
   return false;
 }
 
-/** What a webhook says goes into conditions and logs, so not all of it does. */
+/** Webhook messages are written to conditions and logs, so they are truncated. */
 const MAX_SHOWN = 512;
 
 export function shown(value: Json | undefined): string {

@@ -14,18 +14,18 @@ describe("the endpoint of a URL", () => {
     "https://h/with space?query=1": { host: "h", port: 443, path: "/with%20space", authority: "h" },
   };
   for (const [url, want] of Object.entries(cases)) {
-    test(`${url} is where it says`, () => {
+    test(`${url} is parsed`, () => {
       expect(createLocator({ url })()).toEqual(want);
     });
   }
 
   const refused: Record<string, string> = {
-    "http://hooks.example.com": "clientConfig.url starts with http://, and a webhook is called by https only",
+    "http://hooks.example.com": "clientConfig.url starts with http://, but webhooks must use https",
     "hooks.example.com": "clientConfig.url is not a URL",
-    "https://me:secret@hooks.example.com": "clientConfig.url has user information, which a webhook is not called with",
+    "https://me:secret@hooks.example.com": "clientConfig.url must not contain user information",
   };
   for (const [url, message] of Object.entries(refused)) {
-    test(`${url} is refused, without repeating it`, () => {
+    test(`${url} is rejected, without repeating it`, () => {
       expect(() => createLocator({ url })).toThrow(expect.objectContaining({ reason: "configuration", message }));
     });
   }
@@ -34,7 +34,7 @@ describe("the endpoint of a URL", () => {
 describe("the endpoint of a Service", () => {
   const service = { namespace: "shop", name: "hooks", path: "/interpret" };
 
-  test("is where the hub's Service listens, under the Service's name", () => {
+  test("is the address of the hub's Service, under the Service's name", () => {
     const asked: unknown[] = [];
 
     const endpoint = createLocator(
@@ -52,7 +52,7 @@ describe("the endpoint of a Service", () => {
     });
   });
 
-  test("is its name when the hub does not know it, at the port of https", () => {
+  test("falls back to its DNS name when the hub does not know it, at the https port", () => {
     const endpoint = createLocator({ service }, () => undefined)();
 
     expect(endpoint).toEqual({
@@ -64,18 +64,18 @@ describe("the endpoint of a Service", () => {
     });
   });
 
-  test("comes before a URL, as in Karmada", () => {
+  test("takes precedence over a URL, as in Karmada", () => {
     expect(createLocator({ service, url: "https://elsewhere" })().host).toBe("hooks.shop.svc");
   });
 
-  test("is looked up for every call", () => {
+  test("is resolved for every call", () => {
     const addresses = ["10.96.0.1", "10.96.0.2"];
     const locate = createLocator({ service }, () => ({ host: addresses.shift() ?? "", port: 443 }));
 
     expect([locate().host, locate().host]).toEqual(["10.96.0.1", "10.96.0.2"]);
   });
 
-  test("is a failure when the Service has no address", () => {
+  test("fails when the Service has no address", () => {
     const locate = createLocator({ service }, () => {
       throw new Error("it is headless");
     });
@@ -90,6 +90,6 @@ describe("the endpoint of a Service", () => {
   });
 });
 
-test("a client configuration without url and service is a failure", () => {
+test("a client configuration without url and service fails", () => {
   expect(() => createLocator({})).toThrow("clientConfig has neither url nor service");
 });

@@ -1,7 +1,7 @@
 /**
- * Where a webhook is reached, from the `clientConfig` of its configuration: an address, or a Service of the hub. A
- * Service is looked up for every call, because its address may change; whatever the address is, the certificate must be
- * for `<name>.<namespace>.svc`.
+ * Resolves the endpoint of a webhook from its `clientConfig`: a URL, or a Service of the hub. A Service is resolved for
+ * every call, because its address may change; whatever the address is, the certificate must be for
+ * `<name>.<namespace>.svc`.
  */
 import type { ResourceInterpreterWebhook } from "../../api/index.ts";
 import { messageOf } from "../../base/index.ts";
@@ -14,9 +14,9 @@ export interface Endpoint {
   readonly host: string;
   readonly port: number;
   readonly path: string;
-  /** What the webhook is called in the request. */
+  /** The Host of the request. */
   readonly authority: string;
-  /** The name that the certificate must carry when it is not the host. */
+  /** The name that the certificate must have when it differs from the host. */
   readonly serverName?: string;
 }
 
@@ -26,14 +26,16 @@ export interface ServiceLocation {
   readonly port: number;
 }
 
-/** Where a Service listens; undefined when the hub has no such Service. Throws for one that nobody can connect to. */
+/**
+ * The address of a Service; undefined when the hub has no such Service. Throws for a Service without a usable address.
+ */
 export type ResolveService = (service: ServiceLocation) => { host: string; port: number } | undefined;
 
 const HTTPS_PORT = 443;
 
-/** Finds the endpoint of each call. Throws `WebhookError` at once when the configuration names none. */
+/** Resolves the endpoint for each call. Throws `WebhookError` at once if the configuration has none. */
 export function createLocator({ url, service }: ClientConfig, resolveService?: ResolveService): () => Endpoint {
-  // Both at once are refused at admission; of one that got by, the Service counts, as in Karmada.
+  // Admission rejects configurations with both; if one exists anyway, the Service wins, as in Karmada.
   if (service) {
     const { namespace, name, path = "/", port = HTTPS_PORT } = service;
     return createServiceLocator({ namespace, name, port }, cleanPath(path), resolveService);
@@ -49,13 +51,10 @@ function endpointOf(text: string): Endpoint {
   if (url.protocol !== "https:")
     throw new WebhookError(
       "configuration",
-      `clientConfig.url starts with ${url.protocol}//, and a webhook is called by https only`,
+      `clientConfig.url starts with ${url.protocol}//, but webhooks must use https`,
     );
   if (url.username !== "" || url.password !== "")
-    throw new WebhookError(
-      "configuration",
-      "clientConfig.url has user information, which a webhook is not called with",
-    );
+    throw new WebhookError("configuration", "clientConfig.url must not contain user information");
   return {
     host: url.hostname.replace(/^\[|\]$/g, ""),
     port: Number(url.port || HTTPS_PORT),
@@ -73,7 +72,7 @@ function createServiceLocator(
   const known = { path, authority: `${serverName}:${service.port}`, serverName };
   return () => {
     try {
-      // A Service that the hub does not have may be one of the cluster that the hub runs in.
+      // A Service that the hub does not have may belong to the cluster that the hub runs in.
       return { ...known, ...(resolveService?.(service) ?? { host: serverName, port: service.port }) };
     } catch (error) {
       throw new WebhookError(
@@ -85,7 +84,7 @@ function createServiceLocator(
   };
 }
 
-/** Encoded, and without empty segments: Karmada's client sends no slash at the end either. */
+/** Encoded, and without empty segments: Karmada's client does not send a trailing slash either. */
 function cleanPath(path: string): string {
   const url = new URL("https://webhook");
   url.pathname = path;

@@ -1,31 +1,31 @@
-/** What is counted of the calls of webhooks, for Prometheus. */
+/** Metrics of webhook calls, for Prometheus. */
 import { Histogram } from "../../base/index.ts";
 import type { Labels, Metric, MetricsText } from "../../base/index.ts";
 import type { Operation } from "../operations.ts";
 import { FAILURE_REASONS } from "./webhook-error.ts";
 import type { FailureReason } from "./webhook-error.ts";
 
-/** From a webhook next door to the longest that one may take. */
+/** From a webhook on the same network to the maximum timeout. */
 const DURATION_SECONDS = [0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 const DURATION: Metric = {
   name: "flotilla_interpreter_webhook_duration_seconds",
   type: "histogram",
-  help: "How long calls of interpreter webhooks took, with waiting and repetitions.",
+  help: "Duration of interpreter webhook calls, including queueing and retries.",
   labels: ["webhook", "operation"],
   buckets: DURATION_SECONDS,
 };
 const FAILURES: Metric = {
   name: "flotilla_interpreter_webhook_failures_total",
   type: "counter",
-  help: "Calls of interpreter webhooks that gave no answer that can be used.",
+  help: "Interpreter webhook calls without a usable response.",
   labels: ["webhook", "operation", "reason"],
 };
 
 const FAILING: Metric = {
   name: "flotilla_interpreter_webhook_failing",
   type: "gauge",
-  help: "1 when the last call of a webhook failed.",
+  help: "1 if the last call of a webhook failed.",
   labels: ["webhook", "operation"],
 };
 
@@ -38,11 +38,11 @@ interface Counts {
   isFailing: boolean;
 }
 
-/** Of one webhook. */
+/** Metrics of one webhook. */
 export class HookMetrics {
   readonly byOperation = new Map<Operation, Counts>();
 
-  /** A call ended after its waiting and all its attempts. */
+  /** Records a finished call, including queueing and all attempts. */
   ended(operation: Operation, tookMs: number, failure?: FailureReason): void {
     const counts = this.#of(operation);
     counts.durations.observe(tookMs / 1000);

@@ -56,7 +56,7 @@ function openHook(
   return hook;
 }
 
-/** Waits between attempts are over at once, and noted; everything else waits for the test. */
+/** Waits between attempts end at once and are recorded; everything else waits for the test. */
 function createEagerClock(): { clock: Clock; fake: FakeClock; waits: number[] } {
   const fake = createFakeClock();
   const waits: number[] = [];
@@ -89,18 +89,18 @@ async function failureOf(answer: Promise<unknown>): Promise<WebhookError> {
   throw new Error("it did not fail");
 }
 
-describe("a hostile or broken webhook gives a clear failure:", () => {
+describe("reports a clear error for a hostile or broken webhook:", () => {
   const raw =
     (text: string): Behaviour =>
     (_asked, response) =>
       void response.end(text);
   const cases: Record<string, { behave: Behaviour; reason: string; message: RegExp }> = {
-    "an answer that announces too much": {
+    "a response with a too large Content-Length": {
       behave: (_asked, response) => void response.writeHead(200, { "content-length": MAX_ANSWER_BYTES + 1 }).write("{"),
       reason: "answer",
-      message: /the answer is longer than 4194304 bytes$/,
+      message: /the response is longer than 4194304 bytes$/,
     },
-    "an answer without end": {
+    "an endless response": {
       behave(_asked, response) {
         const chunk = Buffer.alloc(64 * 1024, " ");
         const more = (): void => {
@@ -110,30 +110,30 @@ describe("a hostile or broken webhook gives a clear failure:", () => {
         more();
       },
       reason: "answer",
-      message: /the answer is longer than 4194304 bytes$/,
+      message: /the response is longer than 4194304 bytes$/,
     },
-    "an answer for somebody else": {
+    "a response with another uid": {
       behave: raw('{"response":{"uid":"1","successful":true,"healthy":true}}'),
       reason: "answer",
       message: /the answer is for another request/,
     },
-    "an answer that is no JSON": { behave: raw("healthy"), reason: "answer", message: /the answer is not JSON/ },
-    "an answer that is nested without end": {
+    "a response that is not JSON": { behave: raw("healthy"), reason: "answer", message: /the answer is not JSON/ },
+    "a deeply nested response": {
       behave: raw(`{"response":${"[".repeat(1_000_000)}`),
       reason: "answer",
       message: /nested more than 1000 levels deep$/,
     },
-    "an answer that reaches for the prototype": {
+    "a response that accesses the prototype": {
       behave: raw('{"__proto__":{"response":{"successful":true,"healthy":true}}}'),
       reason: "answer",
-      message: /the answer has no response$/,
+      message: /the body has no response field$/,
     },
-    "a header without end": {
+    "an endless header": {
       behave: (_asked, response) => void response.socket?.write(`HTTP/1.1 200 OK\r\nx: ${"y".repeat(100_000)}`),
       reason: "answer",
-      message: /the answer is no HTTP, or its header has more than 16384 bytes/,
+      message: /the response is not HTTP, or its header has more than 16384 bytes/,
     },
-    "an answer that is no HTTP": {
+    "a response that is not HTTP": {
       behave: (_asked, response) => void response.socket?.end("hello\r\n\r\n"),
       reason: "answer",
       message: /the answer is no HTTP/,
@@ -143,7 +143,7 @@ describe("a hostile or broken webhook gives a clear failure:", () => {
       reason: "status",
       message: /HTTP status 302, and redirects are not followed$/,
     },
-    "another protocol": {
+    "a protocol switch": {
       behave: (_asked, response) =>
         void response.socket?.write(
           "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: chess\r\n\r\n",
@@ -151,7 +151,7 @@ describe("a hostile or broken webhook gives a clear failure:", () => {
       reason: "status",
       message: /switched protocols/,
     },
-    "a page that is not there": {
+    "HTTP status 404": {
       behave: (_asked, response) =>
         void response.writeHead(404, { "content-type": "text/plain" }).end("404 page not found\n"),
       reason: "status",
@@ -165,7 +165,7 @@ describe("a hostile or broken webhook gives a clear failure:", () => {
 
       const failure = await failureOf(ask(hook));
 
-      expect(messageOf(failure)).toMatch(/^asking webhook examples\/hook for InterpretHealth of Workload shop\/web: /);
+      expect(messageOf(failure)).toMatch(/^calling webhook examples\/hook for InterpretHealth of Workload shop\/web: /);
       expect(failure.message).toMatch(message);
       expect(failure.reason).toBe(reason);
       expect(webhook.asked).toHaveLength(1);
@@ -174,8 +174,8 @@ describe("a hostile or broken webhook gives a clear failure:", () => {
   }
 });
 
-describe("time", () => {
-  test("ends a call that gets no answer", async () => {
+describe("timeout", () => {
+  test("ends a call without a response", async () => {
     const arrived = Promise.withResolvers<void>();
     const webhook = await serve(() => arrived.resolve());
     const clock = createFakeClock();
@@ -186,12 +186,12 @@ describe("time", () => {
 
     expect(await answer).toMatchObject({
       reason: "timeout",
-      message: expect.stringMatching(/: no answer within 3 s$/) as string,
+      message: expect.stringMatching(/: no response within 3 s$/) as string,
     });
     expect(clock.nextDue()).toBeUndefined();
   });
 
-  test("ends a call whose answer comes drop by drop", async () => {
+  test("ends a call whose response arrives byte by byte", async () => {
     const arrived = Promise.withResolvers<void>();
     const webhook = await serve((_asked, response) => {
       response.write('{"response":');
@@ -205,11 +205,11 @@ describe("time", () => {
 
     expect(await answer).toMatchObject({
       reason: "timeout",
-      message: expect.stringMatching(/: no answer within 10 s$/) as string,
+      message: expect.stringMatching(/: no response within 10 s$/) as string,
     });
   });
 
-  test("ends a call to a server that accepts and says nothing", async () => {
+  test("ends a call to a server that accepts but does not respond", async () => {
     const server = createPlainServer();
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
@@ -225,7 +225,7 @@ describe("time", () => {
     expect((await answer).reason).toBe("timeout");
   });
 
-  test("is never more than 30 seconds", async () => {
+  test("is capped at 30 seconds", async () => {
     const webhook = await serve(answering({ healthy: true }));
 
     await ask(openHook(webhook.url, { timeoutSeconds: 600 }));
@@ -234,7 +234,7 @@ describe("time", () => {
   });
 });
 
-describe("asking again", () => {
+describe("retry", () => {
   const failingTimes = (times: number, fail: Behaviour): Behaviour => {
     let left = times;
     return (asked, response) => (left-- > 0 ? fail(asked, response) : answering({ healthy: true })(asked, response));
@@ -244,9 +244,9 @@ describe("asking again", () => {
 
   for (const [what, fail] of Object.entries({
     "a webhook that is not ready": unavailable,
-    "a connection that breaks": hangUp,
+    "a broken connection": hangUp,
   })) {
-    test(`${what} is asked again after a while, with the same question`, async () => {
+    test(`${what} is retried after a backoff, with the same request`, async () => {
       const webhook = await serve(failingTimes(2, fail));
       const { clock, waits } = createEagerClock();
 
@@ -260,7 +260,7 @@ describe("asking again", () => {
     });
   }
 
-  test("ends after three attempts with what the last one said", async () => {
+  test("ends after three attempts with the last error", async () => {
     const webhook = await serve(unavailable);
     const { clock } = createEagerClock();
 
@@ -270,7 +270,7 @@ describe("asking again", () => {
     expect(webhook.asked).toHaveLength(3);
   });
 
-  test("ends with the time, and tells what happened before", async () => {
+  test("ends at the timeout, and reports the earlier failure", async () => {
     const webhook = await serve(unavailable);
     const fake = createFakeClock();
     const waits = Promise.withResolvers<void>();
@@ -289,11 +289,13 @@ describe("asking again", () => {
 
     expect(await answer).toMatchObject({
       reason: "timeout",
-      message: expect.stringMatching(/no answer within 10 s; before that, it answered with HTTP status 503$/) as string,
+      message: expect.stringMatching(
+        /no response within 10 s; before that, the webhook returned HTTP status 503$/,
+      ) as string,
     });
   });
 
-  test("reaches a webhook where nothing listens no more than three times", async () => {
+  test("connects at most three times when nothing listens", async () => {
     const webhook = await serve(unavailable);
     await webhook.stop();
     const { clock, waits } = createEagerClock();
@@ -305,7 +307,7 @@ describe("asking again", () => {
     expect(waits).toHaveLength(2);
   });
 
-  test("is not done for a webhook that says no", async () => {
+  test("does not happen when the webhook reports a failure", async () => {
     const webhook = await serve(
       ({ request }, response) =>
         void response.end(
@@ -322,8 +324,8 @@ describe("asking again", () => {
   });
 });
 
-describe("trust", () => {
-  test("is in the authority of the configuration and in no other", async () => {
+describe("TLS trust", () => {
+  test("is limited to the CA of the configuration", async () => {
     const webhook = await serve(answering({ healthy: true }));
     const other = await createCertificateAuthority({ clock: systemClock });
 
@@ -342,7 +344,7 @@ describe("trust", () => {
     expect(webhook.asked).toEqual([]);
   });
 
-  test("without a bundle is not in whoever answers", async () => {
+  test("without a bundle rejects an unknown CA", async () => {
     const webhook = await serve(answering({ healthy: true }));
 
     const failure = await failureOf(ask(openHook(webhook.url, { clientConfig: { url: webhook.url } })));
@@ -351,7 +353,7 @@ describe("trust", () => {
     expect(webhook.asked).toEqual([]);
   });
 
-  test("needs the name of the Service in the certificate, wherever the Service is", async () => {
+  test("requires the Service name in the certificate, at any address", async () => {
     const webhook = await serve(answering({ healthy: true }));
     const resolveService: ResolveService = () => ({ host: "127.0.0.1", port: webhook.port });
     const service = (name: string): object => ({ caBundle, service: { namespace: "shop", name, path: "/interpret" } });
@@ -366,7 +368,7 @@ describe("trust", () => {
     expect(messageOf(failure)).toContain("others.shop.svc");
   });
 
-  test("is not in old versions of TLS", async () => {
+  test("rejects old TLS versions", async () => {
     const server = createTlsServer({
       cert: serving.certificate,
       key: serving.key,
@@ -390,7 +392,7 @@ describe("trust", () => {
       { clientConfig: { url: "https://127.0.0.1", caBundle: "bm9uZQ==" } },
       /caBundle holds no certificate in PEM$/,
     ],
-    "a bundle with a certificate that is none": [
+    "a bundle with an invalid certificate": [
       {
         clientConfig: {
           url: "https://127.0.0.1",
@@ -399,14 +401,14 @@ describe("trust", () => {
       },
       /caBundle holds a certificate that cannot be read$/,
     ],
-    "an address without TLS": [{ clientConfig: { url: "http://127.0.0.1" } }, /by https only$/],
-    "no version of the protocol that we speak": [
+    "a URL without TLS": [{ clientConfig: { url: "http://127.0.0.1" } }, /by https only$/],
+    "no supported protocol version": [
       { interpreterContextVersions: ["v2"] },
       /interpreterContextVersions does not contain v1alpha1/,
     ],
   };
   for (const [what, [options, message]] of Object.entries(broken)) {
-    test(`is a failure of the configuration with ${what}`, async () => {
+    test(`${what} fails as a configuration error`, async () => {
       const hook = openHook("https://127.0.0.1:1", options);
 
       const failure = await failureOf(ask(hook));
@@ -418,8 +420,8 @@ describe("trust", () => {
   }
 });
 
-describe("many calls at once", () => {
-  test("are under way up to a bound, over as many connections, and all are answered", async () => {
+describe("concurrent calls", () => {
+  test("are limited, use one connection each, and all get a response", async () => {
     const full = Promise.withResolvers<void>();
     let underWay = 0;
     let most = 0;
@@ -440,7 +442,7 @@ describe("many calls at once", () => {
     expect(webhook.connections()).toBe(MAX_IN_FLIGHT);
   });
 
-  test("end with the hook, and so do those that come later", async () => {
+  test("end when the hook is closed, as do later calls", async () => {
     const arrived = Promise.withResolvers<void>();
     const webhook = await serve(() => arrived.resolve());
     const hook = openHook(webhook.url);

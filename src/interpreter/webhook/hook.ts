@@ -1,8 +1,8 @@
 /**
- * One webhook of a configuration: which questions it answers, and how it is asked.
+ * One webhook of a configuration: which operations it matches, and how it is called.
  *
- * A question has `timeoutSeconds` for everything: waiting for a turn, connecting, and asking again after a failure that
- * may pass. Interpreting changes nothing, so any question may be asked again.
+ * `timeoutSeconds` covers the whole call: queueing, connecting, and retries of transient failures. Interpreting has no
+ * side effects, so any request may be retried.
  */
 import type { ResourceInterpreterWebhook } from "../../api/index.ts";
 import { randomUuid, sleep } from "../../base/index.ts";
@@ -18,7 +18,7 @@ import type { HookMetrics } from "./hook-metrics.ts";
 import { Turns } from "./turns.ts";
 import { WebhookError } from "./webhook-error.ts";
 
-/** What happens when a webhook gives no answer: the call fails, or the next level answers if it has a rule. */
+/** What happens when a webhook fails: the operation fails, or the next level is used if it has a rule. */
 export type FailurePolicy = "Fail" | "Ignore";
 
 export interface GroupVersionKind {
@@ -28,18 +28,18 @@ export interface GroupVersionKind {
 }
 
 export interface Hook {
-  /** `<configuration>/<webhook>`; of several that answer a question the first by this name is asked. */
+  /** `<configuration>/<webhook>`; if several match an operation, the first by this name is called. */
   readonly id: string;
   readonly settings: DeepReadonly<ResourceInterpreterWebhook>;
   readonly failurePolicy: FailurePolicy;
-  /** Why it can never be asked as it is configured. */
+  /** The configuration error that makes every call fail. */
   readonly problem: WebhookError | undefined;
   answers(operation: Operation, kind: GroupVersionKind): boolean;
-  /** What `read` makes of the answer. Throws `WebhookError`, also what `read` throws of it. */
+  /** Returns the result of `read` for the response. Throws `WebhookError`, including errors from `read`. */
   ask<T>(question: Question, read: (response: JsonObject) => T): Promise<T>;
-  /** Another takes its place. What is under way comes to its end, and then the connections are closed. */
+  /** Called when another hook replaces this one. Calls in flight finish, and then the connections are closed. */
   retire(): Promise<void>;
-  /** Ends what is under way and answers nothing any more. */
+  /** Aborts calls in flight and rejects later calls. */
   close(): Promise<void>;
 }
 
@@ -53,10 +53,13 @@ export interface HookDependencies {
 const ANY = "*";
 const DEFAULT_TIMEOUT_SECONDS = 10;
 const MAX_TIMEOUT_SECONDS = 30;
-/** Some megabytes. A webhook that answers in 10 ms gets through half of them before the others' time is over. */
+/** Some megabytes. A webhook that responds in 10 ms handles half of them before the others time out. */
 const MAX_WAITING = 8192;
 const MAX_ATTEMPTS = 3;
-/** Half of it by chance, and double from one to the next: a webhook that restarts is not met by all at once. */
+/**
+ * Half of it is random, and it doubles with each attempt, so that a restarting webhook does not get all retries at
+ * once.
+ */
 const BACK_OFF_MS = 200;
 
 export function createHook(
@@ -73,7 +76,7 @@ export function createHook(
   const stopping = new WebhookError("connection", "Flotilla is stopping");
   let isClosed = false;
 
-  /** Waits before the next attempt. When there is none any more, what went wrong so far is told as well. */
+  /** Waits before the next attempt. After the last one, the error includes the earlier failure. */
   async function backOff(attempt: number, failure: WebhookError, stop: AbortSignal): Promise<void> {
     try {
       await sleep(clock, BACK_OFF_MS * 2 ** (attempt - 1) * (0.5 + random.next() / 2), stop);
@@ -85,7 +88,7 @@ export function createHook(
     }
   }
 
-  /** Asks until an answer comes, the failure is one that stays, or the time is over. */
+  /** Calls until a response arrives, the failure is permanent, or the time is over. */
   async function exchange(question: Question, untilMs: number, stop: AbortSignal): Promise<JsonObject> {
     if (line instanceof WebhookError) throw line;
     const uid = randomUuid(random);
@@ -138,7 +141,7 @@ export function createHook(
       const controller = new AbortController();
       if (isClosed) controller.abort(stopping);
       const timer = clock.after(timeoutMs, () =>
-        controller.abort(new WebhookError("timeout", `no answer within ${timeoutMs / 1000} s`)),
+        controller.abort(new WebhookError("timeout", `no response within ${timeoutMs / 1000} s`)),
       );
       const answer = inTurn(question, read, startedMs + timeoutMs, controller.signal);
       underWay.set(controller, answer);
@@ -164,7 +167,7 @@ export function createHook(
   };
 }
 
-/** How a webhook is reached; the reason when it never can be, which then every question is told. */
+/** The connection of a webhook, or the configuration error that every call then reports. */
 function openLine(
   { clientConfig, interpreterContextVersions }: DeepReadonly<ResourceInterpreterWebhook>,
   resolveService: ResolveService | undefined,
@@ -172,7 +175,7 @@ function openLine(
   if (!interpreterContextVersions.includes(CONTEXT_VERSION))
     return new WebhookError(
       "configuration",
-      `interpreterContextVersions does not contain ${CONTEXT_VERSION}, the only version there is`,
+      `interpreterContextVersions does not contain ${CONTEXT_VERSION}, the only supported version`,
     );
   try {
     return {
@@ -188,5 +191,5 @@ function openLine(
 const includes = (list: readonly string[], item: string): boolean => list.includes(item) || list.includes(ANY);
 
 function describe(id: string, { operation, object: { kind, metadata } }: Question): string {
-  return `asking webhook ${id} for ${operation} of ${kind} ${metadata.namespace ? `${metadata.namespace}/` : ""}${metadata.name}`;
+  return `calling webhook ${id} for ${operation} of ${kind} ${metadata.namespace ? `${metadata.namespace}/` : ""}${metadata.name}`;
 }

@@ -45,7 +45,7 @@ function openLevel(options: Partial<WebhookLevelOptions> = {}): WebhookLevel {
   return level;
 }
 
-/** One that is never called. */
+/** A URL that is never called. */
 const NOWHERE = { url: "https://127.0.0.1:1/" };
 const workload = {
   apiVersion: "workload.example.io/v1alpha1",
@@ -58,7 +58,7 @@ const patch = (...operations: JsonObject[]): JsonObject => ({
   patch: Buffer.from(JSON.stringify(operations)).toString("base64"),
 });
 
-test("an interpreter asks a webhook for every operation and uses what it says", async () => {
+test("an interpreter calls a webhook for every operation and uses its response", async () => {
   const answers: Record<string, JsonObject> = {
     InterpretReplica: { replicas: 3 },
     InterpretComponent: { components: [{ name: "main", replicas: 3 }] },
@@ -114,7 +114,7 @@ test("an interpreter asks a webhook for every operation and uses what it says", 
   expect(webhook.connections()).toBe(1);
 });
 
-test("a division asks once for each number of replicas, and not for each member", async () => {
+test("a division calls once for each number of replicas, and not for each member", async () => {
   const webhook = await serve(
     answering(({ replicas = 0 }) => patch({ op: "replace", path: "/spec/replicas", value: replicas })),
   );
@@ -131,7 +131,7 @@ test("a division asks once for each number of replicas, and not for each member"
   expect(webhook.asked.map(({ request }) => request["replicas"])).toEqual([0, 1, 0]);
 });
 
-describe("which webhook is asked", () => {
+describe("webhook selection", () => {
   type Rule = NonNullable<ResourceInterpreterWebhookConfiguration["webhooks"][number]["rules"]>[number];
   const anything: Rule = { operations: ["*"], apiGroups: ["*"], apiVersions: ["*"], kinds: ["*"] };
   const ALL = [
@@ -145,31 +145,31 @@ describe("which webhook is asked", () => {
     "reviseReplicas",
   ];
   const cases: Record<string, { rule: Rule; apiVersion: string; kind: string; want: string[] }> = {
-    "a star stands for every group, version, kind and operation": {
+    "a star matches every group, version, kind and operation": {
       rule: anything,
       apiVersion: "apps/v1",
       kind: "Deployment",
       want: ALL,
     },
-    "an empty group is the core group": {
+    "an empty group matches the core group": {
       rule: { ...anything, apiGroups: [""] },
       apiVersion: "v1",
       kind: "Pod",
       want: ALL,
     },
-    "an empty group is no other group": {
+    "an empty group matches no other group": {
       rule: { ...anything, apiGroups: [""] },
       apiVersion: "apps/v1",
       kind: "Deployment",
       want: [],
     },
-    "another version is another kind": {
+    "another version does not match": {
       rule: { ...anything, apiVersions: ["v1alpha1"] },
       apiVersion: "workload.example.io/v1beta1",
       kind: "Workload",
       want: [],
     },
-    "one of several is enough": {
+    "one of several values is enough": {
       rule: {
         operations: ["Retain", "InterpretHealth"],
         apiGroups: ["apps", "batch"],
@@ -180,7 +180,7 @@ describe("which webhook is asked", () => {
       kind: "Job",
       want: ["isHealthy", "retain"],
     },
-    "an operation that nobody asks for is passed over": {
+    "skips an unknown operation": {
       rule: { ...anything, operations: ["Prune"] },
       apiVersion: "apps/v1",
       kind: "Deployment",
@@ -204,7 +204,7 @@ describe("which webhook is asked", () => {
     });
   }
 
-  test("the first by configuration and name that has a rule answers, each operation for itself", async () => {
+  test("for each operation the first webhook by configuration and name with a matching rule is called", async () => {
     const webhook = await serve(answering({ healthy: true, replicas: 1 }));
     const level = openLevel();
     const at = (path: string): { url: string; caBundle: string } => ({
@@ -236,7 +236,7 @@ describe("a change of the configurations", () => {
     return changes;
   };
 
-  test("takes effect at once and is told for the kinds that were asked for", () => {
+  test("takes effect at once and notifies listeners of the requested kinds", () => {
     const level = openLevel();
     const changes = told(level);
     const before = level.rulesFor("workload.example.io/v1alpha1", "Workload");
@@ -255,7 +255,7 @@ describe("a change of the configurations", () => {
     ]);
   });
 
-  test("is told for every kind that a star covers", () => {
+  test("notifies listeners of every kind that a star covers", () => {
     const level = openLevel();
     const changes = told(level);
     level.rulesFor("v1", "Pod");
@@ -274,7 +274,7 @@ describe("a change of the configurations", () => {
     ]);
   });
 
-  test("that leaves the webhooks as they are is not told, and keeps their connections", async () => {
+  test("that leaves the webhooks unchanged is not reported, and keeps their connections", async () => {
     const webhook = await serve(answering({ healthy: true }));
     const level = openLevel();
     const configuration = makeConfiguration("examples", { clientConfig: { url: webhook.url, caBundle } });
@@ -289,7 +289,7 @@ describe("a change of the configurations", () => {
     expect(webhook.connections()).toBe(1);
   });
 
-  test("lets the calls that are under way come to their end", async () => {
+  test("lets calls in flight finish", async () => {
     let release = (): void => {};
     const arrived = Promise.withResolvers<void>();
     const webhook = await serve((asked, response) => {
@@ -308,7 +308,7 @@ describe("a change of the configurations", () => {
   });
 });
 
-describe("a webhook that fails", () => {
+describe("a failing webhook", () => {
   const refusing: Behaviour = ({ request }, response) =>
     void response.end(
       JSON.stringify({
@@ -319,7 +319,7 @@ describe("a webhook that fails", () => {
     createLevel("thirdparty", [{ group: "workload.example.io", kind: "Workload", isHealthy: () => false }]),
   ];
 
-  test("fails the call, and the failure says what was asked of whom", async () => {
+  test("fails the call, and the error names the webhook, operation and object", async () => {
     const webhook = await serve(refusing);
     const level = openLevel({ lower });
     level.set(makeConfiguration("examples", { clientConfig: { url: webhook.url, caBundle } }));
@@ -327,11 +327,11 @@ describe("a webhook that fails", () => {
     const answer = createInterpreter([level, ...lower]).health(workload);
 
     await expect(answer).rejects.toThrow(
-      'asking webhook examples/workloads.example.com for InterpretHealth of Workload shop/web: it could not do it (code 500): "not today"',
+      'calling webhook examples/workloads.example.com for InterpretHealth of Workload shop/web: the webhook reported a failure (code 500): "not today"',
     );
   });
 
-  test("is passed over where its configuration says so and a lower level knows the kind", async () => {
+  test("is ignored with failure policy Ignore if a lower level knows the kind", async () => {
     const webhook = await serve(refusing);
     const lines: string[] = [];
     const log = createLog({
@@ -352,10 +352,10 @@ describe("a webhook that fails", () => {
     const answers = [await interpreter.health(workload), await interpreter.health(workload)];
 
     expect(answers).toEqual(["Unhealthy", "Unhealthy"]);
-    expect(lines).toEqual(["interpreter webhook fails, a lower level answers"]);
+    expect(lines).toEqual(["interpreter webhook failed, using a lower level"]);
   });
 
-  test("is not passed over where no lower level knows the kind", async () => {
+  test("is not ignored if no lower level knows the kind", async () => {
     const webhook = await serve(refusing);
     const level = openLevel({ lower });
     level.set(
@@ -371,7 +371,7 @@ describe("a webhook that fails", () => {
     await expect(answer).rejects.toThrow('"not today"');
   });
 
-  test("is told about when a failure policy is none, and fails", async () => {
+  test("with an invalid failure policy logs a warning and fails", async () => {
     const webhook = await serve(refusing);
     const lines: string[] = [];
     const log = createLog({ level: "info", clock: createFakeClock(), write: (line) => lines.push(line) });
@@ -390,7 +390,7 @@ describe("a webhook that fails", () => {
   });
 });
 
-test("durations and failures are counted by webhook and operation, and forgotten with the webhook", async () => {
+test("counts durations and failures by webhook and operation, and drops them with the webhook", async () => {
   const webhook = await serve(
     ({ request }, response) =>
       void response.end(JSON.stringify({ response: { uid: request["uid"], successful: true, replicas: 2 } })),

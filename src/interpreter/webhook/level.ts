@@ -1,11 +1,10 @@
 /**
- * The level of interpreter webhooks: servers of users' own that say what a kind means, configured by
- * ResourceInterpreterWebhookConfiguration and asked with Karmada's protocol.
+ * The level of interpreter webhooks: user-provided servers that interpret a kind, configured by
+ * ResourceInterpreterWebhookConfiguration and called with Karmada's protocol.
  *
- * For each operation the first webhook by name whose rules match is asked, and only that one. A call that fails throws,
- * and what was decided before stays. Where the configuration says `flotilla.dev/failure-policy: Ignore`, a lower level
- * answers instead, but only with a rule for the kind: what holds for kinds that nobody knows would send an undivided
- * copy to every member.
+ * For each operation the first webhook by name whose rules match is called, and only that one. A failed call throws,
+ * and the previous result is kept. With `flotilla.dev/failure-policy: Ignore` a lower level is used instead, but only
+ * if it has a rule for the kind: the default for unknown kinds would send an undivided copy to every member.
  */
 import { parseApiVersion } from "../../api/index.ts";
 import type { ResourceInterpreterWebhookConfiguration } from "../../api/index.ts";
@@ -21,7 +20,7 @@ import { ALL_OPERATIONS, rulesAsking } from "./rules.ts";
 import type { IgnoredFailures } from "./rules.ts";
 
 /**
- * An annotation of a configuration: `Ignore` lets a lower level answer when a webhook of it fails. `Fail` is the
+ * An annotation of a configuration: with `Ignore` a lower level is used when one of its webhooks fails. `Fail` is the
  * default.
  */
 const FAILURE_POLICY = "flotilla.dev/failure-policy";
@@ -32,7 +31,7 @@ export interface WebhookLevel extends Level {
   set(configuration: Configuration): void;
   remove(name: string): void;
   writeMetrics(text: MetricsText): void;
-  /** Ends the calls that are under way. */
+  /** Aborts calls in flight. */
   close(): Promise<void>;
 }
 
@@ -40,13 +39,13 @@ export interface WebhookLevelOptions {
   clock: Clock;
   log: Log;
   random: Random;
-  /** Where a Service of the hub listens; without it, and for Services that it does not know, DNS is asked. */
+  /** Resolves a Service of the hub; without it, and for unknown Services, DNS is used. */
   resolveService?: ResolveService;
-  /** Who answers where a failure is to be ignored, in their order. */
+  /** The lower levels that are used when a failure is ignored, in order. */
   lower?: readonly Level[];
 }
 
-/** The rules of a kind, and whom they ask for each operation. */
+/** The rules of a kind, and the webhook for each operation. */
 interface Served {
   readonly kind: GroupVersionKind & { apiVersion: string };
   readonly hooks: readonly (Hook | undefined)[];
@@ -54,8 +53,8 @@ interface Served {
 }
 
 /**
- * A hub with a hundred operators has some two thousand. Kinds beyond these are searched each time, and changes of their
- * rules are not told.
+ * A hub with a hundred operators has some two thousand kinds. Kinds beyond this limit are searched each time, and
+ * changes of their rules are not reported.
  */
 const MAX_REMEMBERED_KINDS = 8192;
 
@@ -67,26 +66,26 @@ export function createWebhookLevel({
   lower = knownLevels,
 }: WebhookLevelOptions): WebhookLevel {
   const configurations = new Map<string, readonly Hook[]>();
-  /** Of webhooks by their id, which outlives a change of their settings. */
+  /** Keyed by webhook id, which is stable across settings changes. */
   const metrics = new Map<string, HookMetrics>();
-  /** The kinds that somebody asked for; a change of others concerns nobody. */
+  /** The kinds requested so far; changes of other kinds are not reported. */
   const remembered = new Map<string, Served>();
   const listeners: ((changed: ChangedKind) => void)[] = [];
   const failing = new WeakSet<Hook>();
-  /** Webhooks that are no longer configured and still have calls under way. */
+  /** Webhooks that are no longer configured but have calls in flight. */
   const retiring = new Set<Hook>();
-  /** All webhooks in the order in which they are considered. */
+  /** All webhooks in matching order. */
   let ordered: readonly Hook[] = [];
 
-  /** Told when it begins and when it ends, not with every call. */
+  /** Logged when it starts and when it ends, not for every call. */
   const ignored: IgnoredFailures = {
     failed(hook, error) {
       if (failing.has(hook)) return;
       failing.add(hook);
-      log.warn("interpreter webhook fails, a lower level answers", { webhook: hook.id, reason: error.reason, error });
+      log.warn("interpreter webhook failed, using a lower level", { webhook: hook.id, reason: error.reason, error });
     },
     answered(hook) {
-      if (failing.delete(hook)) log.info("interpreter webhook answers again", { webhook: hook.id });
+      if (failing.delete(hook)) log.info("interpreter webhook recovered", { webhook: hook.id });
     },
   };
 
@@ -104,7 +103,7 @@ export function createWebhookLevel({
   function hooksOf({ metadata, webhooks }: Configuration, before: readonly Hook[]): Hook[] {
     const failurePolicy = failurePolicyOf(metadata, log);
     return webhooks.map((settings) => {
-      // A webhook that stays as it is keeps its connections and its turns.
+      // An unchanged webhook keeps its connections and its queue.
       const same = before.find((hook) => hook.failurePolicy === failurePolicy && equalJson(hook.settings, settings));
       if (same) return same;
       const id = `${metadata.name}/${settings.name}`;
@@ -114,8 +113,7 @@ export function createWebhookLevel({
         metrics: metricsOf(id),
         ...(resolveService && { resolveService }),
       });
-      if (hook.problem)
-        log.warn("interpreter webhook cannot be called as it is configured", { webhook: id, error: hook.problem });
+      if (hook.problem) log.warn("interpreter webhook is misconfigured", { webhook: id, error: hook.problem });
       return hook;
     });
   }
@@ -138,7 +136,7 @@ export function createWebhookLevel({
     for (const changed of refresh()) for (const listener of listeners) listener(changed);
   }
 
-  /** Looks again at every kind that was asked for, and returns those for which somebody else is asked now. */
+  /** Resolves every requested kind again, and returns the kinds that are now handled by another webhook. */
   function refresh(): ChangedKind[] {
     const changed = new Map<string, ChangedKind>();
     for (const [key, was] of remembered) {
@@ -177,7 +175,7 @@ export function createWebhookLevel({
 function failurePolicyOf({ name, annotations }: Configuration["metadata"], log: Log): FailurePolicy {
   const policy = annotations?.[FAILURE_POLICY] ?? "Fail";
   if (policy !== "Fail" && policy !== "Ignore")
-    log.warn("failure policy of interpreter webhooks is neither Fail nor Ignore, so it is Fail", {
+    log.warn("invalid failure policy of interpreter webhooks, using Fail", {
       configuration: name,
       policy,
     });

@@ -1,4 +1,4 @@
-/** The rules of a kind whose operations webhooks carry out: each asks one webhook and reads its answer. */
+/** The rules of a kind whose operations are implemented by webhooks: each calls one webhook and reads its response. */
 import type { AnyObject } from "../interpreter.ts";
 import { OPERATIONS } from "../operations.ts";
 import type { Operation, Rule } from "../operations.ts";
@@ -9,7 +9,7 @@ import type { GroupVersionKind, Hook } from "./hook.ts";
 import { WebhookError } from "./webhook-error.ts";
 
 type AskingRule<O extends Operation> = NonNullable<KindRules[(typeof OPERATIONS)[O]]>;
-/** A rule of which only its caller knows what it takes. */
+/** A rule whose parameters only its caller knows. */
 type AnyRule = (...input: never[]) => Awaitable<unknown>;
 
 const ASKING: { readonly [O in Operation]: (hook: Hook) => AskingRule<O> } = {
@@ -30,7 +30,7 @@ const ASKING: { readonly [O in Operation]: (hook: Hook) => AskingRule<O> } = {
 
 /**
  * A division revises the same object for every member at the same time, and equal shares have equal copies: each number
- * is asked for once, not once for each of a thousand members.
+ * is requested once, not once for each of a thousand members.
  */
 function askedOnce(
   revise: (object: AnyObject, replicas: number) => Promise<AnyObject>,
@@ -47,13 +47,13 @@ function askedOnce(
 
 export const ALL_OPERATIONS = Object.keys(ASKING) as readonly Operation[];
 
-/** Told how the calls go of webhooks whose failures are ignored. */
+/** Notified of the results of webhooks whose failures are ignored. */
 export interface IgnoredFailures {
   failed(hook: Hook, error: WebhookError): void;
   answered(hook: Hook): void;
 }
 
-/** `hooks` are those that answer for the kind, in the order of `ALL_OPERATIONS`. Undefined when there are none. */
+/** `hooks` are the webhooks of the kind, in the order of `ALL_OPERATIONS`. Undefined when there are none. */
 export function rulesAsking(
   hooks: readonly (Hook | undefined)[],
   kind: GroupVersionKind & { apiVersion: string },
@@ -84,7 +84,7 @@ function lowerRule(
   return undefined;
 }
 
-/** What the webhook says, or what the other rule says when the webhook fails and there is another rule. */
+/** The webhook's result, or the result of the fallback rule if the webhook fails and there is one. */
 function askOrElse(hook: Hook, ask: AnyRule, otherwise: () => AnyRule | undefined, ignored: IgnoredFailures): AnyRule {
   return async (...input) => {
     try {

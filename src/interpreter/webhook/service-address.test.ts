@@ -10,7 +10,7 @@ const makeService = (spec: Service["spec"]): Service => ({
 });
 const ports = [{ port: 443 }, { port: 8443 }];
 
-test("a Service is reached at its cluster address", () => {
+test("a Service resolves to its cluster IP", () => {
   expect(serviceAddress(makeService({ clusterIP: "10.96.0.9", ports }), 8443)).toEqual({
     host: "10.96.0.9",
     port: 8443,
@@ -21,24 +21,24 @@ test("a Service is reached at its cluster address", () => {
   });
 });
 
-test("a Service that stands for a name is reached there, at any port", () => {
+test("an ExternalName Service resolves to its name, at any port", () => {
   expect(serviceAddress(makeService({ type: "ExternalName", externalName: "hooks.example.com" }), 9443)).toEqual({
     host: "hooks.example.com",
     port: 9443,
   });
 });
 
-test("a Service that does not exist has no address", () => {
+test("a missing Service has no address", () => {
   expect(serviceAddress(undefined, 443)).toBeUndefined();
 });
 
 const unreachable: Record<string, [Service["spec"], string]> = {
-  "is headless": [{ clusterIP: "None", ports }, "it has no cluster address"],
-  "has no such port": [{ clusterIP: "10.96.0.9", ports: [{ port: 80 }] }, "it has no port 443"],
-  "stands for no name": [{ type: "ExternalName" }, "it is of type ExternalName and has no externalName"],
+  "is headless": [{ clusterIP: "None", ports }, "it has no cluster IP"],
+  "does not have the port": [{ clusterIP: "10.96.0.9", ports: [{ port: 80 }] }, "it has no port 443"],
+  "has type ExternalName without a name": [{ type: "ExternalName" }, "it has type ExternalName but no externalName"],
 };
 for (const [what, [spec, message]] of Object.entries(unreachable)) {
-  test(`a Service that ${what} cannot be reached`, () => {
+  test(`a Service that ${what} is rejected`, () => {
     expect(() => serviceAddress(makeService(spec), 443)).toThrow(message);
   });
 }

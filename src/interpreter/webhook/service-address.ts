@@ -1,9 +1,9 @@
-/** Where a Service of the hub listens, by the rules of Karmada: its cluster address, or the name that it stands for. */
+/** Resolves the address of a Service of the hub with Karmada's rules: its cluster IP, or its external name. */
 import type { Service } from "../../api/index.ts";
 import { InterpretError } from "../interpret-error.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 
-/** Undefined when there is no Service. Throws for one that nobody can connect to. */
+/** Undefined when there is no Service. Throws for a Service without a usable address. */
 export function serviceAddress(
   service: DeepReadonly<Service> | undefined,
   port: number,
@@ -11,10 +11,10 @@ export function serviceAddress(
   if (!service) return undefined;
   const { type = "ClusterIP", clusterIP, externalName, ports = [] } = service.spec ?? {};
   if (type === "ExternalName") {
-    if (!externalName) throw new InterpretError("it is of type ExternalName and has no externalName");
+    if (!externalName) throw new InterpretError("it has type ExternalName but no externalName");
     return { host: externalName, port };
   }
-  if (!clusterIP || clusterIP === "None") throw new InterpretError("it has no cluster address");
+  if (!clusterIP || clusterIP === "None") throw new InterpretError("it has no cluster IP");
   if (!ports.some((offered) => offered.port === port)) throw new InterpretError(`it has no port ${port}`);
   return { host: clusterIP, port };
 }

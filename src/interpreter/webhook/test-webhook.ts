@@ -1,4 +1,4 @@
-/** A webhook on loopback for tests: a TLS server that answers, or misbehaves, as each test says. */
+/** A webhook on loopback for tests: a TLS server that responds, or misbehaves, as each test specifies. */
 import https from "node:https";
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -19,9 +19,9 @@ export interface Asked {
 export interface TestWebhook {
   port: number;
   url: string;
-  /** What it was asked, in order. */
+  /** Received requests, in order. */
   asked: Asked[];
-  /** The connections that were opened to it. */
+  /** Number of connections opened to it. */
   connections(): number;
   stop(): Promise<void>;
 }
@@ -66,7 +66,7 @@ export async function serveWebhook(
   };
 }
 
-/** Answers as a webhook that did what it was asked. */
+/** Responds as a successful webhook. */
 export const answering =
   (fields: JsonObject | ((request: JsonObject) => JsonObject)): Behaviour =>
   ({ request }, response) => {
@@ -76,7 +76,7 @@ export const answering =
 
 type Webhook = ResourceInterpreterWebhookConfiguration["webhooks"][number];
 
-/** A configuration of one webhook that answers everything about Workloads, unless `settings` say otherwise. */
+/** A configuration with one webhook that matches every operation on Workloads, unless `settings` override it. */
 export function makeConfiguration(
   name: string,
   settings: Partial<Webhook> & Pick<Webhook, "clientConfig">,
@@ -99,7 +99,7 @@ export function makeConfiguration(
   };
 }
 
-/** How reading an answer fails. */
+/** The error of reading a response. */
 export function failureOf(read: () => unknown): WebhookError {
   try {
     read();

@@ -3,7 +3,7 @@ import { Turns } from "./turns.ts";
 
 const never = new AbortController().signal;
 
-test("so many take a turn at once, and the rest waits in order", async () => {
+test("limits concurrent turns and queues the rest in order", async () => {
   const turns = new Turns(2, 10);
   const order: string[] = [];
   const take = (name: string): Promise<() => void> =>
@@ -22,7 +22,7 @@ test("so many take a turn at once, and the rest waits in order", async () => {
   expect(order).toEqual(["a", "b", "c", "d"]);
 });
 
-test("whoever stops waiting leaves the queue", async () => {
+test("an aborted waiter leaves the queue", async () => {
   const turns = new Turns(1, 10);
   const giveBack = await turns.take(never);
   const impatient = new AbortController();
@@ -36,12 +36,15 @@ test("whoever stops waiting leaves the queue", async () => {
   await expect(stayed).resolves.toBeTypeOf("function");
 });
 
-test("nobody waits behind a queue that is full", async () => {
+test("rejects when the queue is full", async () => {
   const turns = new Turns(1, 1);
   const giveBack = await turns.take(never);
   const waiting = turns.take(never);
 
-  await expect(turns.take(never)).rejects.toMatchObject({ reason: "overload", message: "1 calls wait for it already" });
+  await expect(turns.take(never)).rejects.toMatchObject({
+    reason: "overload",
+    message: "1 calls are already waiting for it",
+  });
 
   giveBack();
   await waiting;

@@ -1,6 +1,4 @@
-/**
- * Turns at something that does only so much at a time: the rest waits in order, and no more waits than has a chance.
- */
+/** A semaphore with a bounded queue: limits concurrency, and queues the rest in order up to a limit. */
 import { WebhookError } from "./webhook-error.ts";
 
 export class Turns {
@@ -13,7 +11,7 @@ export class Turns {
     this.#maxWaiting = maxWaiting;
   }
 
-  /** Resolves with what gives the turn back; rejects with the signal's reason when that comes first. */
+  /** Resolves with a function that releases the turn; rejects with the signal's reason if that comes first. */
   async take(stop: AbortSignal): Promise<() => void> {
     stop.throwIfAborted();
     if (this.#free > 0) this.#free -= 1;
@@ -23,7 +21,7 @@ export class Turns {
 
   #wait(stop: AbortSignal): Promise<void> {
     if (this.#waiting.size >= this.#maxWaiting)
-      throw new WebhookError("overload", `${this.#maxWaiting} calls wait for it already`);
+      throw new WebhookError("overload", `${this.#maxWaiting} calls are already waiting for it`);
     return new Promise((resolve, reject) => {
       const go = (): void => {
         stop.removeEventListener("abort", leave);
@@ -38,7 +36,7 @@ export class Turns {
     });
   }
 
-  /** A turn goes from hand to hand, so that nobody who comes later takes it in between. */
+  /** A released turn is passed directly to the next waiter, so that a later caller cannot take it in between. */
   #next(): void {
     const [first] = this.#waiting;
     if (!first) {

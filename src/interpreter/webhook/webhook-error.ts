@@ -1,16 +1,16 @@
 /**
- * Why a webhook gave no answer that can be used. The message says what was wrong; whoever asked adds what was asked.
+ * Why a webhook returned no usable response. The message describes the error; the caller adds the operation and object.
  */
 import { InterpretError } from "../interpret-error.ts";
 
 /**
- * - `configuration`: the webhook cannot be called as it is configured;
- * - `overload`: too many calls wait for it;
- * - `timeout`: no answer within `timeoutSeconds`;
- * - `connection`: it could not be reached or trusted, or the connection broke;
- * - `status`: it answered with an HTTP status that is no success;
- * - `answer`: what it answered is not what the protocol asks for;
- * - `refused`: it answered that it could not do it.
+ * - `configuration`: the webhook is misconfigured and cannot be called;
+ * - `overload`: too many calls are waiting for it;
+ * - `timeout`: no response within `timeoutSeconds`;
+ * - `connection`: it is unreachable or not trusted, or the connection broke;
+ * - `status`: it returned an unsuccessful HTTP status;
+ * - `answer`: its response does not follow the protocol;
+ * - `refused`: it reported that the operation failed.
  */
 export const FAILURE_REASONS = [
   "configuration",
@@ -25,7 +25,7 @@ export type FailureReason = (typeof FAILURE_REASONS)[number];
 
 export class WebhookError extends InterpretError {
   readonly reason: FailureReason;
-  /** Whether the same question may get an answer a moment later. */
+  /** Whether a retry may succeed a moment later. */
   readonly isPassing: boolean;
 
   constructor(
@@ -38,7 +38,7 @@ export class WebhookError extends InterpretError {
     this.isPassing = isPassing;
   }
 
-  /** The same failure, told with what was being done. */
+  /** The same failure, prefixed with the operation. */
   during(doing: string): WebhookError {
     return new WebhookError(this.reason, `${doing}: ${this.message}`, { isPassing: this.isPassing, cause: this.cause });
   }

@@ -1,6 +1,6 @@
 /**
- * Random expressions over integers, booleans, texts and lists, against an evaluation on the tree that made their text:
- * precedence, overflow, division by zero, errors that logic absorbs, and costs within their static bounds.
+ * Random expressions over integers, booleans, strings and lists, compared with an evaluation of the tree that generated
+ * their text: precedence, overflow, division by zero, errors that logic absorbs, and costs within their static bounds.
  */
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -8,12 +8,12 @@ import { compileCel } from "./compile.ts";
 import { CelError, CelList, type CelValue } from "./values.ts";
 
 type Value = bigint | boolean | string | readonly Value[];
-/** Stands for every error: which of two is told is not a law. */
+/** Represents every error: which of two errors is reported is unspecified. */
 const FAILS = Symbol("fails");
 type Outcome = Value | typeof FAILS;
 
 interface Tree {
-  /** How tightly the text holds together: 1 is a choice, 8 a call or a literal. */
+  /** The precedence of the expression: 1 is a ternary, 8 a call or a literal. */
   readonly binds: number;
   text(everyBracket: boolean): string;
   value(): Outcome;
@@ -37,7 +37,7 @@ const textOf = (value: Value): string =>
 const wrapped = (tree: Tree, least: number, everyBracket: boolean): string =>
   everyBracket || tree.binds < least ? `(${tree.text(everyBracket)})` : tree.text(everyBracket);
 
-/** An operator of two sides that fails when one of them does. */
+/** A binary operator that fails when one of its operands does. */
 function binary(operator: string, binds: number, left: Tree, right: Tree, run: (a: never, b: never) => Outcome): Tree {
   return {
     binds,
@@ -49,13 +49,13 @@ function binary(operator: string, binds: number, left: Tree, right: Tree, run: (
   };
 }
 
-/** Nothing is in an empty list that is written down, and so nobody looks whether the other side fails. */
+/** An empty list literal contains nothing, so errors of the other operand are not detected. */
 function membership(item: Tree, items: Tree): Tree {
   const tree = binary("in", 4, item, items, (x: bigint, y: readonly Value[]) => y.includes(x));
   return items.text(false) === "[]" ? { ...tree, value: () => false } : tree;
 }
 
-/** `&&` and `||`: a side that decides does so whatever the other is. */
+/** `&&` and `||`: an operand that decides does so regardless of the other. */
 function logic(operator: "&&" | "||", left: Tree, right: Tree): Tree {
   const decides = operator === "||";
   const binds = operator === "||" ? 2 : 3;
@@ -192,7 +192,7 @@ function plain(value: CelValue): Value {
 describe("a random expression", () => {
   const anyTree = fc.oneof(trees.int, trees.bool, trees.text, trees.list);
 
-  test("has the value of its tree, with every bracket and with none that it can do without", () => {
+  test("has the value of its tree, with all parentheses and with only the required ones", () => {
     fc.assert(
       fc.property(anyTree, (tree) => {
         const want = tree.value();
@@ -203,7 +203,7 @@ describe("a random expression", () => {
     );
   });
 
-  test("costs no more than was estimated", () => {
+  test("costs no more than the estimate", () => {
     fc.assert(
       fc.property(anyTree, (tree) => {
         const { used, max } = evaluate(tree.text(false));
@@ -214,7 +214,7 @@ describe("a random expression", () => {
     );
   });
 
-  test("gives the same when the sides of && and || change places", () => {
+  test("gives the same result when the operands of && and || are swapped", () => {
     fc.assert(
       fc.property(trees.bool, trees.bool, fc.constantFrom("&&", "||"), (left, right, operator) => {
         const [a, b] = [left.text(true), right.text(true)];
@@ -225,7 +225,7 @@ describe("a random expression", () => {
     );
   });
 
-  test("is what macros make of a list: all, exists, filter and map agree with loops", () => {
+  test("agrees with loops for the macros all, exists, filter and map", () => {
     fc.assert(
       fc.property(
         fc.array(fc.bigInt({ min: -3n, max: 3n }), { maxLength: 5 }),
@@ -249,8 +249,8 @@ describe("a random expression", () => {
   });
 });
 
-describe("any text at all", () => {
-  test("is a program or is refused with a reason", () => {
+describe("any input string", () => {
+  test("compiles or is rejected with a reason", () => {
     const word = fc.constantFrom(
       "1",
       "true",

@@ -1,12 +1,12 @@
 /**
- * The expression tree. The parser builds it, macros included; the checker writes each node's type and which overloads a
- * call may mean; cost estimation and compilation read both.
+ * The expression tree. The parser builds it, macros included; the checker writes each node's type and the candidate
+ * overloads of each call; cost estimation and compilation read both.
  */
 import type { CelType } from "./types.ts";
 import type { CelValue } from "./values.ts";
 
 interface Node {
-  /** Where the node is reported: code points from the start of the expression. */
+  /** The position reported for the node: code points from the start of the expression. */
   readonly offset: number;
   /** Written by the checker. */
   type?: CelType;
@@ -19,7 +19,7 @@ export interface Literal extends Node {
 export interface Ident extends Node {
   readonly kind: "ident";
   readonly name: string;
-  /** What the name means when it means a type. */
+  /** The value of a name that denotes a type. */
   constant?: CelValue;
 }
 export interface Select extends Node {
@@ -37,13 +37,13 @@ export interface Call extends Node {
   name: string;
   target: Expr | undefined;
   readonly args: readonly Expr[];
-  /** Overloads that fit the arguments' types; several when a type is dynamic. */
+  /** Overloads that match the arguments' types; several when a type is dynamic. */
   overloads?: readonly string[];
 }
 export interface ListExpr extends Node {
   readonly kind: "list";
   readonly elements: readonly Expr[];
-  /** Indexes of elements that are left out when they have no value: `[?a]`. */
+  /** Indexes of elements that are omitted when they have no value: `[?a]`. */
   readonly optionals: ReadonlySet<number>;
 }
 export interface MapEntry {
@@ -66,7 +66,7 @@ export interface StructExpr extends Node {
   readonly name: string;
   readonly fields: readonly StructField[];
 }
-/** What macros become: a loop over a list or a map that folds into an accumulator. */
+/** The expansion of macros: a loop over a list or a map that folds into an accumulator. */
 export interface Comprehension extends Node {
   readonly kind: "comprehension";
   readonly range: Expr;
@@ -92,7 +92,7 @@ export function qualifiedName(expr: Expr): string | undefined {
   return prefix === undefined ? undefined : `${prefix}.${expr.field}`;
 }
 
-/** The expressions directly below one. */
+/** The direct children of an expression. */
 export function childrenOf(expr: Expr): readonly Expr[] {
   switch (expr.kind) {
     case "select":
@@ -112,7 +112,7 @@ export function childrenOf(expr: Expr): readonly Expr[] {
   }
 }
 
-/** Another tree that means the same, for a macro that uses an argument twice. */
+/** A copy of the tree, for a macro that uses an argument twice. */
 export function copyExpr(expr: Expr): Expr {
   switch (expr.kind) {
     case "literal":

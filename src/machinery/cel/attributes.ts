@@ -1,7 +1,6 @@
 /**
- * Reading variables, fields, elements and choices between them. A path such as `self.a.b[0]` is one thing for cost: one
- * unit for itself and one for each step, with no further unit when it is a branch of a choice or the index of another
- * path.
+ * Reads variables, fields, elements and ternaries over them. A path such as `self.a.b[0]` is one unit for cost: one for
+ * itself and one for each step, with no further unit when it is a branch of a ternary or the index of another path.
  */
 import { describe } from "./collections.ts";
 import { unescapeName } from "./escaping.ts";
@@ -21,14 +20,14 @@ import {
 
 /** One step of a path. */
 export interface Step {
-  /** The value below another, or the error that there is none. Charges its own cost. */
+  /** The value of this step, or the error that there is none. Charges its own cost. */
   readonly read: (frame: Frame, value: CelValue) => CelValue;
-  /** As `read`, but what is absent is undefined instead of an error, and costs nothing. */
+  /** Like `read`, but an absent value is undefined instead of an error, and costs nothing. */
   readonly probe: (frame: Frame, value: CelValue) => CelValue | undefined;
   readonly isOptional: boolean;
 }
 
-/** A step whose key is written in the expression. */
+/** A step with a constant key. */
 export function constantStep(key: CelValue, isOptional: boolean): Step {
   const look =
     typeof key === "string" ? fieldLookup(key) : (value: CelValue): CelValue | undefined => lookup(value, key);
@@ -47,7 +46,7 @@ export function constantStep(key: CelValue, isOptional: boolean): Step {
   };
 }
 
-/** A step whose key is computed; `key` charges what computing costs. */
+/** A step with a computed key; `key` charges the cost of computing it. */
 export function computedStep(key: Evaluate, isOptional: boolean): Step {
   return {
     isOptional,
@@ -66,7 +65,7 @@ export function computedStep(key: Evaluate, isOptional: boolean): Step {
   };
 }
 
-/** A field by name: the common case, with the escaped name undone once. */
+/** A field by name: the common case, with the name unescaped once. */
 function fieldLookup(key: string): (value: CelValue) => CelValue | undefined {
   const name = unescapeName(key);
   return (value) => {
@@ -75,7 +74,7 @@ function fieldLookup(key: string): (value: CelValue) => CelValue | undefined {
   };
 }
 
-/** Undefined for what is not there. */
+/** Undefined for an absent value. */
 function lookup(value: CelValue, key: CelValue): CelValue | undefined {
   if (value instanceof CelMap) return value.find(key);
   if (value instanceof CelList) {
@@ -100,7 +99,7 @@ function absent(value: CelValue, key: CelValue): CelError {
   );
 }
 
-/** Walks the steps from a value. An optional value or step makes the result optional, and absence none. */
+/** Follows the steps from a value. An optional value or step makes the result optional, and absence makes it none. */
 export function walk(frame: Frame, start: CelValue, steps: readonly Step[]): CelValue {
   let value = start;
   let isOptional = false;
@@ -121,7 +120,7 @@ export function walk(frame: Frame, start: CelValue, steps: readonly Step[]): Cel
   return isOptional && !(value instanceof CelError) ? new CelOptional(value) : value;
 }
 
-/** Whether the last step of a path leads anywhere: `has(a.b.c)`. */
+/** Reports whether the last step of a path exists: `has(a.b.c)`. */
 export function testStep(key: string): (frame: Frame, value: CelValue) => CelValue {
   const look = fieldLookup(key);
   return (frame, value) => {

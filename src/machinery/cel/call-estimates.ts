@@ -1,10 +1,10 @@
-/** Static cost and size of calls, by function: the upper bounds of what `runtime-cost.ts` counts. */
+/** Static cost and size of calls, by function: the upper bounds of the costs that `runtime-cost.ts` counts. */
 import { LIST_COST, PATTERN_FACTOR, TEXT_FACTOR } from "./runtime-cost.ts";
 import { exactly, MAX, plus, type Range, range, scaled, times, UNKNOWN } from "./size-range.ts";
 import type { CallEstimate, CostNode, Estimator } from "./static-cost.ts";
 import type { CelType } from "./types.ts";
 
-/** A complete estimate already has the cost of the arguments in it. */
+/** A complete estimate already includes the cost of the arguments. */
 type Estimate = CallEstimate & { isComplete?: boolean };
 type Estimating = (call: EstimatedCall) => Estimate | undefined;
 
@@ -21,10 +21,10 @@ const textOf = (size: Range, factor = 1): Range => scaled(size, factor * TEXT_FA
 
 /** Reads its first argument once. */
 const reading: Estimating = ({ args, size }) => (args.length === 0 ? undefined : { cost: textOf(size(args[0])) });
-/** Makes a text as long as its target. */
+/** Produces a string as long as its target. */
 const mapping: Estimating = ({ target, size }) => target && { cost: textOf(size(target)), size: size(target) };
 
-/** Of a list: the element, whose size follows the list's path. */
+/** The element of a list, whose size follows the list's path. */
 function elementOf({ target, size }: EstimatedCall): { type: CelType; size: Range } | undefined {
   const type = target?.type.parameters[0];
   if (!target || !type) return undefined;
@@ -47,7 +47,7 @@ const replacing: Estimating = ({ target, args, size }) => {
   if (!target || args.length < 2) return undefined;
   const [text, from, to] = [size(target), size(args[0]), size(args[1])];
   let [count, kept]: [Range, Range] = [range(0, 0), range(0, 0)];
-  // The longest result: the smallest parts become the largest ones.
+  // The longest result: the shortest matches are replaced by the longest replacement.
   if (from.min === 0)
     [count, kept] = [
       { ...count, max: Math.min(text.max + 1, MAX) },
@@ -97,7 +97,7 @@ const finding: Estimating = ({ target, args, size }) => {
   return { cost: patternCost(size(target), size(args[0])), size: range(0, size(target).max) };
 };
 
-/** Addresses have four or sixteen bytes. */
+/** IP addresses have four or sixteen bytes. */
 const ADDRESS = range(4, 16);
 const containing =
   (isNetwork: boolean, textOverload: string): Estimating =>
@@ -163,13 +163,13 @@ const BY_FUNCTION: ReadonlyMap<string, Estimating> = new Map([
   ...named(one, "getScheme", "getHostname", "getHost", "getPort", "getEscapedPath", "getQuery"),
 ]);
 
-/** A call that makes a list. */
+/** A call that allocates a list. */
 const allocating = (factor: number, size: Range): Estimate => ({
   cost: plus(plus(scaled(size, factor), ONE), exactly(LIST_COST)),
   size,
 });
 
-/** A number that is written out, or the fallback. */
+/** A literal number, or the fallback. */
 function writtenInt(node: CostNode | undefined, fallback: number): number {
   const expr = node?.expr;
   if (expr?.kind !== "literal" || (typeof expr.value !== "number" && typeof expr.value !== "bigint")) return fallback;
@@ -236,7 +236,7 @@ function sorting(call: EstimatedCall): Estimate | undefined {
 
 const LIBRARY_TYPES = new Set(["net.IP", "net.CIDR", "kubernetes.Quantity", "kubernetes.Semver"]);
 
-/** Comparing values of libraries does not depend on their size. */
+/** The cost of comparing library values does not depend on their size. */
 function libraryEquality([a, b]: readonly CostNode[]): Estimate | undefined {
   if (!a || !b || a.type.name !== b.type.name || a.type.kind !== b.type.kind) return undefined;
   if (LIBRARY_TYPES.has(a.type.name)) return { cost: ONE };
@@ -245,7 +245,7 @@ function libraryEquality([a, b]: readonly CostNode[]): Estimate | undefined {
   return undefined;
 }
 
-/** What is known of a call; undefined for operators, whose operands say it. */
+/** The estimate of a call; undefined for operators, whose operands determine it. */
 export function callEstimate(
   name: string,
   overload: string,
@@ -257,7 +257,8 @@ export function callEstimate(
     node?.size ?? (node?.path && estimator.declaredSize(node.path)) ?? UNKNOWN;
   const call: EstimatedCall = { overload, target, args, size };
   if (name === "_==_") return libraryEquality(args);
-  // Lists and sets come first: `indexOf` of a text is not that of a list, but both go by their function.
+  // Lists and sets come first: `indexOf` of a string differs from that of a list, but both are dispatched by function
+  // name.
   return (
     sorting(call) ??
     (overload.startsWith("list_s") || !BY_FUNCTION.has(name) ? BY_OVERLOAD.get(overload)?.(call) : undefined) ??

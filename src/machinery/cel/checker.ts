@@ -1,6 +1,6 @@
 /**
- * Gives every node of a tree its type and finds the overloads that each call may mean. What does not fit is reported in
- * the words of cel-go, and checking goes on with a type that fits everything, so that one mistake is reported once.
+ * Assigns every node of a tree its type and finds the candidate overloads of each call. Mismatches are reported in
+ * cel-go's wording, and checking continues with a type that fits everything, so that one mistake is reported once.
  */
 import {
   type Call,
@@ -40,7 +40,7 @@ import {
 import { instantiate, mostGeneral, Unifier } from "./unify.ts";
 import { CelDouble, CelTypeValue, CelUint, type CelValue } from "./values.ts";
 
-/** Names that mean a type, such as `int` in `type(x) == int`. */
+/** Names that denote a type, such as `int` in `type(x) == int`. */
 export interface TypeName {
   readonly type: CelType;
   readonly value: CelTypeValue;
@@ -52,7 +52,7 @@ export interface Environment {
   readonly variables: Readonly<Record<string, CelType>>;
 }
 
-/** Writes types into the tree; the source has errors afterwards when something does not fit. */
+/** Writes types into the tree; the source has errors afterwards when a type does not fit. */
 export function check(expr: Expr, source: Source, environment: Environment): void {
   const checker = new Checker(source, environment);
   checker.check(expr);
@@ -71,7 +71,7 @@ class Checker {
     this.environment = environment;
   }
 
-  /** Puts in what was learned about type parameters after their nodes had been checked. */
+  /** Substitutes type parameters that were resolved after their nodes had been checked. */
   finish(): void {
     for (const expr of this.checked) expr.type = this.unifier.resolve(expr.type ?? DYN, true);
   }
@@ -105,7 +105,7 @@ class Checker {
   }
 
   private lookup(name: string): CelType | TypeName | undefined {
-    // A leading dot means the outermost name.
+    // A leading dot denotes the outermost scope.
     const bare = name.startsWith(".") ? name.slice(1) : name;
     for (const scope of this.scopes.toReversed()) {
       const found = scope.get(bare);
@@ -239,7 +239,7 @@ class Checker {
     return isFine ? BOOL : ERROR;
   }
 
-  /** The overload with type parameters of its own for this call. */
+  /** The overload with fresh type parameters for this call. */
   private fresh({ args, result, parameters }: Overload): Pick<Overload, "args" | "result"> {
     if (parameters.length === 0) return { args, result };
     const substitutions = new Map(parameters.map((name) => [name, this.unifier.newParameter()]));
@@ -270,15 +270,13 @@ class Checker {
     return mapOf(keys ?? this.unifier.newParameter(), values ?? this.unifier.newParameter());
   }
 
-  /** The type in an optional element, which must be an optional. */
+  /** The type inside an optional element, which must be an optional. */
   private unwrapped(expr: Expr, type: CelType): CelType {
     if (!isOptional(type) && !isDyn(type)) this.mismatch(expr, optionalOf(type), type);
     return unwrapOptional(type);
   }
 
-  /**
-   * The type of elements of both types. Elements that differ are found later, where a format's arguments may differ.
-   */
+  /** The type of elements of both types. Mixed elements are detected later, because a format's arguments may differ. */
   private join(previous: CelType | undefined, current: CelType): CelType {
     if (!previous) return current;
     return this.unifier.assign(previous, current) ? mostGeneral(previous, current) : DYN;
@@ -287,7 +285,7 @@ class Checker {
   private struct(expr: StructExpr): CelType {
     const found = this.lookup(expr.name);
     if (!found) return this.undeclared(expr.offset, expr.name);
-    // No type that rules can name has fields to set.
+    // No type that rules can name has settable fields.
     for (const { name, value, offset } of expr.fields) {
       this.check(value);
       this.source.report(
@@ -368,7 +366,7 @@ function literalType(value: CelValue): CelType {
   }
 }
 
-/** A name that means a type. */
+/** A name that denotes a type. */
 export const typeName = (name: string, type: CelType): [string, TypeName] => [
   name,
   { type: typeOf(type), value: new CelTypeValue(name) },

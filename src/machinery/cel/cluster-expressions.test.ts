@@ -66,12 +66,12 @@ const fails: Record<string, string> = {
   "managedCluster.spec.x == 1": "no such key: spec",
 };
 for (const [expression, why] of Object.entries(fails)) {
-  test(`fails when it runs: ${expression}`, () => {
+  test(`fails at run time: ${expression}`, () => {
     expect(run(expression).value).toEqual(new CelError(why));
   });
 }
 
-test("a text that is no JSON fails and says so", () => {
+test("parseJSON of invalid JSON fails with an error", () => {
   expect((run('"{".parseJSON() == 1').value as CelError).message).toMatch(/^failed to parse json: /);
 });
 
@@ -88,7 +88,7 @@ for (const [expression, cost] of Object.entries(costs)) {
   });
 }
 
-test("what does not compile is told with its place", () => {
+test("compile errors include their position", () => {
   expect(compileClusterSelector("managedCluster.metadata.name ==").errors).toMatch(
     /^compilation failed: ERROR: <input>:1:32: Syntax error/,
   );
@@ -118,14 +118,14 @@ for (const [expression, want] of Object.entries(judged)) {
   });
 }
 
-test("a message may use the result, a rule may not", () => {
+test("a message expression may use the result, a rule may not", () => {
   const message = compileConditionRule('result ? "fine" : object.status.reason', { isMessage: true });
 
   expect(message.program?.evaluate({ object: null, result: true }, { remaining: 1_000_000 })).toBe("fine");
   expect(compileConditionRule("result").errors).toContain("undeclared reference to 'result'");
 });
 
-test("what can never select a cluster is told", () => {
+test("an expression that can never select a cluster is reported", () => {
   expect(clusterSelectorProblem("managedCluster.metadata.name == 'a'")).toBeUndefined();
   expect(clusterSelectorProblem("managedCluster.spec.hubAcceptsClient")).toBeUndefined();
   expect(clusterSelectorProblem("'a' + 'b'")).toBe("must evaluate to bool, not string");
@@ -133,7 +133,7 @@ test("what can never select a cluster is told", () => {
   expect(clusterSelectorProblem("managedCluster.")).toMatch(/Syntax error/);
 });
 
-test("keys of JavaScript's own objects are no fields", () => {
+test("properties that JavaScript objects inherit are not fields", () => {
   expect(
     run("has(managedCluster.__proto__) || has(managedCluster.constructor) || 'toString' in managedCluster").value,
   ).toBe(false);

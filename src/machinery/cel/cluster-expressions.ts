@@ -1,6 +1,7 @@
 /**
- * The two places where Open Cluster Management takes expressions: a Placement selects clusters with them, and a
- * ManifestWork judges the objects that it brought. Objects have no schema there; `dynamicValueOf` makes their values.
+ * The two places where Open Cluster Management accepts CEL expressions: a Placement selects clusters, and a
+ * ManifestWork evaluates conditions of its applied objects. Objects have no schema there; `dynamicValueOf` creates
+ * their values.
  */
 import { compileCel } from "./compile.ts";
 import type { CompileCelResult } from "./contract.ts";
@@ -14,20 +15,17 @@ const CLUSTER = { managedCluster: mapOf(STRING, DYN) };
 const OBJECT = { object: DYN };
 const JUDGED = { object: DYN, result: BOOL };
 
-/**
- * Functions that ask this source for scores. Made once by whoever evaluates selectors: programs are compiled against
- * it.
- */
+/** Functions that read scores from this source. Create it once per evaluator: programs are compiled against it. */
 export const createScoreLibrary = (source: ScoreSource): readonly Row[] => selecting(source);
 
-/** Enough to find out what is wrong with an expression. */
+/** Enough to find errors in an expression. */
 const withoutScores = createScoreLibrary(() => undefined);
 
-/** Of `managedCluster`. Without a library every lookup of scores fails when the program runs. */
+/** For expressions over `managedCluster`. Without a library every lookup of scores fails at run time. */
 export const compileClusterSelector = (expression: string, library: readonly Row[] = withoutScores): CompileCelResult =>
   compileCel(expression, { variables: CLUSTER, library, mixesTypes: true });
 
-/** What keeps an expression from ever selecting a cluster; undefined for one that can. */
+/** The reason why an expression can never select a cluster; undefined for one that can. */
 export function clusterSelectorProblem(expression: string): string | undefined {
   const { program, errors } = compileClusterSelector(expression);
   if (!program) return errors;
@@ -35,6 +33,6 @@ export function clusterSelectorProblem(expression: string): string | undefined {
   return kind === "bool" || kind === "dyn" ? undefined : `must evaluate to bool, not ${formatType(program.resultType)}`;
 }
 
-/** Of `object`, and for messages also of the `result` of the rule's expressions. */
+/** For expressions over `object`, and for messages also over the `result` of the rule's expressions. */
 export const compileConditionRule = (expression: string, { isMessage = false } = {}): CompileCelResult =>
   compileCel(expression, { variables: isMessage ? JUDGED : OBJECT, library: judging, mixesTypes: true });

@@ -1,4 +1,4 @@
-/** Lists and maps that expressions make themselves. Those of objects under validation are in `json-values.ts`. */
+/** Lists and maps that expressions create. Those of objects under validation are in `json-values.ts`. */
 import { equal } from "./equality.ts";
 import { CelDouble, CelError, CelList, CelMap, CelUint, type CelValue, typeNameOf } from "./values.ts";
 
@@ -29,7 +29,7 @@ export class ArrayList extends CelList {
 
 export const EMPTY_LIST = new ArrayList([]);
 
-/** Elements in order; an element that cannot be compared does not count as different. */
+/** Elements in order; an incomparable element does not count as different. */
 export function equalElements(a: CelList, b: CelList): boolean {
   if (a.size !== b.size) return false;
   for (let index = 0; index < a.size; index++) if (equal(a.at(index), b.at(index)) === false) return false;
@@ -40,7 +40,7 @@ export function itemsOf(list: CelList): readonly CelValue[] {
   return list instanceof ArrayList ? list.items : Array.from({ length: list.size }, (_, index) => list.at(index));
 }
 
-/** A map of an expression. Numbers that are equal are one key, whatever their type. */
+/** A map created by an expression. Equal numbers are one key, regardless of their type. */
 export class HashMap extends CelMap {
   private readonly entries = new Map<string | number | bigint | boolean, readonly [CelValue, CelValue]>();
 
@@ -64,7 +64,7 @@ export class HashMap extends CelMap {
     return Array.from(this.entries.values(), ([key]) => key);
   }
 
-  /** As `set`, but a key that is there already is an error. */
+  /** Like `set`, but an existing key is an error. */
   insert(key: CelValue, value: CelValue): CelError | undefined {
     if (this.entries.has(hashOf(key))) return new CelError(`insert failed: key ${describe(key)} already exists`);
     this.set(key, value);
@@ -87,17 +87,17 @@ export class HashMap extends CelMap {
   }
 }
 
-/** What a key is known by. Texts have a mark before them, so that `"1"` is not `1`. */
+/** The hash of a key. Strings have a prefix, so that `"1"` is not `1`. */
 function hashOf(key: CelValue): string | number | bigint | boolean {
   if (typeof key === "string") return `"${key}`;
   if (typeof key === "number" || typeof key === "bigint" || typeof key === "boolean") return key;
   if (key instanceof CelUint) return key.value <= 9007199254740991n ? Number(key.value) : key.value;
   if (key instanceof CelDouble) return key.value;
-  // Other values can stand in a literal as a key; no two of them are found by one another.
+  // Other values can be keys in a literal; a lookup never finds them.
   return `?${typeNameOf(key)}`;
 }
 
-/** A scalar as messages show it. */
+/** A scalar as error messages show it. */
 export function describe(value: CelValue): string {
   if (value instanceof CelUint || value instanceof CelDouble) return String(value.value);
   if (value instanceof CelError) return value.message;

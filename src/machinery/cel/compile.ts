@@ -1,4 +1,4 @@
-/** From the text of an expression to a program: parse, check, estimate, compile. */
+/** Compiles the text of an expression to a program: parse, check, estimate, compile. */
 import type { Expr } from "./ast.ts";
 import { childrenOf } from "./ast.ts";
 import { check } from "./checker.ts";
@@ -14,7 +14,7 @@ import { estimateCost } from "./static-cost.ts";
 import type { CelType } from "./types.ts";
 import type { CelError, CelValue } from "./values.ts";
 
-/** Expressions that differ only in what they are used for are compiled each time: callers keep their programs. */
+/** Programs are not cached: callers keep them. */
 export function compileCel(
   text: string,
   { variables, hasBindings, library, mixesTypes }: CompileCelOptions,

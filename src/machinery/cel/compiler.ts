@@ -1,6 +1,6 @@
 /**
- * Turns a checked tree into closures. What is constant is computed here, once. Loops that macros make are recognised
- * and run without building their intermediate values; their cost is counted as if they had.
+ * Compiles a checked tree into closures. Constants are folded here, once. Loops from macros are recognized and run
+ * without building their intermediate values; their cost is counted as if they did.
  */
 import type { Call, Comprehension, Expr, Ident, ListExpr, MapExpr, Select } from "./ast.ts";
 import { computedStep, constantStep, type Step, testStep, walk } from "./attributes.ts";
@@ -14,7 +14,7 @@ import type { Scope } from "./scope.ts";
 import { patternProblem, takeSearchSteps } from "./regex.ts";
 import { CelDouble, CelError, CelList, CelOptional, CelUint, type CelValue, NO_SUCH_OVERLOAD } from "./values.ts";
 
-/** The expression has a constant part that cannot be computed. */
+/** The expression has a constant part that cannot be evaluated. */
 export class InstantiationError extends Error {}
 
 const CONVERSIONS = new Set([
@@ -42,7 +42,7 @@ const constant = (value: CelValue): Compiled => ({ run: () => value, constant: v
 const computed = (run: Evaluate): Compiled => ({ run, isConstant: false });
 const constantOf = ({ constant: value }: Compiled): CelValue => value as CelValue;
 
-/** A path: where it starts, and its steps. `isChoice` paths have no cost of their own. */
+/** A path: its start and its steps. `isChoice` paths have no cost of their own. */
 interface Path {
   readonly start: Evaluate;
   readonly steps: readonly Step[];
@@ -103,7 +103,7 @@ export class Compiler {
     });
   }
 
-  /** The value of a path or of anything else, without a path's own unit. */
+  /** The value of a path or any other expression, without a path's own cost unit. */
   private unpaid(expr: Expr, scope: Scope): Evaluate {
     if (expr.kind === "select" && expr.isTest && expr.constant === undefined) return this.test(expr, scope);
     return this.isPath(expr) ? resolver(this.path(expr, scope)) : this.run(expr, scope);
@@ -231,7 +231,7 @@ export class Compiler {
     }
   }
 
-  /** `decisive` is the value that ends `||` (true) or `&&` (false); an error counts only when nothing decides. */
+  /** `decisive` is the value that ends `||` (true) or `&&` (false); an error counts only when no operand decides. */
   private logical(expr: Call, scope: Scope, decisive: boolean): Evaluate {
     const terms = expr.args.map((arg) => this.run(arg, scope));
     return (frame) => {
@@ -309,7 +309,7 @@ export class Compiler {
     return this.functions.get(name)?.overloads.filter(({ id }) => overloads.includes(id)) ?? [];
   }
 
-  /** A pattern that is written in the expression is compiled with it. Answers whether there is one. */
+  /** A literal pattern is compiled with the expression. Returns whether there is one. */
   private checkPattern(name: string, args: readonly Compiled[]): boolean {
     const pattern = args[1];
     if (!SEARCHES.has(name) || !pattern?.isConstant || typeof pattern.constant !== "string") return false;
@@ -319,7 +319,7 @@ export class Compiler {
   }
 }
 
-/** The elements of a constant list of scalars, to look a value up in; undefined for other lists. */
+/** The elements of a constant list of scalars, for lookups; undefined for other lists. */
 function membersOf(list: CelValue): HashMap | undefined {
   const members = new HashMap();
   if (!(list instanceof CelList)) return undefined;
@@ -334,7 +334,7 @@ function membersOf(list: CelValue): HashMap | undefined {
 const isPlain = (value: CelValue): boolean =>
   typeof value !== "object" || value instanceof CelDouble || value instanceof CelUint;
 
-/** `x in [1, 2]`: the list is read once, and looking into it costs nothing. */
+/** `x in [1, 2]`: the list is read once, and a lookup costs nothing. */
 function membership(value: Evaluate, members: HashMap): Compiled {
   if (members.size === 0) return constant(false);
   return computed((frame) => {
@@ -388,7 +388,7 @@ function setEntry(map: HashMap, key: CelValue, value: CelValue, isOptional: bool
   return undefined;
 }
 
-/** Calls the overload that fits. Types that were known when the call was checked are not looked at again. */
+/** Calls the matching overload. Types that were known when the call was checked are not checked again. */
 function caller(expr: Call, overloads: readonly Overload[]): (args: CelValue[]) => CelValue {
   const [first] = overloads;
   const operands = expr.target ? [expr.target, ...expr.args] : expr.args;
@@ -416,7 +416,7 @@ function isDynamic({ kind, parameters }: NonNullable<Expr["type"]>): boolean {
   return kind === "dyn" || kind === "error" || parameters.some(isDynamic);
 }
 
-/** Evaluates the arguments, calls, and charges. An argument that is an error is the result. */
+/** Evaluates the arguments, calls, and charges the cost. An error argument is the result. */
 function charged(
   call: (args: CelValue[]) => CelValue,
   runs: readonly Evaluate[],
@@ -424,8 +424,8 @@ function charged(
   hasPattern: boolean,
   isSearch: boolean,
 ): Evaluate {
-  // Calls of one or two arguments evaluate both and are charged for it; longer ones, and those of a pattern, stop at an
-  // error.
+  // Calls with one or two arguments evaluate both and are charged for it; longer ones, and those with a pattern, stop
+  // at an error.
   const stopsAtError = hasPattern || runs.length > 2;
   return (frame) => {
     const args: CelValue[] = [];

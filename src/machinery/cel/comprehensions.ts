@@ -1,6 +1,6 @@
 /**
- * Loops. The shapes that macros make (`all`, `exists`, `map`, `filter` and the others) run without their accumulator
- * being a value of the language; every other loop runs as it is written. Both cost the same.
+ * Loops. The shapes that macros produce (`all`, `exists`, `map`, `filter` and the others) run without a CEL value as
+ * accumulator; every other loop runs as written. Both cost the same.
  */
 import { ACCUMULATOR, type Call, type Comprehension, type Expr } from "./ast.ts";
 import { ArrayList, HashMap } from "./collections.ts";
@@ -11,9 +11,9 @@ import { LIST_COST } from "./runtime-cost.ts";
 import type { Scope } from "./scope.ts";
 import { CelError, CelList, CelMap, type CelValue, NO_SUCH_OVERLOAD } from "./values.ts";
 
-/** Does something for each element; answers whether to go on. */
+/** Runs for each element; returns whether to continue. */
 type Body = (frame: Frame) => boolean;
-/** Runs a body over a range; an error is a range that is none. */
+/** Runs a body over a range; returns an error when the range is not iterable. */
 type Iterate = (frame: Frame, range: CelValue, body: Body) => CelError | undefined;
 
 export function compileLoop(expr: Comprehension, scope: Scope, compiler: Compiler): Evaluate {
@@ -47,7 +47,7 @@ function foldOf(
   return general(expr, compiler, accumulator, inner);
 }
 
-/** A name for a value, which is computed when it is first used. */
+/** A named value, which is computed on first use. */
 const isBinding = ({ range, condition }: Comprehension): boolean =>
   range.kind === "list" && range.elements.length === 0 && condition.kind === "literal" && condition.value === false;
 
@@ -109,7 +109,7 @@ const overTwo =
     return undefined;
   };
 
-/** The name of the value's type in the program that wrote the message first. */
+/** The Go name of the value's type, as upstream's message has it. */
 function goTypeOf(value: CelValue): string {
   if (value === null) return "types.Null";
   if (typeof value === "bigint" || typeof value === "number") return "types.Int";
@@ -117,7 +117,8 @@ function goTypeOf(value: CelValue): string {
 }
 
 /**
- * `all` (ends at false) and `exists` (ends at true): each element costs its test, the accumulator's and the predicate.
+ * `all` (ends at false) and `exists` (ends at true): each element costs its loop test, the accumulator and the
+ * predicate.
  */
 function quantified(predicate: Evaluate, decisive: boolean, testCost: number): Fold {
   return (frame, range, iterate) => {
@@ -142,7 +143,7 @@ interface Collecting {
   readonly add: Call;
 }
 
-/** `accumulator + [x]`, or that for what passes a filter. */
+/** `accumulator + [x]`, or the same for elements that pass a filter. */
 function collectingStep(step: Call): Collecting | undefined {
   if (isCollecting(step)) return { filter: undefined, add: step };
   if (step.name !== "_?_:_") return undefined;
@@ -159,7 +160,7 @@ function isCollecting({ name, args }: Call): boolean {
   );
 }
 
-/** Runs the filter and, when it passes, the rest; the answer is the error that ends the collecting for good. */
+/** Runs the filter and, when it passes, the rest; returns the error that ends collecting. */
 function filtered(filter: Evaluate | undefined, frame: Frame, add: () => CelError | undefined): CelError | undefined {
   if (!filter) return add();
   const passes = filter(frame);
@@ -168,12 +169,12 @@ function filtered(filter: Evaluate | undefined, frame: Frame, add: () => CelErro
   return passes instanceof CelError ? passes : NO_SUCH_OVERLOAD;
 }
 
-/** Once collecting has failed each further element is still evaluated, as upstream does, but nothing more is added. */
+/** After collecting has failed, each further element is still evaluated, as upstream does, but nothing is added. */
 function collected({ filter, add }: Collecting, compiler: Compiler, scope: Scope): Fold {
   const list = add.args[1] as Expr & { kind: "list" };
   const element: Compiled = compiler.compile(list.elements[0] as Expr, scope);
   const passes = filter && compiler.run(filter, scope);
-  // A list of one constant is itself constant, and costs nothing to make.
+  // A list of one constant is itself constant, and costs nothing to create.
   const cost = 2 + (element.isConstant ? 0 : LIST_COST);
   return (frame, range, iterate) => {
     const items: CelValue[] = [];

@@ -1,9 +1,9 @@
 /**
- * What a compiled expression and the compiled rules of a schema offer to their callers.
+ * The API of compiled expressions and of the compiled rules of a schema.
  *
- * An expression is compiled once and evaluated often. Evaluation never throws for what an expression or its data do: a
- * failure is a value of class `CelError`, as CEL has it. Work is counted in cost units while it is done; a budget that
- * runs out ends it.
+ * An expression is compiled once and evaluated often. Evaluation never throws because of an expression or its data: a
+ * failure is a value of class `CelError`, as in CEL. Cost units are counted during evaluation; an exhausted budget ends
+ * it.
  */
 import type { JsonObject } from "../../base/index.ts";
 import type { FieldError } from "../status.ts";
@@ -11,14 +11,14 @@ import type { Row } from "./functions.ts";
 import type { CelType } from "./types.ts";
 import type { CelError, CelValue } from "./values.ts";
 
-/** Cost units that are left for the evaluations that share this budget. It is below zero once they were not enough. */
+/** Remaining cost units of the evaluations that share this budget. Below zero once it is exceeded. */
 export interface CelBudget {
   remaining: number;
-  /** Steps that searches may still take beyond their cost before these cost more. Evaluations fill it in. */
+  /** Search steps that are still free of charge beyond their cost. Evaluations set it. */
   freeSearchSteps?: number;
 }
 
-/** Static bounds of what one evaluation costs. `max` is at most 2^64-1, and exact below 2^53. */
+/** Static bounds of the cost of one evaluation. `max` is at most 2^64-1, and exact below 2^53. */
 export interface CelCost {
   readonly min: number;
   readonly max: number;
@@ -28,55 +28,58 @@ export interface CelProgram {
   readonly source: string;
   readonly resultType: CelType;
   readonly cost: CelCost;
-  /** Whether the expression reads this variable. */
+  /** Reports whether the expression reads this variable. */
   uses(variable: string): boolean;
   /**
-   * The value, or why there is none. Bindings are CEL values; `celValueOf(json, schema)` makes one of JSON, lazily. A
-   * call stops with an error at its own limit (`MAX_CALL_COST`), and takes what it used from the budget.
+   * The value, or an error. Bindings are CEL values; `celValueOf(json, schema)` creates one from JSON, lazily. A call
+   * stops with an error at its own limit (`MAX_CALL_COST`), and subtracts its cost from the budget.
    */
   evaluate(bindings: Readonly<Record<string, CelValue>>, budget: CelBudget): CelValue | CelError;
 }
 
 export interface CompileCelOptions {
   readonly variables: Readonly<Record<string, CelType>>;
-  /** `cel.bind(name, value, expression)` names a part of the expression. Rules of definitions do not have it. */
+  /** `cel.bind(name, value, expression)` names a part of the expression. CRD rules do not have it. */
   readonly hasBindings?: true;
-  /** Elements of a list or a map that is written out may have different types. In rules of definitions they may not. */
+  /** Elements of a list or map literal may have different types. In CRD rules they may not. */
   readonly mixesTypes?: true;
-  /** Functions besides those of Kubernetes; none of them has the name of one of those. */
+  /** Functions in addition to those of Kubernetes, with distinct names. */
   readonly library?: readonly Row[];
 }
 
-/** `errors` reads as cel-go prints it: one `ERROR: <input>:1:8: …` with the line and a caret for each. */
+/** `errors` has cel-go's format: one `ERROR: <input>:1:8: …` with the line and a caret for each. */
 export type CompileCelResult =
   | { readonly program: CelProgram; readonly errors?: undefined }
   | { readonly program?: undefined; readonly errors: string };
 
 export interface ValidationOutcome {
-  /** What makes the object invalid. */
+  /** Reasons why the object is invalid. */
   readonly errors: FieldError[];
-  /** Rules that fail on what an update did not change: the write passes and each comes back in a `Warning:` header. */
+  /**
+   * Rules that fail on parts that an update did not change: the write is accepted and each is returned in a `Warning:`
+   * header.
+   */
   readonly warnings: string[];
 }
 
-/** The rules of one schema, compiled. */
+/** The compiled rules of one schema. */
 export interface CompiledValidations {
-  /** Whether there is any rule; `validate` of a schema without rules costs nothing. */
+  /** Reports whether there is any rule; `validate` of a schema without rules costs nothing. */
   readonly hasRules: boolean;
   /**
-   * Runs every rule on the object, which was admitted and found valid by the schema before. With `oldObject` transition
+   * Runs every rule on the object, which has already been validated against the schema. With `oldObject` transition
    * rules run too, and failures of other rules on unchanged parts become warnings. The default budget is that of one
    * object.
    */
   validate(object: JsonObject, oldObject?: JsonObject, budget?: CelBudget): ValidationOutcome;
 }
 
-/** What is wrong with the rules of a definition's schema. */
+/** Errors in the rules of a CRD's schema. */
 export interface ValidationRuleErrors {
-  /** What is wrong with a rule's own fields: an empty rule, an unknown reason, a path that does not exist. */
+  /** Errors in a rule's own fields: an empty rule, an unknown reason, a path that does not exist. */
   readonly schemaErrors: FieldError[];
-  /** What does not compile, costs too much, or uses `oldSelf` where it cannot be known. */
+  /** Rules that do not compile, cost too much, or use `oldSelf` where it cannot be known. */
   readonly celErrors: FieldError[];
-  /** Refusals of the cost of all rules together; they come last in the answer. */
+  /** Errors about the total cost of all rules; they come last in the response. */
   readonly totalErrors: FieldError[];
 }

@@ -31,7 +31,7 @@ import {
   isInt,
 } from "./values.ts";
 
-/** The text is not written as the type wants it. */
+/** The string does not have the format of the type. */
 const unreadable = (target: string): CelError => new CelError(`type conversion error from 'string' to '${target}'`);
 
 export function toInt(value: CelValue): CelValue {
@@ -75,7 +75,7 @@ export function toBytes(value: CelValue): CelValue {
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** The text of a scalar. */
+/** The string form of a scalar. */
 export function toText(value: CelValue): string | CelError {
   if (typeof value === "string") return value;
   if (value instanceof CelDouble) return formatDouble(value.value);
@@ -105,7 +105,7 @@ export function toTimestamp(value: CelValue): CelValue {
 
 export function toDuration(value: CelValue): CelValue {
   if (value instanceof CelDuration) return value;
-  // Declared by the language, but no number of anything has been agreed on.
+  // Declared by the language, but the unit of the number is unspecified.
   if (isInt(value)) return new CelError("type conversion error from 'int' to 'google.protobuf.Duration'");
   return parseDuration(value as string) ?? unreadable("google.protobuf.Duration");
 }

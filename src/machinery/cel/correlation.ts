@@ -1,6 +1,6 @@
 /**
- * Which old value a value under validation belongs to, and whether the two are equal. A failure on a value that an
- * update did not change is let through: the object was already so.
+ * Finds the old value that corresponds to a value under validation, and whether the two are equal. A failure on a value
+ * that an update did not change is accepted (validation ratcheting): the object was already invalid.
  */
 import { equalJson, isObject, type Json } from "../../base/index.ts";
 import type { Schema } from "../schema.ts";
@@ -13,10 +13,10 @@ interface Pair {
 }
 
 export class Correlation {
-  /** Nothing to compare with: an object that is created. */
+  /** Nothing to compare with: the object is being created. */
   static readonly none = new Correlation(undefined, undefined);
   private readonly current: Pair | undefined;
-  /** The closest value around that has an old one, for values that have none. */
+  /** The closest enclosing value that has an old one, for values that have none. */
   private readonly nearest: Pair | undefined;
 
   private constructor(current: Pair | undefined, nearest: Pair | undefined) {
@@ -28,14 +28,14 @@ export class Correlation {
     return new Correlation({ value, old, schema }, undefined);
   }
 
-  /** For rules that say nothing about the value alone. */
+  /** For rules that do not depend on the value alone. */
   get withoutCurrent(): Correlation {
     return this.current === undefined ? this : new Correlation(undefined, this.nearest);
   }
 
   key(key: string): Correlation {
     if (!this.current) return this;
-    // Both objects have been converted to one version, so a change of it cannot be seen.
+    // Both objects have been converted to one version, so a version change is not visible.
     if (!this.nearest && (key === "apiVersion" || key === "kind")) return Correlation.none;
     return new Correlation(pairAtKey(this.current, key), this.current);
   }
@@ -44,7 +44,7 @@ export class Correlation {
     return this.current ? new Correlation(pairAtIndex(this.current, index), this.current) : this;
   }
 
-  /** Whether the value, or the closest one around it that can be compared, is what it was before. */
+  /** Reports whether the value, or the closest enclosing comparable value, is unchanged. */
   get isUnchanged(): boolean {
     const pair = this.current ?? this.nearest;
     return pair !== undefined && isEqual(pair);
@@ -65,7 +65,7 @@ function pairAtIndex({ value, old, schema }: Pair, index: number): Pair | undefi
   return before === undefined || before === null ? undefined : { value: item, old: before, schema: schema.items };
 }
 
-/** What the schema does not know counts as changed; elements of a map may have moved. */
+/** Fields unknown to the schema count as changed; elements of a map list may have moved. */
 function isEqual(pair: Pair): boolean {
   return (pair.isEqual ??= compare(pair));
 }
@@ -91,7 +91,7 @@ function compare(pair: Pair): boolean {
 /** The elements of old lists by their keys. Another version's schema may have other keys for the same list. */
 const indexes = new WeakMap<readonly Json[], { schema: Schema; byKey: ReadonlyMap<string, Json> }>();
 
-/** Finds the old element that has the keys of a new one; undefined for lists whose elements have no identity. */
+/** Finds the old element with the keys of a new one; undefined for lists whose elements have no identity. */
 export function counterpartsIn(schema: Schema, old: readonly Json[]): ((item: Json) => Json | undefined) | undefined {
   const keys = schema["x-kubernetes-list-map-keys"] ?? [];
   if (schema["x-kubernetes-list-type"] !== "map" || keys.length === 0 || old.length === 0) return undefined;
@@ -111,7 +111,7 @@ export function counterpartsIn(schema: Schema, old: readonly Json[]): ((item: Js
   };
 }
 
-/** Undefined when a key is missing or no scalar. */
+/** Undefined when a key is missing or not a scalar. */
 function identityOf(item: Json, keys: readonly string[]): string | undefined {
   if (!isObject(item)) return undefined;
   const values: Json[] = [];

@@ -21,52 +21,55 @@ const cases: Record<string, { schema: Schema; want: string[] }> = {
     schema: rules(pair, { rule: "self.a > 0", message: "m", reason: "FieldValueInvalid", fieldPath: ".a" }),
     want: [],
   },
-  "wants a rule": { schema: rules(pair, { rule: "  " }), want: [`${AT}.rule: Required value: rule is not specified`] },
-  "wants a message for a rule of several lines": {
+  "requires a rule": {
+    schema: rules(pair, { rule: "  " }),
+    want: [`${AT}.rule: Required value: rule is not specified`],
+  },
+  "requires a message for a multi-line rule": {
     schema: rules(pair, { rule: "self.a\n> 0" }),
     want: [`${AT}.message: Required value: message must be specified if rule contains line breaks`],
   },
-  "refuses a message of several lines": {
+  "rejects a multi-line message": {
     schema: rules(pair, { rule: "self.a > 0", message: "a\nb" }),
     want: [`${AT}.message: Invalid value: "a\\nb": must not contain line breaks`],
   },
-  "refuses a reason that it does not know": {
+  "rejects an unknown reason": {
     schema: rules(pair, { rule: "self.a > 0", reason: "Whatever" }),
     want: [
       `${AT}.reason: Unsupported value: "Whatever": supported values: "FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"`,
     ],
   },
-  "refuses a field path that leads nowhere": {
+  "rejects a fieldPath that does not exist": {
     schema: rules(pair, { rule: "self.a > 0", fieldPath: ".zzz" }),
     want: [`${AT}.fieldPath: Invalid value: ".zzz": must be a valid path`],
   },
-  "shows where a rule does not compile": {
+  "shows the position of a compile error": {
     schema: rules(pair, { rule: "self.nope > 1" }),
     want: [
       `${AT}.rule: Invalid value: ${shown("self.nope > 1")}: compilation failed: ERROR: <input>:1:5: undefined field 'nope'\n | self.nope > 1\n | ....^`,
     ],
   },
-  "wants a rule to decide": {
+  "requires a rule to return bool": {
     schema: rules(pair, { rule: "self.a" }),
     want: [`${AT}.rule: Invalid value: ${shown("self.a")}: cel expression must evaluate to a bool`],
   },
-  "wants a message expression to give a text": {
+  "requires a message expression to return a string": {
     schema: rules(pair, { rule: "self.a > 0", messageExpression: "1" }),
     want: [
       `${AT}.messageExpression: Invalid value: ${shown("self.a > 0").replace('"MessageExpression":""', '"MessageExpression":"1"')}: messageExpression must evaluate to a string`,
     ],
   },
-  "refuses oldSelf where old elements cannot be found": {
+  "rejects oldSelf where old elements cannot be correlated": {
     schema: { type: "array", items: rules(pair, { rule: "self.a == oldSelf.a" }) },
     want: [
       'spec.items.x-kubernetes-validations[0].rule: Invalid value: "self.a == oldSelf.a": oldSelf cannot be used on the uncorrelatable portion of the schema within spec',
     ],
   },
-  "refuses optionalOldSelf for a rule without oldSelf": {
+  "rejects optionalOldSelf for a rule without oldSelf": {
     schema: rules(pair, { rule: "self.a > 0", optionalOldSelf: true }),
     want: [`${AT}.optionalOldSelf: Invalid value: true: may not be set if oldSelf is not used in rule`],
   },
-  "refuses a rule that can cost too much, and names the sum": {
+  "rejects a rule that can cost too much, and reports the total": {
     schema: rules({ type: "array", items: { type: "string" } }, { rule: "self.all(x, self.all(y, x != y))" }),
     want: [
       `${AT}.rule: Forbidden: estimated rule cost exceeds budget by factor of more than 100x ${ADVICE}`,
@@ -74,13 +77,13 @@ const cases: Record<string, { schema: Schema; want: string[] }> = {
       `spec: Forbidden: x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema exceeds budget by factor of more than 100x ${ADVICE}`,
     ],
   },
-  "multiplies a rule by how often its place can occur": {
+  "multiplies a rule's cost by the cardinality of its location": {
     schema: { type: "array", maxItems: 6_000_000, items: rules(integer, { rule: "self > 0" }) },
     want: [
       `spec.items.x-kubernetes-validations[0].rule: Forbidden: estimated rule cost exceeds budget by factor of 1.200000x ${ADVICE}`,
     ],
   },
-  "skips a rule above one that makes no sense": {
+  "skips a rule above an invalid one": {
     schema: rules({ type: "object", properties: { a: rules(integer, { rule: "" }) } }, { rule: "nonsense(" }),
     want: ["spec.properties[a].x-kubernetes-validations[0].rule: Required value: rule is not specified"],
   },

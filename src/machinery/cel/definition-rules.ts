@@ -1,6 +1,6 @@
 /**
- * What is wrong with the rules of a definition, found when it is written: fields of a rule that make no sense,
- * expressions that do not compile, rules that could cost too much, alone or all together.
+ * Validates the rules of a CRD when it is written: invalid rule fields, expressions that do not compile, and rules that
+ * could cost too much, alone or all together.
  */
 import type { Schema } from "../schema.ts";
 import type { FieldError } from "../status.ts";
@@ -12,18 +12,21 @@ import { declareSchemaType, MAX_REQUEST_BYTES } from "./schema-type.ts";
 import { MAX } from "./size-range.ts";
 import type { CelType } from "./types.ts";
 
-/** What one rule may cost in the worst case, and all rules of a schema. */
+/** The maximum worst-case cost of one rule, and of all rules of a schema. */
 const MAX_RULE_COST = 10_000_000;
 const MAX_SCHEMA_COST = 100_000_000;
-/** The rules that are named when the sum is too large: those with at least a hundredth of it, the four largest. */
+/**
+ * The rules that are named when the total is too large: those with at least a hundredth of it, at most the four
+ * largest.
+ */
 const MAX_NAMED = 4;
 
 const REASONS = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 
 export interface CheckRulesOptions {
-  /** Where the schema is: `spec.validation.openAPIV3Schema`. */
+  /** The path of the schema: `spec.validation.openAPIV3Schema`. */
   readonly path: string;
-  /** Lets rules cost what they want, because the definition already had such rules. The sum is still limited. */
+  /** Does not limit the cost of single rules, because the CRD already had such rules. The total is still limited. */
   readonly suppressRuleCost?: boolean;
 }
 
@@ -46,18 +49,18 @@ export function checkValidationRules(schema: Schema, options: CheckRulesOptions)
   return { schemaErrors, celErrors: check.celErrors, totalErrors: check.totalErrors() };
 }
 
-/** A place of the schema on the way down. */
+/** A location in the schema during the traversal. */
 interface Place {
   readonly schema: Schema;
   readonly path: string;
-  /** The type from the place above, where there are rules above. */
+  /** The type from the enclosing location, where there are rules above. */
   readonly type: CelType | undefined;
   readonly isRoot: boolean;
-  /** Whether this place or one above has rules, so that types are needed. */
+  /** Whether this location or an enclosing one has rules, so that types are needed. */
   readonly inScope: boolean;
-  /** How often the place can occur in an object; undefined when nothing bounds it. */
+  /** How often the location can occur in an object; undefined when it is unbounded. */
   readonly cardinality: number | undefined;
-  /** The place above within which old values cannot be found. */
+  /** The enclosing location within which old values cannot be correlated. */
   readonly uncorrelated: string | undefined;
   /** Rules in `not`, `oneOf` and the like are not compiled. */
   readonly compiles: boolean;
@@ -73,14 +76,14 @@ class RuleCheck {
     this.options = options;
   }
 
-  /** Adds what is wrong with rules' fields to `schemaErrors`, at this place and below. */
+  /** Adds errors in rules' fields to `schemaErrors`, at this location and below. */
   visit(place: Place, schemaErrors: FieldError[]): void {
     const errors: FieldError[] = [];
     this.visitBelow(place, errors);
     const rules = rulesOf(place.schema);
     for (const [index, rule] of rules.entries())
       errors.push(...ruleErrors(rule, `${place.path}.x-kubernetes-validations[${index}]`, place.schema));
-    // A rule below that makes no sense is mended first; what this place's rules say would only confuse.
+    // An invalid rule below must be fixed first; errors of this location's rules would only confuse.
     if (rules.length > 0 && errors.length === 0 && place.compiles) this.compile(place, rules);
     schemaErrors.push(...errors);
   }
@@ -140,7 +143,7 @@ class RuleCheck {
     }
   }
 
-  /** The type of values here, where it is needed: taken from above, or made from the schema. */
+  /** The type of values here, where it is needed: taken from the parent, or created from the schema. */
   private typeOf({ schema, type, isRoot, inScope, compiles }: Place): CelType | undefined {
     if (type || !compiles) return type;
     return inScope || rulesOf(schema).length > 0
@@ -216,7 +219,7 @@ class RuleCheck {
   }
 }
 
-/** Elements and entries multiply; nothing is known below one that has no bound. */
+/** Elements and entries multiply; everything below an unbounded one is unbounded. */
 function childCardinality({ schema, cardinality }: Place): number | undefined {
   const { type, additionalProperties, maxProperties, maxItems } = schema;
   const isMap = type === "object" && additionalProperties !== undefined;
@@ -227,7 +230,7 @@ function childCardinality({ schema, cardinality }: Place): number | undefined {
 
 const hasLineBreak = (text: string): boolean => /[\n\r]/.test(text);
 
-/** The fields of a rule, before it is compiled. */
+/** Validates the fields of a rule, before it is compiled. */
 function ruleErrors(
   { rule, message = "", messageExpression = "", reason, fieldPath = "" }: ValidationRule,
   at: string,
@@ -276,7 +279,7 @@ const forbidden = (field: string, detail: string): FieldError => ({
   message: `Forbidden: ${detail}`,
 });
 
-/** The rule with all its fields, as Go writes it into JSON. */
+/** The rule with all its fields, as Go marshals it to JSON. */
 function shownRule({
   rule,
   message = "",

@@ -1,6 +1,6 @@
 /**
- * JSON that no schema describes, as expressions of Open Cluster Management see objects: whole numbers are ints and the
- * others doubles, and nothing is converted before an expression asks for it.
+ * CEL values of JSON without a schema, for Open Cluster Management's expressions: whole numbers are ints and others
+ * doubles, and nothing is converted before an expression reads it.
  */
 import type { DeepReadonly, Json, JsonObject } from "../../base/index.ts";
 import { ArrayList, equalElements, itemsOf } from "./collections.ts";
@@ -11,16 +11,16 @@ import { CelDouble, CelError, CelList, CelMap, type CelValue } from "./values.ts
 type ReadJson = DeepReadonly<Json>;
 type NumberValue = (value: number) => CelValue;
 
-/** As a decoder that knows of no types reads numbers. */
+/** As an untyped decoder reads numbers. */
 const asDouble: NumberValue = (value) => new CelDouble(value);
 const asWhole: NumberValue = (value) => {
   if (Number.isSafeInteger(value)) return value === 0 ? 0 : value;
   return Number.isInteger(value) && Math.abs(value) < 2 ** 63 ? intOf(BigInt(value)) : new CelDouble(value);
 };
 
-/** The value of JSON that is part of an object of an API. */
+/** The value of JSON that is part of an API object. */
 export const dynamicValueOf = (json: ReadJson): CelValue => valueOf(json, asWhole);
-/** The value of JSON that stood in a text: every number is a double. */
+/** The value of JSON that was parsed from a string: every number is a double. */
 export const parsedValueOf = (json: ReadJson): CelValue => valueOf(json, asDouble);
 
 function valueOf(json: ReadJson | undefined, numbers: NumberValue): CelValue {

@@ -1,4 +1,4 @@
-/** What rules of Kubernetes 1.36 can use: the functions and the names of types. */
+/** The CEL environment of Kubernetes 1.36: functions and type names. */
 import { type Environment, typeName } from "./checker.ts";
 import { CIDR, declare, IP, type Row } from "./functions.ts";
 import { addresses } from "./library/addresses.ts";
@@ -51,7 +51,7 @@ const LIBRARIES: readonly (readonly Row[])[] = [
 type Functions = Environment["functions"];
 
 let functions: Functions | undefined;
-/** With what a caller adds; whoever compiles much keeps one library. */
+/** With a caller's library; callers that compile often reuse one library object. */
 const extended = new WeakMap<readonly Row[], Functions>();
 const typeNames = new Map([
   typeName("bool", BOOL),
@@ -75,7 +75,7 @@ export function environmentFor(variables: Readonly<Record<string, CelType>>, lib
   return { functions: library ? withLibrary(library) : knownFunctions(), typeNames, variables };
 }
 
-/** Declared when the first expression is compiled: a server without rules need not wait for it. */
+/** Created when the first expression is compiled, so that a server without rules does not wait for it. */
 function knownFunctions(): Functions {
   return (functions ??= declare(LIBRARIES));
 }

@@ -15,8 +15,8 @@ import {
 } from "./values.ts";
 
 /**
- * Whether two values are equal. Values of different types are not, except numbers; an error comes from values that
- * cannot be compared.
+ * Reports whether two values are equal. Values of different types are not, except numbers; incomparable values give an
+ * error.
  */
 export function equal(a: CelValue, b: CelValue): boolean | CelError {
   if (a === b) return !(a instanceof CelError) || a;
@@ -51,7 +51,7 @@ function equalOptionals({ value: a }: CelOptional, { value: b }: CelOptional): b
 
 const NAN = new CelError("NaN values cannot be ordered");
 
-/** Negative, zero or positive; an error for values that have no order. */
+/** Negative, zero or positive; an error for values without an order. */
 export function compare(a: CelValue, b: CelValue): number | CelError {
   if (typeof a === "number" && typeof b === "number") return a - b;
   if (isNumber(a)) return isNumber(b) ? (compareNumbers(a, b) ?? NAN) : failed(b);
@@ -66,7 +66,7 @@ export function compare(a: CelValue, b: CelValue): number | CelError {
 
 const failed = (value: CelValue): CelError => (value instanceof CelError ? value : NO_SUCH_OVERLOAD);
 
-/** By code points, as UTF-8 orders; JavaScript orders surrogates before some characters that come first. */
+/** By code points, as in UTF-8; JavaScript sorts surrogates before some characters with lower code points. */
 export function compareTexts(a: string, b: string): number {
   if (a === b) return 0;
   const length = Math.min(a.length, b.length);
@@ -81,7 +81,7 @@ export function compareTexts(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Whether a value is an element of a list. */
+/** Reports whether a value is an element of a list. */
 export function contains(list: CelList, value: CelValue): boolean | CelError {
   for (let index = 0; index < list.size; index++) if (equal(value, list.at(index)) === true) return true;
   return false;

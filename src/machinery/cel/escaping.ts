@@ -1,4 +1,4 @@
-/** Names of properties as CEL can write them: `my.field` is `my__dot__field`, `namespace` is `__namespace__`. */
+/** Escapes property names for CEL: `my.field` is `my__dot__field`, `namespace` is `__namespace__`. */
 import { RESERVED_WORDS } from "./lexer.ts";
 
 const ESCAPES: ReadonlyMap<string, string> = new Map([
@@ -21,7 +21,7 @@ export function escapeName(name: string): string | undefined {
   return name.replaceAll(/__|[-./]/g, (part) => ESCAPES.get(part) ?? part);
 }
 
-/** The property's own name; undefined when the text is no escaped name. */
+/** The property's original name; undefined when the string is not an escaped name. */
 export function unescapeName(escaped: string): string | undefined {
   if (!escaped.includes("__")) return escaped;
   let isFine = true;

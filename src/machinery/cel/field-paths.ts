@@ -1,10 +1,12 @@
-/** `fieldPath` of a rule: a path such as `.a.b['c']` below the rule's place, which must exist in the schema. */
+/**
+ * `fieldPath` of a rule: a path such as `.a.b['c']` relative to the rule's location, which must exist in the schema.
+ */
 import type { Schema } from "../schema.ts";
 import { NAMED_ESCAPES } from "./unescape.ts";
 
 const ESCAPES: ReadonlyMap<string, string> = new Map([...NAMED_ESCAPES, ["'", "'"], ["\\", "\\"]]);
 
-/** The path as messages write it and the schema at its end; undefined when it is no path or leads nowhere. */
+/** The path as messages show it and the schema at its end; undefined when it is invalid or does not exist. */
 export function validFieldPath(text: string, root: Schema): { path: string; schema: Schema } | undefined {
   let [path, schema, position] = ["", root, 0];
   while (position < text.length) {

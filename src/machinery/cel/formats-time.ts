@@ -1,4 +1,4 @@
-/** Dates and durations in the notations that schemas allow, which are more than those of the language. */
+/** Parses dates and durations in the formats that schemas allow, which are more than CEL's. */
 import { daysOf, parseDuration, parseTimestamp } from "./time.ts";
 import { CelDuration, CelTimestamp } from "./values.ts";
 
@@ -25,7 +25,7 @@ export function parseWordDuration(text: string): CelDuration | undefined {
   return total === undefined ? undefined : new CelDuration(BigInt.asIntN(64, total));
 }
 
-/** The last name of a unit may have an ending: `days`, `seconds`. */
+/** The long name of a unit may be plural: `days`, `seconds`. */
 function unitOf(text: string): bigint | undefined {
   return UNITS.find(([, ...names]) => names.includes(text) || text.startsWith(names.at(-1) ?? "-"))?.[0];
 }
@@ -36,7 +36,7 @@ export function parseFullDate(text: string): CelTimestamp | undefined {
   return days === undefined ? undefined : new CelTimestamp(days * 86_400, 0);
 }
 
-/** RFC 3339, with small letters, without a colon in the zone, or without a zone at all. */
+/** RFC 3339, with lower-case letters, without a colon in the zone, or without a zone at all. */
 export function parseDateTime(text: string): CelTimestamp | undefined {
   const [, date, time, zone = "Z"] =
     /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d(?:\.\d+)?)([Zz]|[+-]\d\d:?\d\d)?$/.exec(text) ?? [];

@@ -1,17 +1,17 @@
-/** What one evaluation keeps: the values of variables, and what it has cost so far. */
+/** The state of one evaluation: the values of variables, and the cost so far. */
 import { CelError, type CelValue } from "./values.ts";
 
-/** The most that one evaluation may cost. */
+/** The maximum cost of one evaluation. */
 export const MAX_CALL_COST = 1_000_000;
 
-/** A unit of cost is the time of about ten steps of a search (`PatternWork`). */
+/** A cost unit is the time of about ten search steps (`PatternWork`). */
 const STEPS_PER_COST = 10;
-/** Steps of searches beyond their cost that are let pass; what remains is charged. */
+/** Search steps beyond their cost that are free; the rest is charged. */
 export const FREE_SEARCH_STEPS = 10_000_000;
 /** More than an evaluation can pay for, so a search that is stopped here ends it. */
 export const MAX_SEARCH_STEPS = FREE_SEARCH_STEPS + (MAX_CALL_COST + 1) * STEPS_PER_COST;
 
-/** Thrown to leave an evaluation whose cost is over its limit; made once, because nobody looks at where. */
+/** Thrown to leave an evaluation that exceeds its cost limit; created once, because its stack trace is not used. */
 export class CostExceeded extends Error {}
 const COST_EXCEEDED = new CostExceeded("actual cost limit exceeded");
 export const COST_ERROR = new CelError("operation cancelled: actual cost limit exceeded");
@@ -32,8 +32,9 @@ export class Frame {
   }
 
   /**
-   * Kubernetes sets the cost of a search by the lengths of text and pattern. A short pattern may repeat much, and
-   * looking for all matches may read the text again for each: such searches cost what they take.
+   * Kubernetes sets the cost of a search by the lengths of text and pattern. A short pattern may contain large
+   * repetitions, and finding all matches may read the text again for each. Such searches are charged for their actual
+   * steps.
    */
   chargeSearch(cost: number, steps: number): void {
     this.charge(cost);

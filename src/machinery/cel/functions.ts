@@ -1,7 +1,7 @@
 /**
- * How libraries declare functions: a name, and overloads with a signature such as `list(T).(int) -> T` and the code
- * behind it. A call whose argument types are known when it is compiled goes straight to its code; others are checked
- * when they run.
+ * Function declarations of libraries: a name, and overloads with a signature such as `list(T).(int) -> T` and an
+ * implementation. A call whose argument types are known at compile time is dispatched statically; others are checked at
+ * run time.
  */
 import {
   type CelType,
@@ -30,12 +30,12 @@ type AnyImplementation = (...args: CelValue[]) => CelValue;
 export interface Overload {
   readonly id: string;
   readonly isMember: boolean;
-  /** The target first, for a member. */
+  /** For a member function, the target comes first. */
   readonly args: readonly CelType[];
   readonly result: CelType;
   readonly parameters: readonly string[];
   readonly run: AnyImplementation;
-  /** The code takes any values and answers for those that it does not know. */
+  /** The implementation accepts any values and returns an error for unsupported ones. */
   readonly checksItself: boolean;
 }
 
@@ -74,8 +74,8 @@ const NAMED: ReadonlyMap<string, CelType> = new Map([
 ]);
 
 /**
- * A row of a library: the function, the overload, its signature, and its code, which may look at its arguments' types
- * itself.
+ * A row of a library: the function, the overload, its signature, and its implementation, which may check its arguments'
+ * types itself.
  */
 export type Row = readonly [name: string, id: string, signature: string, run: Implementation, checks?: "checks itself"];
 
@@ -148,7 +148,7 @@ function parametersOf(type: CelType): string[] {
   return type.kind === "parameter" ? [type.name] : type.parameters.flatMap(parametersOf);
 }
 
-/** Whether a value can be passed where the type is wanted. Of a list or map only the first element is looked at. */
+/** Reports whether a value can be passed for the type. Only the first element of a list or map is checked. */
 export function accepts(type: CelType, value: CelValue): boolean {
   switch (type.kind) {
     case "dyn":
@@ -180,7 +180,7 @@ function acceptsEntry(type: CelType, map: CelMap): boolean {
   );
 }
 
-/** No overload of the function takes values of these types. */
+/** No overload of the function accepts values of these types. */
 export function noSuchOverload(name: string, args: readonly CelValue[]): CelError {
   return new CelError(`no such overload: ${name}(${args.map(typeNameOf).join(", ")})`);
 }

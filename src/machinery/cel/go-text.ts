@@ -1,8 +1,6 @@
-/** Texts and numbers as Go writes them in messages and formats. */
+/** Strings and numbers as Go formats them in messages. */
 
-/**
- * Characters that Go writes with a letter after a backslash, and the two that a quoted text cannot hold as they are.
- */
+/** Characters that Go escapes with a letter after a backslash, and the two that a quoted string must escape. */
 export const GO_ESCAPES: ReadonlyMap<string, string> = new Map([
   ["\x07", "\\a"],
   ["\b", "\\b"],
@@ -15,7 +13,7 @@ export const GO_ESCAPES: ReadonlyMap<string, string> = new Map([
   ['"', '\\"'],
 ]);
 
-/** A text in double quotes; what cannot be printed is escaped. */
+/** A string in double quotes; non-printable characters are escaped. */
 export function goQuote(text: string): string {
   return `"${Array.from(text, quoteCharacter).join("")}"`;
 }
@@ -30,10 +28,10 @@ function quoteCharacter(character: string): string {
   return code > 0xffff ? `\\U${code.toString(16).padStart(8, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`;
 }
 
-/** Longer fractions are cut: no format that means something has them. */
+/** Longer fractions are cut: no meaningful format has them. */
 const MAX_FRACTION = 1000;
 
-/** A number with this many digits after the point; a tie goes to the even digit. */
+/** A number with this many fraction digits; a tie rounds to even. */
 export function fixed(value: number, digits: number): string {
   const count = Math.min(digits, MAX_FRACTION);
   const sign = value < 0 || Object.is(value, -0) ? "-" : "";

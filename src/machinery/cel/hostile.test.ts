@@ -1,4 +1,4 @@
-/** Expressions and data that were written to harm: bounded in depth, length, time and cost. */
+/** Hostile expressions and data: limits of depth, length, time and cost. */
 import { describe, expect, test } from "vitest";
 import { ArrayList } from "./collections.ts";
 import { compileCel } from "./compile.ts";
@@ -19,37 +19,37 @@ const refused: Record<string, string> = {
   "long sums": `1${" + 1".repeat(10_000)}`,
 };
 for (const [what, source] of Object.entries(refused)) {
-  test(`${what} are refused when they are compiled`, () => {
+  test(`${what} are rejected at compile time`, () => {
     expect(evaluate(source)).toMatch(
       /^compilation failed: ERROR: <input>:-1:0: (expression recursion limit exceeded: 250|max recursion depth exceeded)$/,
     );
   });
 }
 
-test("operators in brackets in operators are as deep as their sum", () => {
+test("nested parenthesized operators count toward the depth limit with their sum", () => {
   const nested = Array.from({ length: 100 }).reduce<string>((inner) => `(${inner} + 1 + 1 + 1)`, "1");
 
   expect(evaluate(nested)).toBe("compilation failed: ERROR: <input>:-1:0: max recursion depth exceeded");
 });
 
-test("an expression of more than 100,000 characters is refused", () => {
+test("an expression of more than 100,000 characters is rejected", () => {
   expect(evaluate(`'${"a".repeat(100_000)}'`)).toBe(
     "compilation failed: ERROR: <input>:-1:0: expression code point size exceeds limit: size: 100002, limit 100000",
   );
 });
 
-test("many mistakes are counted, not listed", () => {
+test("beyond a limit, errors are counted instead of listed", () => {
   const source = Array.from({ length: 150 }, (_, index) => `v${index}`).join(" && ");
 
   expect(evaluate(source)).toMatch(/\n50 more errors were truncated$/);
 });
 
-test("a pattern that makes others backtrack takes time in proportion to the text", () => {
+test("a pattern that causes backtracking elsewhere runs in linear time", () => {
   expect(evaluate("s.matches('(a+)+$')", { s: `${"a".repeat(50_000)}b` })).toBe(false);
   expect(new Finder("(a|aa)+$").find(`${"a".repeat(2000)}b`, 0)).toBeUndefined();
 });
 
-describe("a search costs what it takes", () => {
+describe("a search is charged for its actual steps", () => {
   const exceeded = new CelError("operation cancelled: actual cost limit exceeded");
   const text = "ab".repeat(50_000);
   const searches = [
@@ -64,13 +64,13 @@ describe("a search costs what it takes", () => {
     });
   }
 
-  test("many searches that are each too cheap for what they take end there too", () => {
+  test("many searches that are each cheaper than their steps end there too", () => {
     const l = new ArrayList(Array.from({ length: 200 }, () => "ab".repeat(500)));
 
     expect(evaluate("l.all(e, l.all(f, !f.matches('^[ab]*a[ab]{900}c$')))", { l })).toEqual(exceeded);
   });
 
-  test("evaluations that share a budget share what is free", () => {
+  test("evaluations that share a budget share the free search steps", () => {
     const { program } = compileCel("s.matches('^[ab]*a[ab]{900}c$')", { variables: { s: STRING } });
     const budget = { remaining: 1e9 };
     const costs = Array.from({ length: 40 }, () => {
@@ -84,7 +84,7 @@ describe("a search costs what it takes", () => {
   });
 });
 
-test("a long text that is no quantity is refused in time in proportion to it", () => {
+test("a long string that is not a quantity is rejected in linear time", () => {
   const refused = evaluate("quantity(s)", { s: `${"1".repeat(1_000_000)}x` });
 
   expect(refused).toEqual(
@@ -92,7 +92,7 @@ test("a long text that is no quantity is refused in time in proportion to it", (
   );
 });
 
-test("loops in loops end at the limit of a call", () => {
+test("nested loops end at the cost limit of a call", () => {
   const l = new ArrayList(Array.from({ length: 500 }, () => "x"));
 
   const result = evaluate("l.all(a, l.all(b, l.all(c, a == b && b == c)))", { l });
@@ -100,7 +100,7 @@ test("loops in loops end at the limit of a call", () => {
   expect(result).toEqual(new CelError("operation cancelled: actual cost limit exceeded"));
 });
 
-test("a range that no call could pay for is not made", () => {
+test("a range too large for the cost limit is not allocated", () => {
   expect(evaluate("lists.range(9223372036854775807)")).toBeInstanceOf(CelError);
 });
 

@@ -1,6 +1,6 @@
 /**
- * JSON as CEL sees it through a schema. Nothing is converted before an expression asks for it: an object or a list is a
- * thin view, a scalar stands for itself. Which value a JSON number or text becomes is the schema's decision.
+ * CEL values of JSON with a schema. Nothing is converted before an expression reads it: an object or a list is a thin
+ * view, and a scalar is used directly. The schema determines the CEL type of a JSON number or string.
  */
 import { equalJson, isObject, type Json, type JsonObject } from "../../base/index.ts";
 import type { Schema } from "../schema.ts";
@@ -12,7 +12,7 @@ import { intOf } from "./numbers.ts";
 import { CelDouble, CelError, CelList, CelMap, CelOpaque, type CelValue, NO_SUCH_OVERLOAD } from "./values.ts";
 
 const TEXT: Schema = { type: "string" };
-/** What every resource has, stated by its schema or not. */
+/** Fields that every resource has, whether its schema states them or not. */
 const RESOURCE: Record<string, Schema> = {
   kind: TEXT,
   apiVersion: TEXT,
@@ -32,10 +32,10 @@ export function withResourceFields(schema: Schema): Schema {
   return isStated ? schema : { ...schema, properties: { ...schema.properties, ...RESOURCE } };
 }
 
-/** One schema as values are read by it. What is below it is made when a value first goes there. */
+/** One schema for reading values. Its children are created on first access. */
 export class ValueNode {
   readonly schema: Schema;
-  /** Has named properties, whose names are escaped and of which null means absent. */
+  /** Has named properties, whose names are escaped and for which null means absent. */
   readonly isObject: boolean;
   readonly listType: Schema["x-kubernetes-list-type"];
   readonly listKeys: readonly string[];
@@ -55,12 +55,12 @@ export class ValueNode {
     return this.itemNode;
   }
 
-  /** The schema of a key; undefined for what the schema does not know. */
+  /** The schema of a key; undefined for keys unknown to the schema. */
   child(key: string): ValueNode | undefined {
     let found = this.children.get(this.isObject ? key : "");
     if (!found && !this.children.has(this.isObject ? key : "")) {
       found = this.findChild(key);
-      // Hostile keys must not fill the table: those that no schema knows are not kept.
+      // Hostile keys must not fill the table: keys unknown to the schema are not cached.
       if (found) this.children.set(this.isObject ? key : "", found);
     }
     return found;
@@ -84,7 +84,7 @@ function nodeFor(schema: Schema): ValueNode {
 
 const invalid = (why: string): CelError => new CelError(`invalid data, ${why}`);
 
-/** The value that JSON has under a schema; an error when it does not fit it. */
+/** The value of JSON under a schema; an error when it does not match. */
 export function valueOf(json: Json | undefined, node: ValueNode): CelValue {
   const { schema } = node;
   if (json === null || json === undefined)
@@ -147,7 +147,7 @@ function goType(json: Json): string {
   return Array.isArray(json) ? "[]interface {}" : "map[string]interface {}";
 }
 
-/** Data that no schema describes. It can be compared, and nothing else. */
+/** Data without a schema. It can only be compared. */
 class Preserved extends CelOpaque {
   readonly typeName = "unknown";
   readonly json: Json;
@@ -180,7 +180,7 @@ export class JsonMap extends CelMap {
     return name === undefined ? undefined : this.field(name);
   }
 
-  /** The value of a property by its own name. */
+  /** The value of a property by its unescaped name. */
   field(name: string): CelValue | undefined {
     if (!Object.hasOwn(this.json, name)) return undefined;
     const json = this.json[name];
@@ -248,7 +248,7 @@ export class JsonList extends CelList {
     return itemsOf(other).every((item) => mine.has(hashOf(item)));
   }
 
-  /** Elements of a map belong together by their keys. */
+  /** Elements of a map list are matched by their keys. */
   private equalsMap(other: CelList): boolean | CelError {
     const mine = new Map(itemsOf(this).map((item) => [this.keyOf(item), item]));
     for (const item of itemsOf(other)) {
@@ -278,7 +278,7 @@ export class JsonList extends CelList {
   }
 }
 
-/** The union of a list that is a set or a map with another; compared as that list is. */
+/** The union of a set or map list with another; compared as that list is. */
 class MergedList extends ArrayList {
   private readonly origin: JsonList;
   private readonly keyOf: (item: CelValue) => string;
@@ -304,7 +304,7 @@ class MergedList extends ArrayList {
   }
 }
 
-/** What an element of a set is known by. */
+/** The hash of an element of a set. */
 function hashOf(item: CelValue): string {
   if (typeof item === "object")
     return item instanceof JsonMap || item instanceof Preserved

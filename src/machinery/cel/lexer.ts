@@ -1,6 +1,6 @@
 /**
- * Cuts an expression into tokens. Of several tokens that fit, the longest wins; what fits none is reported and skipped,
- * so that the parser can say more about the rest.
+ * Splits an expression into tokens. The longest matching token wins; unmatched input is reported and skipped, so that
+ * the parser can report further errors.
  */
 import type { Source } from "./source.ts";
 
@@ -58,7 +58,7 @@ const KEYWORDS: ReadonlyMap<string, TokenKind> = new Map([
   ["null", "null"],
   ["in", "in"],
 ]);
-/** Words that name nothing in an expression: those with a meaning, and those that the language keeps for later. */
+/** Words that cannot be identifiers: keywords, and words reserved for future use. */
 export const RESERVED_WORDS: ReadonlySet<string> = new Set([
   "as",
   "break",
@@ -89,7 +89,7 @@ const ESCAPED = /`[A-Za-z0-9_.\-/ ]+`/y;
 const FLOAT = /(?:\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\.\d+(?:[eE][+-]?\d+)?)/y;
 const INTEGER = /(?:0x[0-9a-fA-F]+|\d+)[uU]?/y;
 const ESCAPE = String.raw`\\(?:[abfnrtv"'\\?\x60]|[0-3][0-7][0-7]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})`;
-// Longer quotes first: `""` begins both an empty text and a text in three quotes.
+// Longer quotes first: `""` starts both an empty string and a triple-quoted string.
 const TEXT = new RegExp(
   [
     String.raw`[rR]"""[^]*?"""`,
@@ -103,7 +103,7 @@ const TEXT = new RegExp(
   ].join("|"),
   "y",
 );
-/** As much of a text as can be read before it goes wrong. */
+/** The longest valid prefix of a malformed string. */
 const BROKEN_ESCAPE = String.raw`\\(?:[xX][0-9a-fA-F]?|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7}|[0-3][0-7]?)?`;
 const BROKEN_TEXT = new RegExp(
   `"(?:${ESCAPE}|[^\\\\"\\n\\r])*(?:${BROKEN_ESCAPE})?|'(?:${ESCAPE}|[^\\\\'\\n\\r])*(?:${BROKEN_ESCAPE})?`,

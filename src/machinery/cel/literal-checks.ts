@@ -1,7 +1,4 @@
-/**
- * What the types do not show: literals that can never be read, lists of mixed types, formats that do not fit their
- * arguments.
- */
+/** Checks that types do not cover: invalid literals, lists of mixed types, formats that do not fit their arguments. */
 import { type Call, childrenOf, type Expr } from "./ast.ts";
 import { toDuration, toTimestamp } from "./conversions.ts";
 import { argumentsWanted, type Clause, clauseError, interpolate } from "./library/format.ts";
@@ -35,12 +32,12 @@ function visit(expr: Expr, mayMix: boolean, source: Source): void {
       false,
     );
   }
-  // Whatever a format is given may be of any type.
+  // The arguments of a format may have any type.
   const mayMixInside = mayMix || (expr.kind === "call" && expr.name === "format");
   for (const child of childrenOf(expr)) visit(child, mayMixInside, source);
 }
 
-/** Elements have the type of the first; of a list only the first that differs is reported. */
+/** Elements have the type of the first; only the first mismatch of a list is reported. */
 function sameTypes(items: readonly { expr: Expr; isOptional: boolean }[], source: Source, onlyFirst: boolean): void {
   const typeOf = ({ expr, isOptional }: (typeof items)[number]): CelType =>
     isOptional ? unwrapOptional(expr.type as CelType) : (expr.type as CelType);
@@ -81,7 +78,7 @@ const TYPES: Readonly<Record<Clause, readonly string[]>> = {
   e: ["double", "string"],
 };
 
-/** A format that is written out, with arguments that are written out. */
+/** A literal format with literal arguments. */
 function checkFormat(expr: Call, source: Source): void {
   const { target } = expr;
   const [list] = expr.args;
@@ -104,7 +101,7 @@ function checkFormat(expr: Call, source: Source): void {
   }
 }
 
-/** The part of an argument that the clause cannot show. */
+/** The part of an argument that the clause cannot format. */
 function unfit(expr: Expr, clause: Clause): Expr | undefined {
   const kind = expr.type?.kind ?? "dyn";
   if (kind !== "dyn" && !TYPES[clause].includes(kind)) return expr;

@@ -1,12 +1,10 @@
-/**
- * The value that a literal of an expression stands for.
- */
+/** Values of literals. */
 import type { Token } from "./lexer.ts";
 import { intOf, MAX_INT, MAX_UINT, MIN_INT, parseDouble } from "./numbers.ts";
 import { unescapeBytes, unescapeText } from "./unescape.ts";
 import { CelDouble, CelError, CelUint, type CelValue } from "./values.ts";
 
-/** The value, an error for a literal that has none, or undefined for a token that is no literal. */
+/** The value, an error for an invalid literal, or undefined for a token that is not a literal. */
 export function literalValue(kind: Token["kind"], text: string): CelValue | undefined {
   switch (kind) {
     case "int":

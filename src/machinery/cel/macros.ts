@@ -1,11 +1,11 @@
 /**
- * Macros: calls that stand for a loop or a test. What they expand to is what their cost and their errors follow from,
- * so the loops are the very ones that Kubernetes has.
+ * Macros: calls that expand to a loop or a test. Their costs and errors follow from the expansion, so the loops are
+ * exactly those of Kubernetes.
  */
 import { ACCUMULATOR, type Call, type Comprehension, copyExpr, type Expr, type Literal } from "./ast.ts";
 import type { CelValue } from "./values.ts";
 
-/** The call is a macro, but its arguments are not what it needs. */
+/** The call is a macro, but its arguments are invalid. */
 export interface MacroProblem {
   readonly kind: "problem";
   readonly offset: number;
@@ -15,7 +15,7 @@ export interface MacroProblem {
 type Expansion = Expr | MacroProblem;
 type Expander = (build: Builder, target: Expr, args: readonly Expr[]) => Expansion;
 
-/** Makes nodes that are all reported at the place of the call. */
+/** Creates nodes that are all reported at the position of the call. */
 class Builder {
   readonly offset: number;
   constructor(offset: number) {
@@ -56,7 +56,7 @@ class Builder {
       accumulator: parts.accumulator ?? ACCUMULATOR,
     };
   }
-  /** Evaluates `result` with a name for a value. */
+  /** Evaluates `result` with a name bound to a value. */
   bind(name: string, value: Expr, step: Expr, result: Expr): Expr {
     return this.loop({
       range: this.list(),
@@ -75,7 +75,7 @@ const identName = (expr: Expr): string | undefined => (expr.kind === "ident" ? e
 const overwrites = (name: string): boolean => name === ACCUMULATOR || name === "__result__";
 const OVERWRITES = "iteration variable overwrites accumulator variable";
 
-/** The names of a loop's variables, or what is wrong with them. */
+/** The names of a loop's variables, or an error. */
 function variablesOf(args: readonly Expr[], message: string): { names: readonly [string, string?] } | MacroProblem {
   const names = args.map(identName);
   const wrong = names.indexOf(undefined);
@@ -87,7 +87,7 @@ function variablesOf(args: readonly Expr[], message: string): { names: readonly 
   return { names: names as [string, string?] };
 }
 
-/** A quantifier over one variable or two; the rest of its loop follows from its predicate. */
+/** A quantifier with one or two variables; the rest of its loop follows from its predicate. */
 function quantifier(
   variables: 1 | 2,
   rest: (build: Builder, predicate: Expr) => Pick<Comprehension, "init" | "condition" | "step" | "result">,
@@ -119,7 +119,7 @@ const existsOne = (build: Builder, predicate: Expr) => ({
   result: build.call("_==_", build.accumulator, build.literal(1)),
 });
 
-/** A loop that collects what `step` adds, for the elements that pass the filter if there is one. */
+/** A loop that collects the results of `step`, for elements that pass the optional filter. */
 function collect(
   build: Builder,
   target: Expr,
@@ -156,7 +156,8 @@ const filterMacro: Expander = (build, target, args) => {
 };
 
 /**
- * `transformList` and its like: two variables, an optional filter, and how an element is added to what was collected.
+ * `transformList` and similar macros: two variables, an optional filter, and the step that adds an element to the
+ * accumulator.
  */
 function transform(
   init: (build: Builder) => Expr,
@@ -183,7 +184,7 @@ const transformMapEntry = transform(
   (build, element) => build.call("cel.@mapInsert", build.accumulator, element),
 );
 
-/** `optMap` wraps what it computes, `optFlatMap` computes an optional itself. */
+/** `optMap` wraps its result, `optFlatMap` computes an optional itself. */
 const optionalMap =
   (macro: string, wrap: (build: Builder, value: Expr) => Expr): Expander =>
   (build, target, args) => {
@@ -212,7 +213,7 @@ const sortByMacro: Expander = (build, target, args) => {
   );
 };
 
-/** By name and number of arguments. */
+/** By name and argument count. */
 const MEMBER_MACROS: ReadonlyMap<string, Expander> = new Map([
   ["all:2", quantifier(1, all)],
   ["all:3", quantifier(2, all)],
@@ -251,7 +252,7 @@ export function expandBinding(
   return build.bind(bound, value, build.ident(bound), result);
 }
 
-/** What the call stands for; undefined when it is no macro. */
+/** The expansion of the call; undefined when it is not a macro. */
 export function expandMacro(
   name: string,
   target: Expr | undefined,

@@ -1,6 +1,4 @@
-/**
- * Arithmetic of 64-bit integers and conversions between numbers. What does not fit is an error, never a rounded value.
- */
+/** Arithmetic of 64-bit integers and conversions between numbers. Overflow is an error, never a rounded value. */
 import { CelDouble, CelError, type CelInt, CelUint } from "./values.ts";
 
 export const MIN_INT = -(2n ** 63n);
@@ -43,7 +41,7 @@ export function subtractInts(a: CelInt, b: CelInt): CelInt | CelError {
 export function multiplyInts(a: CelInt, b: CelInt): CelInt | CelError {
   if (typeof a === "number" && typeof b === "number") {
     const product = a * b;
-    // A zero may be negative in JavaScript; no integer is.
+    // JavaScript has a negative zero; integers do not.
     if (Number.isSafeInteger(product)) return product === 0 ? 0 : product;
   }
   return intOf(BigInt(a) * BigInt(b));
@@ -58,7 +56,7 @@ export function divideInts(a: CelInt, b: CelInt): CelInt | CelError {
 export function moduloInts(a: CelInt, b: CelInt): CelInt | CelError {
   if (b === 0) return MODULUS_BY_ZERO;
   if (typeof a === "number" && typeof b === "number") return (a % b) + 0;
-  // The only quotient that does not fit makes the remainder an overflow too.
+  // The only quotient that overflows makes the remainder an overflow too.
   if (b === -1 && BigInt(a) === MIN_INT) return INTEGER_OVERFLOW;
   return intOf(BigInt(a) % BigInt(b));
 }
@@ -75,7 +73,7 @@ export const divideUints = (a: CelUint, b: CelUint): CelUint | CelError =>
 export const moduloUints = (a: CelUint, b: CelUint): CelUint | CelError =>
   b.value === 0n ? MODULUS_BY_ZERO : new CelUint(a.value % b.value);
 
-/** A double's whole part as an int. */
+/** The integer part of a double as an int. */
 export function doubleToInt(value: number): CelInt | CelError {
   if (Number.isNaN(value) || value <= -TWO_63 || value >= TWO_63) return INTEGER_OVERFLOW;
   const whole = Math.trunc(value);
@@ -92,7 +90,7 @@ type CelNumber = CelInt | CelUint | CelDouble;
 export const isNumber = (value: unknown): value is CelNumber =>
   typeof value === "number" || typeof value === "bigint" || value instanceof CelDouble || value instanceof CelUint;
 
-/** The order of two numbers of any types; undefined when one is not a number at all. */
+/** Compares two numbers of any types; undefined when one is NaN. */
 export function compareNumbers(a: CelNumber, b: CelNumber): number | undefined {
   if (a instanceof CelDouble) {
     if (b instanceof CelDouble)
@@ -107,7 +105,7 @@ export function compareNumbers(a: CelNumber, b: CelNumber): number | undefined {
 }
 
 /**
- * Within the range of the integer both are compared as doubles, as cel-go does: large integers lose their last digits.
+ * Within the range of the integer both are compared as doubles, as in cel-go: large integers lose their last digits.
  */
 function compareDouble(value: number, other: CelInt, isUint: boolean): number | undefined {
   if (Number.isNaN(value)) return undefined;
@@ -132,7 +130,7 @@ const SPECIAL: ReadonlyMap<string, number> = new Map([
   ["nan", Number.NaN],
 ]);
 
-/** A text as a double; undefined when it is none or does not fit. */
+/** Parses a double; undefined when it is invalid or out of range. */
 export function parseDouble(text: string): number | undefined {
   if (text.length > 400) return undefined;
   const special = SPECIAL.get(text.toLowerCase());
@@ -149,14 +147,14 @@ export function parseDouble(text: string): number | undefined {
   return Number.isFinite(value) ? value : undefined;
 }
 
-/** A text as a whole number between two bounds; undefined when it is none. */
+/** Parses an integer between two bounds; undefined when it is invalid. */
 export function parseWhole(text: string, min: bigint, max: bigint): bigint | undefined {
   if (text.length > 64 || !(min < 0n ? /^[+-]?\d+$/ : /^\d+$/).test(text)) return undefined;
   const value = BigInt(text.replace(/^\+/, ""));
   return value < min || value > max ? undefined : value;
 }
 
-/** The shortest digits that read back as the value, with an exponent outside of 1e-4 to 1e6: Go's `%g`. */
+/** The shortest digits that parse back to the value, with an exponent outside of 1e-4 to 1e6: Go's `%g`. */
 export function formatDouble(value: number): string {
   if (Number.isNaN(value)) return "NaN";
   if (!Number.isFinite(value)) return value > 0 ? "+Inf" : "-Inf";

@@ -1,6 +1,6 @@
 /**
- * The arithmetic and comparing operators. Which one is meant follows from the values, so dynamic operands need nothing
- * special.
+ * The arithmetic and comparison operators. The values select the implementation, so dynamic operands need no special
+ * handling.
  */
 import { compare, contains } from "./equality.ts";
 import {
@@ -39,16 +39,16 @@ import {
 
 type Binary = (a: CelValue, b: CelValue) => CelValue;
 
-/** The left operand is of a type that does not know the operator at all. */
+/** The type of the left operand does not have the operator at all. */
 const unsupported = (name: string, value: CelValue): CelError => {
   if (value instanceof CelError) return value;
-  // Types with methods answer for themselves in cel-go, and do not repeat the operator.
+  // In cel-go, types with methods report the error themselves, without the operator.
   const hasMethods = typeof value === "string" || value instanceof CelDuration || value instanceof CelTimestamp;
   return hasMethods ? NO_SUCH_OVERLOAD : new CelError(`no such overload: ${name}`);
 };
 const wrongRight = (value: CelValue): CelError => (value instanceof CelError ? value : NO_SUCH_OVERLOAD);
 
-/** Nanoseconds are counted in an int, and overflow as one. */
+/** Nanoseconds are an int, and overflow like one. */
 const durationSum = (nanos: bigint): CelValue =>
   nanos < MIN_INT || nanos > MAX_INT ? INTEGER_OVERFLOW : new CelDuration(nanos);
 

@@ -1,6 +1,6 @@
 /**
- * Reads an expression: tokens to a tree, by precedence. Macros are expanded on the way, so that the rest of the
- * compiler knows only loops. Depth and length are bounded, whoever wrote the expression.
+ * Parses an expression: tokens to a tree, by precedence. Macros are expanded during parsing, so that the rest of the
+ * compiler only handles loops. Depth and length are limited, because expressions are untrusted.
  */
 import { type Call, childrenOf, type Expr, type MapEntry, type StructField } from "./ast.ts";
 import { RESERVED_WORDS, type Token } from "./lexer.ts";
@@ -23,7 +23,7 @@ import { CelError } from "./values.ts";
 
 const MAX_CODE_POINTS = 100_000;
 /**
- * How deep expressions nest, counted in brackets while reading and in operators afterwards: a long sum is deep, too.
+ * The maximum nesting depth, counted in brackets while parsing and in operators afterwards: a long sum is deep, too.
  */
 const MAX_DEPTH = 250;
 
@@ -68,7 +68,7 @@ class Parser {
   private readonly hasBindings: boolean;
   private readonly tokens: TokenReader;
   private depth = 0;
-  /** How deep the operators in an expression nest. */
+  /** The operator nesting depth of an expression. */
   private readonly depths = new Map<Expr, number>();
 
   constructor(source: Source, hasBindings = false) {
@@ -86,7 +86,7 @@ class Parser {
     return expr;
   }
 
-  /** Counts one more level. What works on the tree later recurses, so this bounds all of it. */
+  /** Counts one more level. Later passes over the tree recurse, so this limits all of them. */
   private nesting(expr: Expr): Expr {
     const depth = 1 + this.depthBelow(expr);
     if (depth > MAX_DEPTH) this.tooDeep("max recursion depth exceeded");
@@ -123,7 +123,7 @@ class Parser {
     return this.logical("||", "_||_", () => this.logical("&&", "_&&_", () => this.chain(RELATIONS, () => this.sum())));
   }
 
-  /** `a && b && c` is one call of three: it stops at the first that decides. */
+  /** `a && b && c` is one call with three arguments: it stops at the first that decides. */
   private logical(operator: string, name: string, term: () => Expr): Expr {
     const terms = [term()];
     let offset = 0;
@@ -268,7 +268,7 @@ class Parser {
     return { kind: "ident", offset, name: dot + text };
   }
 
-  /** Whether identifiers and dots lead to a brace: `a.b.C{…}`. */
+  /** Reports whether identifiers and dots lead to a brace: `a.b.C{…}`. */
   private isMessage(): boolean {
     let count = 1;
     while (isText(this.tokens.ahead(count), ".") && this.tokens.ahead(count + 1).kind === "identifier") count += 2;
@@ -304,7 +304,7 @@ class Parser {
       operandOr("]", ",", "?"),
       (token) => isText(token, "]") || isText(token, "?") || isText(token, ","),
     );
-    // An empty list may have a comma.
+    // An empty list may contain a comma.
     if (isText(this.tokens.ahead(1), "]")) this.tokens.take(",");
     while (!this.tokens.at("]")) {
       if (this.tokens.take("?")) optionals.add(elements.length);

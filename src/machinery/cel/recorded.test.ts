@@ -1,6 +1,6 @@
 /**
- * Plays expressions whose errors, types, costs and results were recorded from the real implementation (cel-go 0.26 with
- * the environment of Kubernetes 1.36).
+ * Replays expressions whose errors, types, costs and results were recorded from the real implementation (cel-go 0.26
+ * with the environment of Kubernetes 1.36).
  */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
@@ -27,7 +27,7 @@ interface Recorded {
 
 const recorded = JSON.parse(readFileSync(new URL("testdata/recorded.json", import.meta.url), "utf8")) as Recorded[];
 
-/** A value as the recording writes it; undefined for values that it only names. */
+/** A value in the format of the recording; undefined for values of which it contains only the type. */
 function show(value: CelValue): string | undefined {
   if (value === null) return "null";
   if (typeof value === "string") return goQuote(value);
@@ -50,7 +50,7 @@ function show(value: CelValue): string | undefined {
 for (const { schema, objects, cases } of recorded) {
   const type = declareSchemaType(schema) as CelType;
   for (const { expression, errors, type: resultType, cost = [0, 0], results = [] } of cases) {
-    test(`answers ${JSON.stringify(expression)} as Kubernetes does`, () => {
+    test(`evaluates ${JSON.stringify(expression)} as Kubernetes does`, () => {
       const compiled = compileCel(expression, { variables: { self: type, oldSelf: type } });
 
       expect(compiled.errors?.replace("compilation failed: ", "")).toBe(errors);
@@ -66,7 +66,7 @@ for (const { schema, objects, cases } of recorded) {
           value instanceof CelError
             ? value.message
             : [typeNameOf(value), show(value)].filter((part) => part !== undefined).join(":");
-        // Of values that the recording only names, the type is compared.
+        // Where the recording contains only the type, the type is compared.
         const wanted = want.error ?? (shown.includes(":") ? want.value : want.value?.replace(/:.*/s, ""));
         expect(shown).toBe(wanted);
         expect(1e9 - budget.remaining).toBe(want.cost);

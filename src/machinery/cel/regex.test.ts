@@ -19,11 +19,11 @@ const cases: readonly (readonly [pattern: string, text: string, found: readonly 
   ["", "ab", ["", "", ""]],
 ];
 for (const [pattern, text, found] of cases) {
-  test(`finds ${JSON.stringify(found)} of ${pattern} in ${JSON.stringify(text)}, leftmost first`, () => {
+  test(`finds ${JSON.stringify(found)} for ${pattern} in ${JSON.stringify(text)}, leftmost first`, () => {
     expect([...new Finder(pattern).findAll(text, -1)]).toEqual(found);
   });
 }
 
-test("finds no more than asked for", () => {
+test("finds no more matches than the limit", () => {
   expect([...new Finder("a").findAll("aaaa", 2)]).toEqual(["a", "a"]);
 });

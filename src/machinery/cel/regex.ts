@@ -1,7 +1,7 @@
 /**
- * Finds what a pattern matches in a text, as Go's regular expressions do: the leftmost match, and of those the one that
+ * Finds matches of a pattern in a text, as Go's regular expressions do: the leftmost match, and of those the one that
  * the pattern prefers. All alternatives advance together, one character at a time, so the time is bounded by text times
- * pattern, whoever wrote the pattern. Whether a text matches at all is answered by `Pattern`, which is faster.
+ * pattern for untrusted patterns too. `Pattern` is faster for testing whether a text matches at all.
  */
 import { compilePattern, type Edge, edgeOf, holds, STEPS_PER_BUILT_STATE } from "../pattern.ts";
 import { type Assertion, parsePattern, PatternError, type PatternNode } from "../pattern-parser.ts";
@@ -36,14 +36,16 @@ export class Finder {
     return this.program.length;
   }
 
-  /** The first match at or after a position. Throws `PatternWorkError` when that takes more steps than are left. */
+  /**
+   * The first match at or after a position. Throws `PatternWorkError` when the search takes more steps than are left.
+   */
   find(text: string, from: number, work = new PatternWork()): Found | undefined {
     let [current, next] = room;
     current.clear();
     next.clear();
     let found: Found | undefined;
     for (let position = from; ;) {
-      // A match that begins here is worse than any that began before.
+      // A match that starts here is worse than any that started before.
       if (!found) this.follow(current, 0, position, position, text);
       if (current.size === 0 && found) return found;
       const code = text.codePointAt(position);
@@ -55,7 +57,7 @@ export class Finder {
         const instruction = this.program[at] as Instruction;
         if (instruction.op === "match") {
           found = { start, end: position };
-          // Whatever comes later in the list is less preferred.
+          // Later threads in the list are less preferred.
           break;
         }
         if (instruction.op === "character" && code !== undefined && this.classes.has(instruction.class))
@@ -69,7 +71,7 @@ export class Finder {
     }
   }
 
-  /** All matches that do not overlap, at most `limit` unless that is negative. */
+  /** All non-overlapping matches, at most `limit` unless that is negative. */
   *findAll(text: string, limit: number, work = new PatternWork()): Generator<string> {
     let position = 0;
     let previousEnd = -1;
@@ -87,7 +89,7 @@ export class Finder {
     }
   }
 
-  /** Adds a thread, through all that needs no character, most preferred first. */
+  /** Adds a thread, following all transitions that consume no character, most preferred first. */
   private follow(threads: Threads, entry: number, start: number, position: number, text: string): void {
     const open = [entry];
     for (let at = open.pop(); at !== undefined; at = open.pop()) {
@@ -149,7 +151,7 @@ export class Finder {
 
   private emitRepeat({ part, min, max, isLazy }: PatternNode & { kind: "repeat" }): void {
     const isEndless = max === Infinity;
-    // The last of the wanted copies is the one that repeats.
+    // The last of the required copies is the one that repeats.
     for (let count = isEndless ? 1 : 0; count < min; count++) this.emit(part);
     const skips: number[] = [];
     if (isEndless) {
@@ -175,13 +177,13 @@ const edgeBefore = (text: string, position: number): Edge =>
 const edgeAfter = (text: string, position: number): Edge =>
   position === text.length ? "none" : edgeOf(text.charCodeAt(position));
 
-/** Where all alternatives are, most preferred first, each place once. */
+/** The states of all alternatives, most preferred first, each state once. */
 class Threads {
   readonly dense: number[] = [];
   readonly starts: number[] = [];
   size = 0;
   visited = 0;
-  /** Doubles do not run over. */
+  /** Doubles do not overflow. */
   private readonly seen: Float64Array;
   private generation = 1;
 
@@ -209,9 +211,9 @@ class Threads {
   }
 }
 
-/** Each state of a pattern takes at most two instructions, and one more ends them. */
+/** Each state of a pattern takes at most two instructions, plus one at the end. */
 const MAX_INSTRUCTIONS = 2 * MAX_STATES + 1;
-/** A search is never interrupted, so all share the room for their threads. */
+/** A search is synchronous, so all searches share the thread lists. */
 const room: readonly [Threads, Threads] = [new Threads(MAX_INSTRUCTIONS), new Threads(MAX_INSTRUCTIONS)];
 
 const finders = new Map<string, Finder>();
@@ -219,7 +221,7 @@ let keptInstructions = 0;
 const MAX_FINDERS = 1000;
 const MAX_KEPT_INSTRUCTIONS = 1_000_000;
 
-/** Patterns that are used again are compiled once. Throws `PatternError`. */
+/** Compiled patterns are cached. Throws `PatternError`. */
 export function finderOf(pattern: string, work = new PatternWork()): Finder {
   let finder = finders.get(pattern);
   if (!finder) {
@@ -238,7 +240,7 @@ export function finderOf(pattern: string, work = new PatternWork()): Finder {
 let lastSteps = 0;
 
 /**
- * What the last search took; told once. Evaluation does not wait for anything, and a call is charged right after it.
+ * The steps of the last search; reading resets them. Evaluation is synchronous, and a call is charged right after it.
  */
 export function takeSearchSteps(): number {
   const steps = lastSteps;
@@ -246,7 +248,7 @@ export function takeSearchSteps(): number {
   return steps;
 }
 
-/** Runs one search. A bad pattern, and a search that takes too long, are errors of the expression. */
+/** Runs one search. An invalid pattern, and a search that takes too long, are errors of the expression. */
 export function search<T>(pattern: string, run: (work: PatternWork) => T): T | CelError {
   const work = new PatternWork(MAX_SEARCH_STEPS);
   lastSteps = 0;
@@ -255,7 +257,7 @@ export function search<T>(pattern: string, run: (work: PatternWork) => T): T | C
   } catch (error) {
     if (error instanceof PatternWorkError) return new CelError(error.message);
     if (!(error instanceof PatternError)) throw error;
-    // It was read to see that, and is not kept.
+    // The pattern was parsed to detect the error, and is not cached.
     lastSteps = pattern.length * STEPS_PER_BUILT_STATE;
     return new CelError(error.problem);
   } finally {
@@ -267,7 +269,7 @@ export function matchesPattern(text: string, pattern: string): boolean | CelErro
   return search(pattern, (work) => compilePattern(pattern).test(text, work));
 }
 
-/** What is wrong with a pattern. Nothing is built for it yet. */
+/** The error of an invalid pattern. Does not build the automaton. */
 export function patternProblem(pattern: string): CelError | undefined {
   const result = search(pattern, () => compilePattern(pattern));
   return result instanceof CelError ? result : undefined;

@@ -1,11 +1,14 @@
-/** Compiles the rules of one place of a schema: the rule itself, its message, and where its failures are reported. */
+/**
+ * Compiles the rules of one schema location: the rule itself, its message, and the path where its failures are
+ * reported.
+ */
 import type { Schema } from "../schema.ts";
 import { compileCel } from "./compile.ts";
 import type { CelProgram } from "./contract.ts";
 import { validFieldPath } from "./field-paths.ts";
 import { type CelType, optionalOf } from "./types.ts";
 
-/** A rule as a definition states it. */
+/** A rule of a CRD. */
 export interface ValidationRule {
   readonly rule: string;
   readonly message?: string;
@@ -15,7 +18,7 @@ export interface ValidationRule {
   readonly optionalOldSelf?: boolean;
 }
 
-/** A rule and what became of it. */
+/** A rule and its compilation result. */
 export interface CompiledRule {
   readonly rule: ValidationRule;
   readonly program?: CelProgram;
@@ -23,7 +26,7 @@ export interface CompiledRule {
   readonly usesOldSelf: boolean;
   readonly message?: CelProgram;
   readonly messageError?: string;
-  /** The path below the rule's place at which a failure is reported. */
+  /** The path relative to the rule's location at which a failure is reported. */
   readonly fieldPath: string;
 }
 
@@ -32,7 +35,7 @@ export function rulesOf(schema: Schema): readonly ValidationRule[] {
   return rules.map((rule) => ({ ...rule, rule: rule.rule ?? "" }));
 }
 
-/** Compiles the rules of one place, whose values have this type. */
+/** Compiles the rules of one location, whose values have this type. */
 export function compileRules(rules: readonly ValidationRule[], schema: Schema, type: CelType): CompiledRule[] {
   return rules.map((rule) => compileRule(rule, schema, type));
 }

@@ -1,4 +1,4 @@
-/** Runs the rules of one place on one value and words what they find as a real server does. */
+/** Runs the rules of one location on one value and reports failures in the API server's wording. */
 import type { Json } from "../../base/index.ts";
 import type { FieldError } from "../status.ts";
 import type { CelBudget, CelProgram } from "./contract.ts";
@@ -8,7 +8,7 @@ import { type ValueNode, valueOf } from "./json-values.ts";
 import type { CompiledRule, ValidationRule } from "./rule-compiler.ts";
 import { CelError, CelOptional, type CelValue } from "./values.ts";
 
-/** A place with rules. */
+/** A location with rules. */
 export interface RuledPlace {
   readonly values: ValueNode;
   readonly rules: readonly CompiledRule[];
@@ -17,7 +17,7 @@ export interface RuledPlace {
 const OUT_OF_BUDGET = "validation failed due to running out of cost budget, no further validation rules will be run";
 const MAX_MESSAGE_BYTES = 5 * 1024;
 
-/** What a rule is called in messages about it. */
+/** The name of a rule in messages. */
 const nameOf = ({ message, rule }: ValidationRule): string => (message || rule).trim();
 const defaultMessage = (rule: ValidationRule): string =>
   rule.message ? rule.message.trim() : `failed rule: ${rule.rule.trim()}`;
@@ -33,7 +33,7 @@ export class RuleRunner {
     this.warnings = warnings;
   }
 
-  /** Answers whether there is budget left to go on. */
+  /** Returns whether there is budget left to continue. */
   run(
     { rules, values }: RuledPlace,
     value: Json,
@@ -89,7 +89,7 @@ export class RuleRunner {
     return true;
   }
 
-  /** The rule says that the value is wrong. */
+  /** The rule evaluated to false. */
   private refused(
     compiled: CompiledRule,
     bindings: Readonly<Record<string, CelValue>>,
@@ -121,7 +121,8 @@ export class RuleRunner {
   }
 
   /**
-   * The text of a message expression; undefined when it gives none that can be shown, an error when the budget is gone.
+   * The result of a message expression; undefined when it is not a printable string, an error when the budget is
+   * exhausted.
    */
   private message(program: CelProgram, bindings: Readonly<Record<string, CelValue>>): string | CelError | undefined {
     const result = program.evaluate(bindings, this.budget);
@@ -139,10 +140,10 @@ export class RuleRunner {
   }
 }
 
-/** The path of the object itself has no text. */
+/** The path of the object itself is empty. */
 const fieldOf = (path: string): string => (path === "" ? "<nil>" : path);
 
-/** What is said instead of the value, which may be large: the type of the place. */
+/** Shown instead of the value, which may be large: the type of the location. */
 const invalid = (path: string, type: string, detail: string): FieldError => ({
   type: "Invalid",
   field: fieldOf(path),

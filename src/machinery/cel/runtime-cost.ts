@@ -1,6 +1,6 @@
 /**
- * What calls cost while they run, in the units of Kubernetes: about fifty nanoseconds of the real server. Traversing a
- * text costs a tenth per character; functions without a rule here cost one.
+ * Run-time costs of calls, in the units of Kubernetes: about fifty nanoseconds of the real server. Traversing a string
+ * costs a tenth per character; functions without a rule here cost one.
  */
 import { CelFormat } from "./library/formats.ts";
 import { CelList, CelMap, CelOpaque, CelOptional, type CelValue, isInt, sizeOf, typeNameOf } from "./values.ts";
@@ -12,7 +12,7 @@ export const PATTERN_FACTOR = 0.25;
 
 export type CallCost = (args: readonly CelValue[], result: CelValue) => number;
 
-/** Texts of a million characters cost as many tenths; a call is never cheaper than its share of them. */
+/** A string of a million characters costs as many tenths; a call always costs at least its share. */
 const share = (size: number, factor = TEXT_FACTOR): number => Math.ceil(size * factor);
 const argument = (args: readonly CelValue[], index: number): CelValue => args[index] ?? null;
 
@@ -24,7 +24,7 @@ const patternCost = (text: number, pattern: number): number =>
   Math.ceil((1 + text) * TEXT_FACTOR) * Math.ceil(pattern * PATTERN_FACTOR);
 const searching: CallCost = (args) => patternCost(sizeOf(argument(args, 0)), sizeOf(argument(args, 1)));
 
-/** All of a value's texts and scalars, for functions that look at each element. */
+/** All of a value's strings and scalars, for functions that visit each element. */
 function traverse(value: CelValue): number {
   if (typeof value === "string") return Math.floor(Buffer.byteLength(value) * TEXT_FACTOR);
   if (value instanceof Uint8Array) return Math.floor(value.length * TEXT_FACTOR);
@@ -43,7 +43,7 @@ function traverse(value: CelValue): number {
 
 const allocated = (factor: number, size: number): number => Math.floor(size * factor) + 1 + LIST_COST;
 
-/** Sorting and comparing each with each. */
+/** Sorting and pairwise comparison. */
 function selfCompare(value: CelValue): number {
   if (!(value instanceof CelList) || value.size === 0) return allocated(2, 0);
   const type = typeNameOf(value.at(0));
@@ -72,7 +72,7 @@ const BY_OVERLOAD: ReadonlyMap<string, CallCost> = new Map([
   ["list_sets_equivalent_list", sets(2)],
 ]);
 
-/** A network compares its prefix twice; a text is read before. */
+/** A network compares its prefix twice; a string is parsed first. */
 const containing =
   (isNetwork: boolean, textOverload: string) =>
   (overload: string): CallCost =>
@@ -118,7 +118,7 @@ const BY_FUNCTION: ReadonlyMap<string, (overload: string) => CallCost> = new Map
   ...names((args, result) => share(sizeOf(argument(args, 0))) + making(result), "parseJSON"),
 ]);
 
-/** A value that was made of a text, with all that is in it. */
+/** A value parsed from a string, with all of its contents. */
 function making(value: CelValue): number {
   if (value instanceof CelMap)
     return value.keys().reduce<number>((cost, key) => cost + making(value.find(key) ?? null), MAP_COST);
@@ -147,21 +147,23 @@ const DEFAULTS: ReadonlyMap<string, CallCost> = new Map<string, CallCost>([
   ["contains_string", (args) => share(sizeOf(argument(args, 0))) * share(sizeOf(argument(args, 1)))],
 ]);
 
-/** How a call is charged; undefined when it always costs one. `overload` is empty when only the values decide. */
+/**
+ * The cost function of a call; undefined when it always costs one. `overload` is empty when it is resolved at run time.
+ */
 export function callCost(name: string, overload: string): CallCost | undefined {
   if (/^list_.*_sort$/.test(overload)) return (args) => selfCompare(argument(args, 0));
   if (/^list_.*_sortByAssociatedKeys$/.test(overload)) return (args) => selfCompare(argument(args, 1));
   return BY_OVERLOAD.get(overload) ?? BY_FUNCTION.get(name)?.(overload) ?? DEFAULTS.get(overload);
 }
 
-/** Of two values, the smaller decides how long comparing takes. */
+/** The smaller of two values determines the cost of comparing them. */
 function comparison(a: CelValue, b: CelValue): number {
   // Most comparisons are of scalars.
   if (typeof a === "number" && typeof b === "number") return 1;
   return Math.ceil(Math.min(comparedSize(a), comparedSize(b)) * TEXT_FACTOR);
 }
 
-/** `a == b` of values of libraries costs one. */
+/** `a == b` of library values costs one. */
 export function equalityCost(a: CelValue, b: CelValue): number {
   return a instanceof CelOpaque ? 1 : comparison(a, b);
 }

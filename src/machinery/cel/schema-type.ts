@@ -1,6 +1,6 @@
 /**
- * Types of variables from structural schemas, with the bounds that static cost follows from: how many characters,
- * elements or entries fit into the largest request, unless the schema says less.
+ * Types of variables from structural schemas, with the bounds for static cost: the number of characters, elements or
+ * entries that fit into the largest request, unless the schema sets a lower limit.
  */
 import type { Schema } from "../schema.ts";
 import { escapeName } from "./escaping.ts";
@@ -19,13 +19,13 @@ const MIN_BOOL = 4;
 const MIN_NUMBER = 1;
 
 export interface DeclareSchemaOptions {
-  /** The schema of a whole resource: its kind, version and name can be used though it does not state them. */
+  /** The schema of a whole resource: its kind, version and name can be used though the schema does not state them. */
   isResource?: boolean;
-  /** The name that messages give to the type of the object itself. */
+  /** The type name of the object itself in messages. */
   name?: string;
 }
 
-/** The type of values of a schema; undefined when rules cannot see them, as with data that no schema describes. */
+/** The type of values of a schema; undefined when rules cannot access them, such as data without a schema. */
 export function declareSchemaType(
   schema: Schema,
   { isResource = false, name = "selfType" }: DeclareSchemaOptions = {},
@@ -97,7 +97,7 @@ function objectType(schema: Schema, name: string): CelType | undefined {
     const type = typeFor(property, isEmbedded(property), `${name}.${escaped ?? key}`);
     if (!type) continue;
     if (escaped !== undefined) fields.set(escaped, type);
-    // The name, its quotes, a colon and a comma; what has a default need not be sent.
+    // The name, its quotes, a colon and a comma; fields with a default need not be sent.
     if (required?.includes(key) && property.default === undefined)
       minSerializedSize += Buffer.byteLength(key) + smallest(type) + 4;
   }

@@ -1,9 +1,9 @@
-/** Which slot of the frame a name means where an expression is compiled. */
+/** Maps names to slots of the frame during compilation. */
 import type { Evaluate } from "./frame.ts";
 
 export interface Binding {
   readonly slot: number;
-  /** Computes the value when it is first asked for. */
+  /** Computes the value on first use. */
   readonly lazy?: Evaluate;
 }
 
@@ -29,10 +29,7 @@ export class Scope {
     return this.names.get(name.startsWith(".") ? name.slice(1) : name);
   }
 
-  /**
-   * Names in a slot of their own; loops that follow one another do not share slots, which costs little and is never
-   * wrong.
-   */
+  /** Binds a name to a new slot; consecutive loops do not share slots, which costs little and is always correct. */
   with(name: string, lazy?: Evaluate): { scope: Scope; slot: number } {
     const slot = this.layout.size++;
     return { slot, scope: new Scope(this.layout, new Map([...this.names, [name, lazy ? { slot, lazy } : { slot }]])) };

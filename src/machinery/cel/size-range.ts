@@ -1,4 +1,4 @@
-/** Ranges of sizes and costs, from the least to the most that is possible. They stay below 2^64, as upstream's do. */
+/** Ranges of sizes and costs, from minimum to maximum. They stay below 2^64, as upstream's do. */
 
 export const MAX = 2 ** 64;
 
@@ -16,7 +16,7 @@ const bounded = (value: number): number => Math.min(value, MAX);
 
 export const plus = (a: Range, b: Range): Range => ({ min: bounded(a.min + b.min), max: bounded(a.max + b.max) });
 export const times = (a: Range, b: Range): Range => ({ min: bounded(a.min * b.min), max: bounded(a.max * b.max) });
-/** Times a factor, rounded up. */
+/** Multiplied by a factor, rounded up. */
 export const scaled = (a: Range, factor: number): Range => ({
   min: bounded(Math.ceil(a.min * factor)),
   max: bounded(Math.ceil(a.max * factor)),

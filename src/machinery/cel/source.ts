@@ -1,11 +1,8 @@
-/**
- * The text of an expression and what is wrong with it, printed as cel-go prints it: the line, and a caret below the
- * place.
- */
+/** The text of an expression and its errors, printed as in cel-go: the line, and a caret below the position. */
 
 /** More are counted, not shown. */
 const MAX_REPORTED = 100;
-/** A line that is longer is not repeated in the message. */
+/** Longer lines are not quoted in the message. */
 const MAX_SNIPPET_BYTES = 16_384;
 
 interface Report {
@@ -16,7 +13,7 @@ interface Report {
 
 export class Source {
   readonly text: string;
-  /** Code points, which is what columns count. */
+  /** Code points, which columns count. */
   readonly characters: readonly string[];
   private readonly lineStarts: number[] = [0];
   private readonly reports: Report[] = [];
@@ -40,7 +37,7 @@ export class Source {
     this.reports.push({ line, column: offset - (this.lineStarts[line - 1] ?? 0), message });
   }
 
-  /** For what concerns the expression as a whole: cel-go has no place for it. */
+  /** For errors about the whole expression, which have no position in cel-go. */
   reportNowhere(message: string): void {
     this.count += 1;
     this.reports.push({ line: -1, column: -1, message });

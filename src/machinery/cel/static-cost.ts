@@ -1,7 +1,8 @@
 /**
- * What an expression can cost at most, before it ever runs. A definition whose rules could cost too much is refused
- * when it is written, so the estimate must be the one of Kubernetes, oddities included: sizes follow paths through the
- * variable's type, a comprehension multiplies by the size of its range, and what has no known bound counts as endless.
+ * The maximum cost of an expression, estimated before it runs. A CRD whose rules could cost too much is rejected when
+ * it is written, so the estimate must match that of Kubernetes, oddities included: sizes follow paths through the
+ * variable's type, a comprehension multiplies by the size of its range, and a size without a known bound counts as
+ * infinite.
  */
 import {
   ACCUMULATOR,
@@ -18,12 +19,12 @@ import { exactly, MAX, NOTHING, plus, type Range, range, scaled, times, total, u
 import { type CelType, isOptional } from "./types.ts";
 import { lengthOf } from "./values.ts";
 
-/** A node as estimates see it. */
+/** A node as the estimates use it. */
 export interface CostNode {
   readonly expr: Expr | undefined;
   readonly type: CelType;
   readonly path: readonly string[] | undefined;
-  /** What is known of its size without the schema. */
+  /** Its size, as far as known without the schema. */
   readonly size: Range | undefined;
 }
 
@@ -165,8 +166,7 @@ export class Estimator {
   }
 
   /**
-   * A loop that collects has as many elements as its range; one that counts or decides is as large as what it starts
-   * with.
+   * A collecting loop has as many elements as its range; a counting or deciding loop has the size of its initial value.
    */
   private keepLoopSize(expr: Comprehension, count: Range): void {
     if (expr.init.kind === "literal") {
@@ -200,7 +200,7 @@ export class Estimator {
       entry: this.entryOf(expr.init),
     });
     const result = this.cost(expr.result);
-    // Asked while the name still means the value.
+    // Evaluated while the name is still bound to the value.
     const [size, entry] = [this.sizeOf(expr.result), this.entryOf(expr.result)];
     this.pop(expr.accumulator);
     if (size) this.sizes.set(expr, size);
@@ -227,7 +227,7 @@ export class Estimator {
     return target ? plus(target.cost, cost) : cost;
   }
 
-  /** An index continues the path of what it indexes. */
+  /** An index continues the path of its operand. */
   private indexed(expr: Call, overload: string, size: Range | undefined): Range | undefined {
     const [operand] = expr.args;
     if (!operand || (overload !== "index_list" && overload !== "index_map")) return size;
@@ -330,10 +330,7 @@ export class Estimator {
     return expr.kind === "ident" ? this.local(expr.name)?.size : undefined;
   }
 
-  /**
-   * What the types of the variables say. A path that starts in no variable is taken for the first one, as upstream
-   * does.
-   */
+  /** The size from the variables' types. A path that starts in no variable uses the first one, as upstream does. */
   declaredSize(path: readonly string[]): Range | undefined {
     const [start, ...steps] = path;
     if (start === undefined) return undefined;
@@ -344,7 +341,7 @@ export class Estimator {
       else if (step === "@values")
         type = type?.kind === "map" ? type.parameters[1] : type?.kind === "list" ? type.parameters[0] : undefined;
       else if (step === "@keys") type = type?.kind === "map" ? type.parameters[0] : undefined;
-      // Entries of a map of attributes can be read like fields, and are all alike.
+      // Entries of an attribute map can be read like fields, and all have the same type.
       else
         type =
           type?.kind === "map" && type.parameters[1]?.kind === "dyn" ? type.parameters[1] : type?.fields?.get(step);
@@ -361,7 +358,7 @@ const isBinding = ({ range: over, condition, accumulator }: Comprehension): bool
   condition.value === false &&
   accumulator !== "__result__";
 
-/** The size of what is written out. */
+/** The size of a literal. */
 function writtenSize(expr: Expr): Range | undefined {
   switch (expr.kind) {
     case "literal":

@@ -1,4 +1,4 @@
-/** Points in time and spans of it, to the nanosecond, from year 1 to 9999. */
+/** Timestamps and durations, with nanosecond precision, from year 1 to 9999. */
 import { decimal } from "./numbers.ts";
 import { CelDuration, CelError, CelTimestamp } from "./values.ts";
 
@@ -31,7 +31,7 @@ export function compareTimestamps(a: CelTimestamp, b: CelTimestamp): number {
 
 const DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)([.,]\d+)?(Z|[+-]\d\d:\d\d)$/;
 
-/** RFC 3339; undefined for what is not. */
+/** RFC 3339; undefined for other formats. */
 export function parseTimestamp(text: string): CelTimestamp | undefined {
   const match = text.length > 100 ? null : DATE_TIME.exec(text);
   if (!match) return undefined;
@@ -54,9 +54,9 @@ function zoneOf(text: string): number | undefined {
   return (text.startsWith("-") ? -1 : 1) * (hours * 3600 + minutes * 60);
 }
 
-/** Days since 1970 of a date that exists. */
+/** Days since 1970; undefined for a date that does not exist. */
 export function daysOf(year: number, month: number, day: number): number | undefined {
-  // `Date.UTC` takes years below 100 for the last century.
+  // `Date.UTC` maps years below 100 to the 1900s.
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
   return month >= 1 && month <= 12 && day >= 1 && date.getUTCMonth() === month - 1
@@ -86,7 +86,7 @@ const UNITS: ReadonlyMap<string, bigint> = new Map([
 ]);
 const DURATION_PART = /(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/y;
 
-/** Go's durations: `1h30m`, `-1.5s`; undefined for what is none. */
+/** Go's durations: `1h30m`, `-1.5s`; undefined for other formats. */
 export function parseDuration(text: string): CelDuration | undefined {
   if (text.length > 200) return undefined;
   const sign = text.startsWith("-") ? -1n : 1n;
@@ -108,12 +108,12 @@ export function parseDuration(text: string): CelDuration | undefined {
 }
 
 export function formatDuration({ nanos }: CelDuration): string {
-  // Seconds as a double, as cel-go has them: beyond 2^53 nanoseconds the last digits are rounded.
+  // Seconds as a double, as in cel-go: beyond 2^53 nanoseconds the last digits are rounded.
   const whole = nanos / SECOND;
   return `${decimal(Number(whole) + Number(nanos % SECOND) / 1e9)}s`;
 }
 
-/** Seconds east of UTC at a moment, for `+02:00` or a name such as `Europe/Paris`; or why there is none. */
+/** Seconds east of UTC at a given time, for `+02:00` or a name such as `Europe/Paris`; an error for an unknown zone. */
 export function zoneAt(seconds: number, name: string): number | CelError {
   const colon = name.indexOf(":");
   if (colon >= 0) {

@@ -1,21 +1,21 @@
 /**
- * The reader's place among the tokens of an expression, and what is said when a token does not fit. A single token that
- * is in the way or missing is stepped over after it was reported, as the generated parser of Kubernetes does, so that
- * the reports are the same.
+ * The parser's position in the tokens of an expression, and the errors for unexpected tokens. A single extraneous or
+ * missing token is skipped after it is reported, as Kubernetes' generated parser does, so that the reports are the
+ * same.
  */
 import type { Expr } from "./ast.ts";
 import { type Token, tokenize } from "./lexer.ts";
 import type { Source } from "./source.ts";
 import { extraneous, isBinary, mismatched, missing, OPERAND, startsOperand } from "./syntax-errors.ts";
 
-/** Thrown to leave the parser once what is wrong has been reported. */
+/** Thrown to leave the parser once the error has been reported. */
 export class Abandoned extends Error {}
 
 export class TokenReader {
   private readonly source: Source;
   private readonly tokens: readonly Token[];
   private index = 0;
-  /** What may come after the expression that is being read, for each expression around it. */
+  /** The tokens that may follow the current expression, for each enclosing expression. */
   private readonly following: string[] = [];
 
   constructor(source: Source) {
@@ -36,20 +36,20 @@ export class TokenReader {
     return found === text && (kind === "operator" || kind === "in");
   }
 
-  /** Takes whatever comes now. */
+  /** Consumes the next token. */
   skip(): Token {
     return this.tokens[this.index++] as Token;
   }
 
-  /** Takes this token if it comes now. */
+  /** Consumes the next token if it is this one. */
   take(text: string): Token | undefined {
     if (!this.at(text)) return undefined;
     return this.tokens[this.index++];
   }
 
   /**
-   * Takes a token that must come now. A token that does not belong before it is skipped; one that is merely missing is
-   * taken for granted when what comes can follow it. Both are reported, so the expression is refused in the end.
+   * Consumes a required token. An extraneous token before it is skipped; a missing one is assumed when the next token
+   * can follow it. Both are reported, so the expression is rejected in the end.
    */
   expect(text: string, canFollow: (token: Token) => boolean): Token {
     const found = this.take(text);
@@ -63,7 +63,7 @@ export class TokenReader {
     return current;
   }
 
-  /** The end of a list of elements, which may also go on with a comma. */
+  /** The end of a list of elements, where a comma may also continue the list. */
   close(text: string): void {
     if (this.take(text)) return;
     const expected = `{'${text}', ','}`;
@@ -73,7 +73,7 @@ export class TokenReader {
     this.fail();
   }
 
-  /** Reads an expression after which one of these tokens may come. */
+  /** Parses an expression that one of these tokens may follow. */
   before(tokens: string, read: () => Expr): Expr {
     this.following.push(tokens);
     const expr = read();
@@ -81,14 +81,14 @@ export class TokenReader {
     return expr;
   }
 
-  /** Whether a token can come after a whole operand here. */
+  /** Reports whether a token can follow a complete operand here. */
   canFollow(token: Token): boolean {
     const around = this.following.at(-1);
     if (token.kind === "end") return around === undefined;
     return isBinary(token) || (token.kind === "operator" && (around ?? "").includes(token.text));
   }
 
-  /** Makes sure that an operand can begin here, skipping one token that is in its way. */
+  /** Ensures that an operand can start here, skipping one extraneous token. */
   atOperand(expected = OPERAND, alsoFine: (token: Token) => boolean = () => false): void {
     if (startsOperand(this.current) || alsoFine(this.current)) return;
     const next = this.ahead(1);
@@ -98,7 +98,7 @@ export class TokenReader {
     this.index += 1;
   }
 
-  /** Reports at the current token. An empty expression has no place at all. */
+  /** Reports at the current token. An empty expression has no position. */
   report(message: string): void {
     this.source.report(this.source.characters.length === 0 ? -1 : this.current.offset, message);
   }

@@ -1,6 +1,6 @@
 /**
- * Types as the checker sees them. A type is shared and never changed. Types that were declared from a schema also carry
- * the bounds that the static cost of an expression is computed from.
+ * Types as the checker uses them. A type is shared and immutable. Types that were declared from a schema also carry the
+ * bounds for the static cost of an expression.
  */
 export type TypeKind =
   | "bool"
@@ -16,7 +16,7 @@ export type TypeKind =
   | "error"
   | "list"
   | "map"
-  /** An object with named fields, or a type of a library that has none, such as a quantity. */
+  /** An object with named fields, or a library type without fields, such as a quantity. */
   | "struct"
   | "type"
   | "parameter"
@@ -24,15 +24,15 @@ export type TypeKind =
 
 export interface CelType {
   readonly kind: TypeKind;
-  /** The name that expressions and messages use. */
+  /** The name in expressions and messages. */
   readonly name: string;
   /** Elements of a list, keys and values of a map, the value of an optional or a type. */
   readonly parameters: readonly CelType[];
-  /** Fields of an object by their name in CEL, which is the escaped one. Absent for the types of libraries. */
+  /** Fields of an object by their escaped CEL name. Absent for library types. */
   readonly fields?: ReadonlyMap<string, CelType>;
-  /** Most characters, elements or entries that a value can have; 0 where the schema gives no meaning to it. */
+  /** The maximum number of characters, elements or entries of a value; 0 where the schema does not define it. */
   readonly maxElements?: number;
-  /** The fewest bytes of JSON that a value takes. */
+  /** The minimum number of JSON bytes of a value. */
   readonly minSerializedSize?: number;
 }
 
@@ -71,13 +71,13 @@ const OPTIONAL = "optional_type";
 export const optionalOf = (type: CelType): CelType => opaque(OPTIONAL, type);
 export const isOptional = (type: CelType): boolean => type.kind === "opaque" && type.name === OPTIONAL;
 
-/** The type in an optional, or the type itself. */
+/** The type inside an optional, or the type itself. */
 export const unwrapOptional = (type: CelType): CelType => (isOptional(type) ? (type.parameters[0] ?? DYN) : type);
 
 export const isDyn = (type: CelType): boolean => type.kind === "dyn";
 export const isDynOrError = (type: CelType): boolean => type.kind === "dyn" || type.kind === "error";
 
-/** `list(map(string, int))`, as messages write a type. */
+/** `list(map(string, int))`, as messages show a type. */
 export function formatType(type: CelType): string {
   switch (type.kind) {
     case "timestamp":
@@ -89,14 +89,14 @@ export function formatType(type: CelType): string {
   }
 }
 
-/** Whether two types are the very same, parameters included. */
+/** Reports whether two types are identical, parameters included. */
 export function isExactly(a: CelType, b: CelType): boolean {
   if (a === b) return true;
   if (a.kind !== b.kind || a.name !== b.name || a.parameters.length !== b.parameters.length) return false;
   return a.parameters.every((part, index) => isExactly(part, b.parameters[index] as CelType));
 }
 
-/** As `isExactly`, but a type parameter equals every type parameter. */
+/** Like `isExactly`, but a type parameter equals every type parameter. */
 export function isEquivalent(a: CelType, b: CelType): boolean {
   if (a.kind !== b.kind || a.parameters.length !== b.parameters.length) return false;
   if (a.kind === "parameter") return true;

@@ -1,6 +1,6 @@
-/** Takes the quotes off the literals of texts and bytes and reads their escapes. */
+/** Removes the quotes of string and bytes literals and decodes their escapes. */
 
-/** What the letter after a backslash stands for. */
+/** Meanings of the letter after a backslash. */
 export const NAMED_ESCAPES: ReadonlyMap<string, string> = new Map([
   ["a", "\x07"],
   ["b", "\b"],
@@ -12,7 +12,7 @@ export const NAMED_ESCAPES: ReadonlyMap<string, string> = new Map([
 ]);
 const ESCAPE = /\\(?:([0-3][0-7]{2})|[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([^]))/g;
 
-/** What is between the quotes, and whether escapes in it mean something. */
+/** The text between the quotes, and whether it is a raw literal. */
 function inside(literal: string): { text: string; isRaw: boolean } {
   const isRaw = /^[rR]/.test(literal);
   const quoted = (isRaw ? literal.slice(1) : literal).replaceAll(/\r\n?/g, "\n");
@@ -20,7 +20,7 @@ function inside(literal: string): { text: string; isRaw: boolean } {
   return { text: quoted.slice(width, -width), isRaw };
 }
 
-/** The text, or undefined when an escape names no character. */
+/** The string, or undefined when an escape names no character. */
 export function unescapeText(literal: string): string | undefined {
   const { text, isRaw } = inside(literal);
   if (isRaw || !text.includes("\\")) return text;
@@ -38,8 +38,8 @@ export function unescapeText(literal: string): string | undefined {
 }
 
 /**
- * The bytes: text in UTF-8, octal and hexadecimal escapes as the byte they name. Undefined when there is an escape for
- * a character.
+ * The bytes: text in UTF-8, octal and hexadecimal escapes as the byte they name. Undefined when there is a Unicode
+ * escape.
  */
 export function unescapeBytes(literal: string): Uint8Array | undefined {
   const { text, isRaw } = inside(literal);

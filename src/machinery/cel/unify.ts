@@ -1,6 +1,6 @@
 /**
- * Assignability with type parameters: whether a value of one type can stand where another is wanted, and what the free
- * type parameters of both become by it. What is learned is kept only when the whole attempt succeeds.
+ * Assignability with type parameters: whether a value of one type can be used for another, and the resulting bindings
+ * of both types' free parameters. Bindings are kept only when the whole attempt succeeds.
  */
 import { type CelType, DYN, isDyn, isDynOrError, isExactly, listOf, mapOf, opaque, typeOf } from "./types.ts";
 
@@ -14,9 +14,9 @@ export class Unifier {
     return { kind: "parameter", name: `_var${this.fresh++}`, parameters: [] };
   }
 
-  /** Whether each type of `from` can stand where `to` has its own; learns from it if so. */
+  /** Reports whether each type of `from` is assignable to its counterpart in `to`; keeps the bindings if so. */
   assignAll(from: readonly CelType[], to: readonly CelType[]): boolean {
-    // Without parameters there is nothing to learn, and most calls have none.
+    // Without parameters there is nothing to bind, and most calls have none.
     if (!from.some(hasParameter) && !to.some(hasParameter)) return assignableAll(this.learned, from, to);
     const attempt = new Map(this.learned);
     if (!assignableAll(attempt, from, to)) return false;
@@ -28,7 +28,7 @@ export class Unifier {
     return this.assignAll([from], [to]);
   }
 
-  /** The type with everything that is known put in. Parameters about which nothing is known stay, or become dynamic. */
+  /** The type with all known bindings substituted. Unbound parameters stay, or become dynamic. */
   resolve(type: CelType, freeToDyn: boolean): CelType {
     return substitute(this.learned, type, freeToDyn);
   }
@@ -111,7 +111,7 @@ function acceptsNull(type: CelType): boolean {
   }
 }
 
-/** Tries to let the parameter stand for the type. */
+/** Tries to bind the parameter to the type. */
 function bind(known: Substitutions, type: CelType, free: CelType): { valid: boolean; wasKnown: boolean } {
   if (isExactly(type, free)) return { valid: true, wasKnown: true };
   const current = known.get(free.name);
@@ -127,7 +127,7 @@ function bind(known: Substitutions, type: CelType, free: CelType): { valid: bool
   return { valid: true, wasKnown: false };
 }
 
-/** The more general of two types that are known to agree. */
+/** The more general of two compatible types. */
 export function mostGeneral(a: CelType, b: CelType): CelType {
   return isLessSpecific(a, b) ? a : b;
 }

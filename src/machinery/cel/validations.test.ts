@@ -21,22 +21,22 @@ const told = ({ field, message }: { field: string; message: string }): string =>
 const pair = { type: "object", properties: { a: integer, b: integer } } satisfies Schema;
 
 const cases: Record<string, { schema: Schema; spec: Json; want: string[] }> = {
-  "says nothing about an object that keeps the rules": {
+  "reports nothing for an object that satisfies the rules": {
     schema: withRules(pair, { rule: "self.a < self.b" }),
     spec: { a: 1, b: 2 },
     want: [],
   },
-  "names the rule when there is no message": {
+  "reports the rule when there is no message": {
     schema: withRules(pair, { rule: "self.a < self.b" }),
     spec: { a: 2, b: 1 },
     want: ["spec: Invalid value: failed rule: self.a < self.b"],
   },
-  "says the rule's message": {
+  "reports the rule's message": {
     schema: withRules(pair, { rule: "self.a < self.b", message: " a first " }),
     spec: { a: 2, b: 1 },
     want: ["spec: Invalid value: a first"],
   },
-  "says what the message expression computes": {
+  "reports the result of the message expression": {
     schema: withRules(pair, {
       rule: "self.a < self.b",
       messageExpression: "'a is %d'.format([self.a])",
@@ -45,7 +45,7 @@ const cases: Record<string, { schema: Schema; spec: Json; want: string[] }> = {
     spec: { a: 2, b: 1 },
     want: ["spec: Invalid value: a is 2"],
   },
-  "falls back to the message when its expression fails": {
+  "falls back to the message when the message expression fails": {
     schema: withRules(pair, { rule: "self.a < self.b", messageExpression: "string(1 / self.b)", message: "fallback" }),
     spec: { a: 2, b: 0 },
     want: ["spec: Invalid value: fallback"],
@@ -60,12 +60,12 @@ const cases: Record<string, { schema: Schema; spec: Json; want: string[] }> = {
     spec: {},
     want: ["spec.a: Invalid value: no"],
   },
-  "shows the value of a scalar": {
+  "includes the value of a scalar": {
     schema: { type: "object", properties: { a: withRules(integer, { rule: "self > 0" }) } },
     spec: { a: -1 },
     want: ["spec.a: Invalid value: -1: failed rule: self > 0"],
   },
-  "names the key of a map and the index of a list": {
+  "reports the key of a map and the index of a list": {
     schema: {
       type: "object",
       properties: {
@@ -79,7 +79,7 @@ const cases: Record<string, { schema: Schema; spec: Json; want: string[] }> = {
       "spec.l[1]: Invalid value: \"\": failed rule: self != ''",
     ],
   },
-  "tells what a rule could not evaluate": {
+  "reports an evaluation error of a rule": {
     schema: withRules(pair, { rule: "self.a < self.b" }),
     spec: { a: 1 },
     want: ['spec: Invalid value: "object": no such key: b evaluating rule: self.a < self.b'],
@@ -115,7 +115,7 @@ const cases: Record<string, { schema: Schema; spec: Json; want: string[] }> = {
     spec: { "a.b": 1, namespace: "n", "x-y": 2 },
     want: [],
   },
-  "is not confused by hostile keys": {
+  "handles hostile keys such as __proto__ as ordinary keys": {
     schema: withRules(
       { type: "object", additionalProperties: text },
       { rule: "self.all(k, self[k] == 'v') && !('constructor' in self) && !has(self.__proto__)" },
@@ -142,7 +142,7 @@ test("a schema without rules has nothing to run", () => {
   expect(validations.validate(object({ a: 5 }))).toEqual({ errors: [], warnings: [] });
 });
 
-test("rules at the root see the name of the object, and only that of its metadata", () => {
+test("rules at the root can read only the name in the object's metadata", () => {
   const validations = compileValidations({
     type: "object",
     "x-kubernetes-validations": [{ rule: "self.metadata.name == 'q'", message: "name" }],
@@ -167,13 +167,13 @@ const transitions: Record<string, { schema: Schema; before: Json; after: Json; w
     after: { a: 2 },
     want: ["spec: Invalid value: a is fixed"],
   },
-  "a transition rule does not run where nothing was before": {
+  "a transition rule does not run without an old value": {
     schema: { type: "object", properties: { a: withRules(integer, { rule: "self == oldSelf" }) } },
     before: {},
     after: { a: 2 },
     want: [],
   },
-  "elements of a map list are compared by their keys, wherever they are": {
+  "elements of a map list are correlated by their keys, at any position": {
     schema: { type: "object", properties: { l: keyed } },
     before: {
       l: [
@@ -190,7 +190,7 @@ const transitions: Record<string, { schema: Schema; before: Json; after: Json; w
     },
     want: ["spec.l[1]: Invalid value: v cannot decrease"],
   },
-  "an optional oldSelf is there when something was before": {
+  "an optional oldSelf has a value when there is an old value": {
     schema: withRules(pair, {
       rule: "oldSelf.hasValue() ? self.a > oldSelf.value().a : self.a > 10",
       optionalOldSelf: true,
@@ -224,19 +224,19 @@ const ratcheted = withSpec({
   properties: { a: withRules(integer, { rule: "self > 0", message: "positive" }), b: integer },
 });
 
-test("a failure on what an update does not change becomes a warning", () => {
+test("a failure on an unchanged part becomes a warning on update", () => {
   const outcome = compileValidations(ratcheted).validate(object({ a: -1, b: 2 }), object({ a: -1, b: 1 }));
 
   expect(outcome).toEqual({ errors: [], warnings: ["spec.a: Invalid value: -1: positive"] });
 });
 
-test("a failure on what an update changes refuses it", () => {
+test("a failure on a changed part rejects the update", () => {
   const outcome = compileValidations(ratcheted).validate(object({ a: -2 }), object({ a: -1 }));
 
   expect(outcome.errors.map(told)).toEqual(["spec.a: Invalid value: -2: positive"]);
 });
 
-test("a call that costs too much ends validation and says so", () => {
+test("a call that exceeds its cost limit ends validation with an error", () => {
   const list: Schema = withRules({ type: "array", items: integer }, { rule: "self.all(x, self.all(y, x + y >= 0))" });
   const validations = compileValidations(
     withSpec({ type: "object", properties: { l: list, z: withRules(integer, { rule: "false" }) } }),

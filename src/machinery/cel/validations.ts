@@ -1,9 +1,9 @@
 /**
  * The rules of a schema (`x-kubernetes-validations`): compiled once, then run on every object that is written.
  *
- * A rule sees the value of its own place in the schema as `self`. Rules that use `oldSelf` run where an update has an
- * old value that belongs to the new one: the same field, the same key, the same element of a list that is a map. Other
- * rules that fail on what an update leaves as it is do not refuse it; they become warnings.
+ * A rule accesses the value of its own schema location as `self`. Rules that use `oldSelf` run where an update has an
+ * old value that correlates with the new one: the same field, the same key, the same element of a map list. Other rules
+ * that fail on parts that an update leaves unchanged do not reject it; they become warnings.
  */
 import { isObject, type Json, type JsonObject } from "../../base/index.ts";
 import type { Schema } from "../schema.ts";
@@ -17,10 +17,10 @@ import { RuleRunner } from "./rules.ts";
 import { declareSchemaType } from "./schema-type.ts";
 import type { CelType } from "./types.ts";
 
-/** What all rules together may cost for one object. */
+/** The maximum cost of all rules for one object. */
 const MAX_OBJECT_COST = 10_000_000;
 
-/** One place of the schema that has rules, or has places with rules below it. */
+/** One schema location that has rules, or has locations with rules below it. */
 class ValidationNode {
   readonly schema: Schema;
   readonly values: ValueNode;
@@ -78,7 +78,7 @@ function fieldNodes(source: Schema, schema: Schema, type: CelType): Map<string, 
 
 const ruled = new WeakMap<Schema, boolean>();
 
-/** Whether there is a rule at or below a place. */
+/** Reports whether there is a rule at or below a location. */
 function hasRules(schema: Schema): boolean {
   let found = ruled.get(schema);
   if (found === undefined) {
@@ -95,7 +95,7 @@ function hasRules(schema: Schema): boolean {
   return found;
 }
 
-/** Compiles all rules of a definition's schema. Rules that do not compile fail every object, as on a real server. */
+/** Compiles all rules of a CRD's schema. Rules that do not compile fail every object, as on a real server. */
 export function compileValidations(schema: Schema): CompiledValidations {
   const type = hasRules(schema) ? declareSchemaType(schema, { isResource: true }) : undefined;
   const root = type && nodeFor(schema, schema, type, true);
@@ -134,7 +134,7 @@ class Walk {
     this.runner = new RuleRunner(budget, this.errors, this.warnings);
   }
 
-  /** Answers whether there is budget left to go on. */
+  /** Returns whether there is budget left to continue. */
   visit(
     node: ValidationNode,
     value: Json | undefined,

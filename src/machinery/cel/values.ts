@@ -1,12 +1,12 @@
 /**
- * Values of expressions. JSON's own scalars stand for themselves, so that reading a field costs nothing:
+ * Values of expressions. JSON's scalars are used directly, so that reading a field costs nothing:
  *
  *   bool, string, null   as in JavaScript
  *   int                  a number while it is a safe integer, else a bigint; never both for one value
  *   bytes                Uint8Array
  *   everything else      one of the classes below; a double is boxed, because in JavaScript 1.0 is 1
  *
- * An error is a value too: it passes through operators until `||`, `&&` or a macro absorbs it.
+ * An error is a value too: it propagates through operators until `||`, `&&` or a macro absorbs it.
  */
 export type CelInt = number | bigint;
 
@@ -60,7 +60,7 @@ export class CelTimestamp {
   readonly typeName = "google.protobuf.Timestamp";
   readonly seconds: number;
   readonly nanos: number;
-  /** Seconds east of UTC in which the text was written; only its text shows it. */
+  /** The UTC offset, in seconds east, in which the text was written; only the string form shows it. */
   readonly zone: number;
   constructor(seconds: number, nanos: number, zone = 0) {
     this.seconds = seconds;
@@ -74,7 +74,7 @@ export class CelTimestamp {
   }
 }
 
-/** What `type(x)` gives and names such as `int` mean. */
+/** The result of `type(x)` and the meaning of names such as `int`. */
 export class CelTypeValue {
   readonly name: string;
   constructor(name: string) {
@@ -90,7 +90,7 @@ export class CelOptional {
   }
 }
 
-/** Values of libraries: addresses, quantities, versions. */
+/** Library values: addresses, quantities, versions. */
 export abstract class CelOpaque {
   abstract readonly typeName: string;
   abstract equals(other: CelValue): boolean | CelError;
@@ -104,7 +104,7 @@ export abstract class CelList {
   abstract readonly size: number;
   /** The element at an index that is in range. */
   abstract at(index: number): CelValue;
-  /** Lists of schemas may be sets or maps, which have their own equality and sum. */
+  /** Lists of schemas may be sets or maps, which have their own equality and concatenation. */
   abstract equals(other: CelValue): boolean | CelError;
   abstract add(other: CelList): CelList;
 }
@@ -121,7 +121,7 @@ export const NO_SUCH_OVERLOAD = new CelError("no such overload");
 
 export const isInt = (value: CelValue): value is CelInt => typeof value === "number" || typeof value === "bigint";
 
-/** The name of a value's type at run time. Objects of a schema are maps then. */
+/** The name of a value's run-time type. Objects of a schema are maps at run time. */
 export function typeNameOf(value: CelValue): string {
   switch (typeof value) {
     case "boolean":
@@ -149,7 +149,7 @@ function objectTypeName(value: Exclude<CelValue, boolean | CelInt | string>): st
   return value.typeName;
 }
 
-/** How many characters, bytes, elements or entries a value has; 1 for what has no size. */
+/** The number of characters, bytes, elements or entries of a value; 1 for values without a size. */
 export function sizeOf(value: CelValue): number {
   if (typeof value === "string") return lengthOf(value);
   if (value instanceof CelList || value instanceof CelMap || value instanceof CelOpaque) return value.size;
@@ -157,7 +157,7 @@ export function sizeOf(value: CelValue): number {
   return 1;
 }
 
-/** Code points of a text. Most texts have no surrogates, and then it is the length. */
+/** The number of code points. Most strings have no surrogates, and then it is the length. */
 export function lengthOf(text: string): number {
   let count = text.length;
   for (let index = 0; index < text.length; index++) {

@@ -3,7 +3,7 @@ import { otherStates } from "./other-states.ts";
 import type { StateKind } from "./state-family.ts";
 import { workloadStates } from "./workload-states.ts";
 
-/** The kinds that kruise-state-metrics tells of. */
+/** The kinds that kruise-state-metrics covers. */
 export const kruiseStates: readonly StateKind[] = [...workloadStates, ...otherStates];
 export const kruiseStateMetrics: readonly Metric[] = kruiseStates.flatMap(({ families }) =>
   families.map(({ metric }) => metric),

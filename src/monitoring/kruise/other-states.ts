@@ -1,4 +1,4 @@
-/** SidecarSet, BroadcastJob, WorkloadSpread and ContainerRecreateRequest, as kruise-state-metrics tells of them. */
+/** SidecarSet, BroadcastJob, WorkloadSpread and ContainerRecreateRequest, as kruise-state-metrics exports them. */
 import { BroadcastJob, dynamicKind, SidecarSet } from "../../api/index.ts";
 import { familiesOf, fieldsOf, listOf, numberOf, shareOf, textOf } from "./state-family.ts";
 import type { Fields, Sample, StateKind, StateView } from "./state-family.ts";
@@ -10,7 +10,7 @@ const count =
     numberOf(status[field]);
 const strategyOf = ({ spec }: StateView): Fields => fieldsOf(spec["updateStrategy"]);
 
-/** What the containers say, each value once. */
+/** One sample per distinct value among the containers. */
 const ofContainers =
   (read: (container: Fields) => unknown) =>
   ({ spec }: StateView): readonly Sample[] =>
@@ -24,60 +24,60 @@ const sidecarSets: StateKind = {
   label: "sidecarset",
   families: [
     sidecarSet.created,
-    sidecarSet.figure("status_replicas_matched", "Pods that it selects.", count("matchedPods")),
-    sidecarSet.figure("status_replicas_updated", "Pods with the newest sidecars.", count("updatedPods")),
-    sidecarSet.figure("status_replicas_ready", "Pods that are ready.", count("readyPods")),
+    sidecarSet.figure("status_replicas_matched", "Pods selected by the SidecarSet.", count("matchedPods")),
+    sidecarSet.figure("status_replicas_updated", "Pods with the latest sidecars.", count("updatedPods")),
+    sidecarSet.figure("status_replicas_ready", "Ready pods.", count("readyPods")),
     sidecarSet.figure(
       "status_observed_generation",
-      "The generation that its controller has seen.",
+      "The generation observed by the controller.",
       count("observedGeneration"),
     ),
     sidecarSet.figure(
       "status_replicas_updated_ready",
-      "Pods with the newest sidecars that are ready.",
+      "Ready pods with the latest sidecars.",
       count("updatedReadyPods"),
     ),
     sidecarSet.figure(
       "spec_strategy_rollingupdate_max_unavailable",
-      "How many pods may be unavailable during an update.",
+      "Maximum number of unavailable pods during an update.",
       (view) => shareOf(strategyOf(view)["maxUnavailable"], count("matchedPods")(view), Math.floor),
     ),
     sidecarSet.family(
       "spec_strategy_partition",
-      "How many pods keep older sidecars; the label says it, the value is 0.",
+      "Number of pods that keep older sidecars, as a label; the value is 0.",
       (view) => (strategyOf(view)["partition"] === undefined ? [] : [[[textOf(strategyOf(view)["partition"])], 0]]),
       "partition",
     ),
     sidecarSet.family(
       "spec_strategy_type",
-      "How pods are updated; the label says it, the value is 0.",
+      "The update strategy, as a label; the value is 0.",
       (view) => [[[textOf(strategyOf(view)["type"])], 0]],
       "strategy_type",
     ),
-    sidecarSet.figure("spec_metadata_generation", "The generation of what is wanted.", generationOf),
+    sidecarSet.figure("spec_metadata_generation", "The generation of the desired state.", generationOf),
     sidecarSet.annotations,
     sidecarSet.labels,
     sidecarSet.family(
       "spec_containers_injectpolicy",
-      "Where sidecars go in a pod; the label says it, the value is 0.",
+      "The inject position of sidecars in a pod, as a label; the value is 0.",
       ofContainers(({ podInjectPolicy }) => podInjectPolicy),
       "injectpolicy",
     ),
     sidecarSet.family(
       "spec_containers_strategy_type",
-      "How sidecars are upgraded; the label says it, the value is 0.",
+      "The upgrade type of sidecars, as a label; the value is 0.",
       ofContainers(({ upgradeStrategy }) => fieldsOf(upgradeStrategy)["upgradeType"]),
       "strategy_type",
     ),
     sidecarSet.family(
       "spec_containers_strategy_hotupgradeemptyimage",
-      "What stands in during a hot upgrade; the label says it, the value is 0.",
+      "The image used during a hot upgrade, as a label; the value is 0.",
       ofContainers(({ upgradeStrategy }) => fieldsOf(upgradeStrategy)["hotUpgradeEmptyImage"]),
       "hotupgradeemptyimage",
     ),
     sidecarSet.family(
       "spec_containers_volumepolicy",
-      "Whether sidecars share volumes; the label says it, the value is 0.",
+      "Whether sidecars share volumes, as a label; the value is 0.",
       ofContainers(({ shareVolumePolicy }) => fieldsOf(shareVolumePolicy)["type"]),
       "volumepolicy",
     ),
@@ -91,32 +91,32 @@ const broadcastJobs: StateKind = {
   label: "broadcastjob",
   families: [
     broadcastJob.created,
-    broadcastJob.figure("status_active", "Pods that run.", count("active")),
-    broadcastJob.figure("status_succeeded", "Pods that succeeded.", count("succeeded")),
-    broadcastJob.figure("status_failed", "Pods that failed.", count("failed")),
-    broadcastJob.figure("status_desired", "Pods that are wanted: one on each node that fits.", count("desired")),
+    broadcastJob.figure("status_active", "Running pods.", count("active")),
+    broadcastJob.figure("status_succeeded", "Succeeded pods.", count("succeeded")),
+    broadcastJob.figure("status_failed", "Failed pods.", count("failed")),
+    broadcastJob.figure("status_desired", "Desired pods: one on each matching node.", count("desired")),
     broadcastJob.conditions(),
     broadcastJob.figure(
       "spec_parallelism",
-      "How many pods may run at the same time; 0 where it is a percentage or not said.",
+      "Maximum number of pods running at the same time; 0 if it is a percentage or not set.",
       ({ spec }) => numberOf(spec["parallelism"]),
     ),
-    broadcastJob.figure("metadata_generation", "The generation of what is wanted.", generationOf),
+    broadcastJob.figure("metadata_generation", "The generation of the desired state.", generationOf),
     broadcastJob.annotations,
     broadcastJob.labels,
     broadcastJob.figure(
       "spec_strategy_activedeadline_seconds",
-      "How long it may run; 0 where it is not said.",
+      "Maximum duration of the job in seconds; 0 if it is not set.",
       (view) => numberOf(completionOf(view)["activeDeadlineSeconds"]),
     ),
     broadcastJob.figure(
       "spec_strategy_ttl_seconds",
-      "How long it stays after its end; 0 where it is not said.",
+      "Time to live after the job finished in seconds; 0 if it is not set.",
       (view) => numberOf(completionOf(view)["ttlSecondsAfterFinished"]),
     ),
     broadcastJob.family(
       "spec_strategy_type",
-      "When it ends; the label says it, the value is 0.",
+      "The completion policy, as a label; the value is 0.",
       (view) => [[[textOf(completionOf(view)["type"])], 0]],
       "strategy_type",
     ),
@@ -127,7 +127,7 @@ const ofKruise = (kind: string, plural: string): StateKind["kind"] =>
   dynamicKind({ group: "apps.kruise.io", version: "v1alpha1", kind, plural, scope: "Namespaced" });
 
 const workloadSpread = familiesOf("workloadspread");
-/** The subset, which upstream leaves out: without it subsets of one object cannot be told apart. */
+/** The subset label, which upstream omits: without it the subsets of one object could not be distinguished. */
 const ofSubsets =
   (field: string) =>
   ({ status }: StateView): readonly Sample[] =>
@@ -143,16 +143,16 @@ const workloadSpreads: StateKind = {
     workloadSpread.family("status_subset_replicas", "Pods of each subset.", ofSubsets("replicas"), "subset"),
     workloadSpread.family(
       "status_subset_replicas_missing",
-      "Pods that each subset lacks.",
+      "Missing pods of each subset.",
       ofSubsets("missingReplicas"),
       "subset",
     ),
-    workloadSpread.figure("metadata_generation", "The generation of what is wanted.", generationOf),
+    workloadSpread.figure("metadata_generation", "The generation of the desired state.", generationOf),
     workloadSpread.annotations,
     workloadSpread.labels,
     workloadSpread.family(
       "spec_strategy_type",
-      "How pods are spread; the label says it, the value is 0.",
+      "The schedule strategy, as a label; the value is 0.",
       ({ spec }) => [[[textOf(fieldsOf(spec["scheduleStrategy"])["type"])], 0]],
       "strategy_type",
     ),
@@ -175,13 +175,13 @@ const recreateRequests: StateKind = {
     recreateRequest.annotations,
     recreateRequest.labels,
     recreateRequest.created,
-    recreateRequest.figure("containers_pending", "Containers that wait.", inPhase("Pending")),
-    recreateRequest.figure("containers_recreating", "Containers that are being recreated.", inPhase("Recreating")),
-    recreateRequest.figure("containers_succeeded", "Containers that were recreated.", inPhase("Succeeded")),
-    recreateRequest.figure("containers_failed", "Containers that could not be.", inPhase("Failed")),
-    recreateRequest.figure("pending", "1 while it waits.", isIn("Pending")),
-    recreateRequest.figure("recreating", "1 while it is at work.", isIn("Recreating")),
-    recreateRequest.figure("completed", "1 when it has ended.", isIn("Completed")),
+    recreateRequest.figure("containers_pending", "Containers waiting to be recreated.", inPhase("Pending")),
+    recreateRequest.figure("containers_recreating", "Containers being recreated.", inPhase("Recreating")),
+    recreateRequest.figure("containers_succeeded", "Recreated containers.", inPhase("Succeeded")),
+    recreateRequest.figure("containers_failed", "Containers that could not be recreated.", inPhase("Failed")),
+    recreateRequest.figure("pending", "1 while the request is pending.", isIn("Pending")),
+    recreateRequest.figure("recreating", "1 while containers are being recreated.", isIn("Recreating")),
+    recreateRequest.figure("completed", "1 when the request has completed.", isIn("Completed")),
   ],
 };
 

@@ -21,7 +21,7 @@ function samplesOf(kind: string, fields: object): string[] {
   );
 }
 
-test("a CloneSet of either version is told alike", () => {
+test("a v1alpha1 and a v1beta1 CloneSet have the same samples", () => {
   const status = {
     replicas: 4,
     readyReplicas: 3,
@@ -80,7 +80,7 @@ test("a CloneSet of either version is told alike", () => {
   expect(alpha).toEqual(beta);
 });
 
-test("an object without anything is told with zeros, and hostile fields are nothing", () => {
+test("an object without a spec or status has zeros, and invalid fields have no samples", () => {
   const empty = samplesOf("cloneset", {});
   const hostile = samplesOf("cloneset", {
     spec: { replicas: "many", updateStrategy: "no" },
@@ -91,7 +91,7 @@ test("an object without anything is told with zeros, and hostile fields are noth
   expect(hostile).toEqual(empty);
 });
 
-test("a StatefulSet tells its revisions and the highest ordinal that is left out", () => {
+test("a StatefulSet exports its revisions and its highest reserved ordinal", () => {
   const lines = samplesOf("statefulset", {
     spec: {
       replicas: 2,
@@ -112,13 +112,13 @@ test("a StatefulSet tells its revisions and the highest ordinal that is left out
   );
 });
 
-test("a range of ordinals costs no more than its bound", () => {
+test("the cost of a range of reserved ordinals is bounded", () => {
   expect(samplesOf("statefulset", { spec: { reserveOrdinals: ["0-999999999"] } })).toContain(
     "spec_reserveordinals 999",
   );
 });
 
-test("sidecars that say the same are told once", () => {
+test("sidecars with the same value share one sample", () => {
   const containers = [
     { podInjectPolicy: "BeforeAppContainer", upgradeStrategy: { upgradeType: "ColdUpgrade" } },
     {
@@ -141,7 +141,7 @@ test("sidecars that say the same are told once", () => {
 });
 
 const others: Record<string, { kind: string; fields: object; want: string[] }> = {
-  "a DaemonSet tells its nodes": {
+  "a DaemonSet exports its node counts": {
     kind: "daemonset",
     fields: {
       spec: { updateStrategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: "20%", partition: 2 } } },
@@ -149,7 +149,7 @@ const others: Record<string, { kind: string; fields: object; want: string[] }> =
     },
     want: ["spec_strategy_rollingupdate_max_surge 2", "spec_strategy_partition partition=2 0", "status_number_ready 5"],
   },
-  "a BroadcastJob tells its pods and its end": {
+  "a BroadcastJob exports its pod counts and its completion policy": {
     kind: "broadcastjob",
     fields: {
       spec: { parallelism: 3, completionPolicy: { type: "Always", ttlSecondsAfterFinished: 60 } },
@@ -162,7 +162,7 @@ const others: Record<string, { kind: string; fields: object; want: string[] }> =
       "status_failed 1",
     ],
   },
-  "a WorkloadSpread tells its subsets": {
+  "a WorkloadSpread exports its subsets": {
     kind: "workloadspread",
     fields: {
       spec: { scheduleStrategy: { type: "Adaptive" } },
@@ -174,7 +174,7 @@ const others: Record<string, { kind: string; fields: object; want: string[] }> =
       "spec_strategy_type strategy_type=Adaptive 0",
     ],
   },
-  "a ContainerRecreateRequest tells how far it is": {
+  "a ContainerRecreateRequest exports its progress": {
     kind: "containerrecreaterequest",
     fields: {
       status: { phase: "Recreating", containerRecreateStates: [{ phase: "Succeeded" }, { phase: "Recreating" }] },

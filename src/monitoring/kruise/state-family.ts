@@ -1,12 +1,13 @@
 /**
- * What kruise-state-metrics tells of an OpenKruise object: families of samples, one function each from the object to
- * its samples. Objects are read as JSON, because members are of different ages and need not have every field.
+ * The metrics that kruise-state-metrics exports for an OpenKruise object: families, each with a function from the
+ * object to its samples. Objects are read as plain JSON, because members run different OpenKruise versions and may lack
+ * fields.
  */
 import type { Kind, KubernetesObject } from "../../api/index.ts";
 import { gauge, isObject } from "../../base/index.ts";
 import type { DeepReadonly, Metric } from "../../base/index.ts";
 
-/** Labels beyond the object's own, and the value. */
+/** Additional labels besides the object's namespace and name, and the value. */
 export type Sample = readonly [labels: readonly string[], value: number];
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -39,14 +40,14 @@ export function viewOf(object: DeepReadonly<KubernetesObject>): StateView {
   return { metadata: object.metadata, spec: fieldsOf(spec), status: fieldsOf(status) };
 }
 
-/** A number or a part of the whole, as Kubernetes reads it; nothing where it cannot be read. */
+/** An int-or-percent value, as Kubernetes reads it; 0 if it cannot be parsed. */
 export function shareOf(value: unknown, total: number, round: (share: number) => number): number {
   if (typeof value === "number") return value;
   const percent = /^(\d{1,6})%$/.exec(textOf(value))?.[1];
   return percent === undefined ? 0 : round((Number(percent) * total) / 100);
 }
 
-/** The families of one kind: each is named after it, and has its namespace and name for labels. */
+/** The metric families of one kind. Their names start with the kind, and their labels with namespace and name. */
 export function familiesOf(kind: string): {
   family(name: string, help: string, samplesOf: StateFamily["samplesOf"], ...labels: string[]): StateFamily;
   figure(name: string, help: string, valueOf: (view: StateView) => number): StateFamily;
@@ -64,17 +65,17 @@ export function familiesOf(kind: string): {
   return {
     family,
     figure: (name, help, valueOf) => family(name, help, (view) => [[[], valueOf(view)]]),
-    created: family("created", "When it was created, in seconds since 1970.", ({ metadata: { creationTimestamp } }) =>
+    created: family("created", "Creation time in seconds since 1970.", ({ metadata: { creationTimestamp } }) =>
       creationTimestamp ? [[[], Date.parse(creationTimestamp) / 1000]] : [],
     ),
-    // Which labels and annotations are told is for kruise-state-metrics' flags to say; without them it tells none, and
-    // says that the object is there.
-    labels: family("labels", "1 for every object; its own labels are not told.", () => [[[], 1]]),
-    annotations: family("annotations", "1 for every object; its annotations are not told.", () => [[[], 1]]),
+    // kruise-state-metrics exports the labels and annotations that its flags list; without flags it exports none, only
+    // that the object exists.
+    labels: family("labels", "1 for every object; its own labels are not exported.", () => [[[], 1]]),
+    annotations: family("annotations", "1 for every object; its annotations are not exported.", () => [[[], 1]]),
     conditions: () =>
       family(
         "status_condition",
-        "Its conditions: 1 at the status that a condition has, 0 at the others.",
+        "Conditions of the object: 1 for the current status of a condition, 0 for the others.",
         ({ status }) =>
           listOf(status["conditions"]).flatMap((each) =>
             STATUSES.map((value): Sample => [

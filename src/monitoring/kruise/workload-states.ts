@@ -1,4 +1,4 @@
-/** CloneSet, Advanced StatefulSet and Advanced DaemonSet, as kruise-state-metrics tells of them. */
+/** CloneSet, Advanced StatefulSet and Advanced DaemonSet, as kruise-state-metrics exports them. */
 import { AdvancedDaemonSet, AdvancedStatefulSet, CloneSet } from "../../api/index.ts";
 import { familiesOf, fieldsOf, listOf, numberOf, shareOf, textOf } from "./state-family.ts";
 import type { Fields, Sample, StateKind, StateView } from "./state-family.ts";
@@ -12,7 +12,7 @@ const count =
   ({ status }: StateView): number =>
     numberOf(status[field]);
 
-/** v1beta1 keeps under `rollingUpdate` what v1alpha1 has in the strategy itself. */
+/** v1beta1 has the fields under `rollingUpdate` that v1alpha1 has in the strategy itself. */
 const cloneSetStrategy = (view: StateView): Fields => ({ ...strategyOf(view), ...rollingOf(view) });
 const CLONE_SET_TYPES = ["ReCreate", "InPlaceIfPossible", "InPlaceOnly"];
 function cloneSetType(view: StateView): string {
@@ -26,49 +26,49 @@ const cloneSets: StateKind = {
   label: "cloneset",
   families: [
     cloneSet.created,
-    cloneSet.figure("status_replicas", "Pods that it has.", count("replicas")),
-    cloneSet.figure("status_replicas_available", "Pods that are available.", count("availableReplicas")),
+    cloneSet.figure("status_replicas", "Current pods.", count("replicas")),
+    cloneSet.figure("status_replicas_available", "Available pods.", count("availableReplicas")),
     cloneSet.figure(
       "status_replicas_unavailable",
-      "Pods that are wanted and not available.",
+      "Desired pods that are not available.",
       (view) => replicasOf(view) - count("availableReplicas")(view),
     ),
-    cloneSet.figure("status_replicas_updated", "Pods of the newest revision.", count("updatedReplicas")),
+    cloneSet.figure("status_replicas_updated", "Pods of the latest revision.", count("updatedReplicas")),
     cloneSet.figure(
       "status_observed_generation",
-      "The generation that its controller has seen.",
+      "The generation observed by the controller.",
       count("observedGeneration"),
     ),
     cloneSet.conditions(),
-    cloneSet.figure("spec_replicas", "Pods that are wanted.", replicasOf),
+    cloneSet.figure("spec_replicas", "Desired pods.", replicasOf),
     cloneSet.figure(
       "spec_strategy_rollingupdate_max_unavailable",
-      "How many pods may be unavailable during an update.",
+      "Maximum number of unavailable pods during an update.",
       (view) => shareOf(cloneSetStrategy(view)["maxUnavailable"], replicasOf(view), Math.floor),
     ),
     cloneSet.figure(
       "spec_strategy_rollingupdate_max_surge",
-      "How many pods more than wanted there may be during an update.",
+      "Maximum number of pods above the desired number during an update.",
       (view) => shareOf(cloneSetStrategy(view)["maxSurge"], replicasOf(view), Math.ceil),
     ),
-    cloneSet.figure("metadata_generation", "The generation of what is wanted.", generationOf),
+    cloneSet.figure("metadata_generation", "The generation of the desired state.", generationOf),
     cloneSet.annotations,
     cloneSet.labels,
-    cloneSet.figure("status_replicas_ready", "Pods that are ready.", count("readyReplicas")),
+    cloneSet.figure("status_replicas_ready", "Ready pods.", count("readyReplicas")),
     cloneSet.figure(
       "status_replicas_updated_ready",
-      "Pods of the newest revision that are ready.",
+      "Ready pods of the latest revision.",
       count("updatedReadyReplicas"),
     ),
     cloneSet.family(
       "spec_strategy_partition",
-      "How many pods stay at older revisions; the label says it, the value is 0.",
+      "Number of pods that stay at older revisions, as a label; the value is 0.",
       (view) => partition(cloneSetStrategy(view)["partition"]),
       "partition",
     ),
     cloneSet.family(
       "spec_strategy_type",
-      "How pods are updated: 1 at the way that is asked for, 0 at the others.",
+      "The update strategy type: 1 for the one in use, 0 for the others.",
       (view) => CLONE_SET_TYPES.map((type): Sample => [[type], cloneSetType(view) === type ? 1 : 0]),
       "strategy_type",
     ),
@@ -79,8 +79,8 @@ const partition = (value: unknown): readonly Sample[] =>
   value === undefined || value === null ? [] : [[[textOf(value)], 0]];
 
 /**
- * A range such as `3-5` stands for each ordinal in it. Nobody reserves more than this many, and a label must not cost
- * more.
+ * A range such as `3-5` represents each ordinal in it. The bound is far above realistic reservations and limits the
+ * cost of the label.
  */
 const MAX_ORDINALS = 1_000;
 function ordinals(entries: unknown): readonly Sample[] {
@@ -90,7 +90,7 @@ function ordinals(entries: unknown): readonly Sample[] {
     if (first === undefined) return [];
     for (let ordinal = Number(first); ordinal <= Number(last) && all.size < MAX_ORDINALS; ordinal++) all.add(ordinal);
   }
-  // One sample of a family may have the same labels as another only once, so the largest stands for all.
+  // Two samples of a family must not have the same labels, so only the largest ordinal is exported.
   return all.size === 0 ? [] : [[[], Math.max(...all)]];
 }
 
@@ -100,47 +100,47 @@ const statefulSets: StateKind = {
   label: "statefulset",
   families: [
     statefulSet.created,
-    statefulSet.figure("status_replicas", "Pods that it has.", count("replicas")),
-    statefulSet.figure("status_replicas_available", "Pods that are available.", count("availableReplicas")),
+    statefulSet.figure("status_replicas", "Current pods.", count("replicas")),
+    statefulSet.figure("status_replicas_available", "Available pods.", count("availableReplicas")),
     statefulSet.figure("status_replicas_current", "Pods of the current revision.", count("currentReplicas")),
-    statefulSet.figure("status_replicas_ready", "Pods that are ready.", count("readyReplicas")),
-    statefulSet.figure("status_replicas_updated", "Pods of the newest revision.", count("updatedReplicas")),
+    statefulSet.figure("status_replicas_ready", "Ready pods.", count("readyReplicas")),
+    statefulSet.figure("status_replicas_updated", "Pods of the latest revision.", count("updatedReplicas")),
     statefulSet.figure(
       "status_observed_generation",
-      "The generation that its controller has seen.",
+      "The generation observed by the controller.",
       count("observedGeneration"),
     ),
     statefulSet.conditions(),
-    statefulSet.figure("replicas", "Pods that are wanted.", replicasOf),
-    statefulSet.figure("metadata_generation", "The generation of what is wanted.", generationOf),
-    statefulSet.figure("spec_replicas", "Pods that are wanted.", replicasOf),
+    statefulSet.figure("replicas", "Desired pods.", replicasOf),
+    statefulSet.figure("metadata_generation", "The generation of the desired state.", generationOf),
+    statefulSet.figure("spec_replicas", "Desired pods.", replicasOf),
     statefulSet.figure(
       "spec_strategy_rollingupdate_max_unavailable",
-      "How many pods may be unavailable during an update.",
+      "Maximum number of unavailable pods during an update.",
       (view) => shareOf(rollingOf(view)["maxUnavailable"], replicasOf(view), Math.floor),
     ),
     statefulSet.family(
       "spec_reserveordinals",
-      "The highest ordinal that is left out; nothing where none is.",
+      "The highest reserved ordinal; no sample if none is reserved.",
       ({ spec }) => ordinals(spec["reserveOrdinals"]),
     ),
     statefulSet.annotations,
     statefulSet.labels,
     statefulSet.family(
       "status_current_revision",
-      "1 at the revision that pods had before the update.",
+      "1 for the revision of the pods before the update.",
       ({ status }) => [[[textOf(status["currentRevision"])], 1]],
       "revision",
     ),
     statefulSet.family(
       "status_update_revision",
-      "1 at the revision that pods are updated to.",
+      "1 for the revision that pods are updated to.",
       ({ status }) => [[[textOf(status["updateRevision"])], 1]],
       "revision",
     ),
     statefulSet.family(
       "spec_strategy_type",
-      "How pods are updated; the label says it, the value is 0.",
+      "The update strategy, as a label; the value is 0.",
       (view) => [[[textOf(strategyOf(view)["type"])], 0]],
       "strategy_type",
     ),
@@ -156,54 +156,54 @@ const daemonSets: StateKind = {
     daemonSet.conditions(),
     daemonSet.figure(
       "spec_strategy_rollingupdate_max_surge",
-      "How many pods more than wanted there may be during an update.",
+      "Maximum number of pods above the desired number during an update.",
       (view) => shareOf(rollingOf(view)["maxSurge"], count("desiredNumberScheduled")(view), Math.ceil),
     ),
     daemonSet.family(
       "spec_strategy_partition",
-      "How many pods stay at older revisions; the label says it, the value is 0.",
+      "Number of pods that stay at older revisions, as a label; the value is 0.",
       (view) => partition(rollingOf(view)["partition"]),
       "partition",
     ),
     daemonSet.family(
       "spec_strategy_type",
-      "How pods are updated; the label says it, the value is 0.",
+      "The update strategy, as a label; the value is 0.",
       (view) => [[[textOf(strategyOf(view)["type"])], 0]],
       "strategy_type",
     ),
     daemonSet.figure(
       "status_current_number_scheduled",
-      "Nodes that have a pod and should.",
+      "Nodes that run the pod and are supposed to.",
       count("currentNumberScheduled"),
     ),
     daemonSet.figure(
       "status_desired_number_scheduled",
-      "Nodes that should have a pod.",
+      "Nodes that are supposed to run the pod.",
       count("desiredNumberScheduled"),
     ),
-    daemonSet.figure("status_number_available", "Nodes whose pod is available.", count("numberAvailable")),
+    daemonSet.figure("status_number_available", "Nodes with an available pod.", count("numberAvailable")),
     daemonSet.figure(
       "status_number_misscheduled",
-      "Nodes that have a pod and should not.",
+      "Nodes that run the pod but are not supposed to.",
       count("numberMisscheduled"),
     ),
-    daemonSet.figure("status_number_ready", "Nodes whose pod is ready.", count("numberReady")),
+    daemonSet.figure("status_number_ready", "Nodes with a ready pod.", count("numberReady")),
     daemonSet.figure(
       "status_number_unavailable",
-      "Nodes whose pod is missing or not available.",
+      "Nodes whose pod is missing or unavailable.",
       count("numberUnavailable"),
     ),
     daemonSet.figure(
       "status_observed_generation",
-      "The generation that its controller has seen.",
+      "The generation observed by the controller.",
       count("observedGeneration"),
     ),
     daemonSet.figure(
       "status_updated_number_scheduled",
-      "Nodes whose pod is of the newest revision.",
+      "Nodes whose pod has the latest revision.",
       count("updatedNumberScheduled"),
     ),
-    daemonSet.figure("metadata_generation", "The generation of what is wanted.", generationOf),
+    daemonSet.figure("metadata_generation", "The generation of the desired state.", generationOf),
     daemonSet.annotations,
     daemonSet.labels,
   ],

@@ -1,11 +1,11 @@
 /**
- * One member, two faces: Karmada's Cluster and Open Cluster Management's ManagedCluster of one name stand for the same
- * member, whichever was there first.
+ * Pairs registrations: a Karmada Cluster and an Open Cluster Management ManagedCluster with the same name represent the
+ * same member, whichever was created first.
  *
  * Reads: Cluster, ManagedCluster.
- * Writes: the ManagedCluster of a member that the hub reaches; the Cluster, with sync mode Pull, of one whose agent
- * joined; their shared labels and taints; the end of a ManagedCluster whose member was unjoined. Never anything because
- * of a ManagedCluster that is not accepted.
+ * Writes: the ManagedCluster of a member that the hub reaches; the Cluster, with sync mode Pull, of a member whose
+ * agent joined; their shared labels and taints; the deletion of a ManagedCluster whose member was unjoined. Never
+ * anything for a ManagedCluster that is not accepted.
  */
 import {
   CLUSTER_RBAC_FINALIZER,
@@ -40,7 +40,7 @@ export interface FaceDependencies {
 type Face = DeepReadonly<Cluster>;
 type Managed = DeepReadonly<ManagedCluster>;
 
-/** Absence means absence only while the hub's own list is complete. */
+/** A missing object counts as deleted only while the hub's own list is complete. */
 const LOOK_AGAIN_MS = 5_000;
 
 export function createClusterFaceController({ hub, informers, client }: FaceDependencies): Controller<ObjectKey> {
@@ -48,7 +48,7 @@ export function createClusterFaceController({ hub, informers, client }: FaceDepe
   const managed = informers.of(ManagedCluster);
 
   async function createManaged(face: Face, signal: AbortSignal): Promise<void> {
-    // Before the first look at it nothing is known that could be told.
+    // Before the first status collection there is nothing to report.
     if (face.spec.syncMode !== "Push" || !findCondition(face.status?.conditions, "Ready")) return;
     await unlessThere(
       client.create(
@@ -60,7 +60,7 @@ export function createClusterFaceController({ hub, informers, client }: FaceDepe
     );
   }
 
-  /** Its Cluster is gone, or it has none yet. */
+  /** The Cluster was deleted, or does not exist yet. */
   async function without(cluster: Managed, signal: AbortSignal): Promise<Result> {
     if (agreementOf(cluster)) {
       if (!faces.fresh) return { requeueAfterMs: LOOK_AGAIN_MS };
@@ -83,8 +83,8 @@ export function createClusterFaceController({ hub, informers, client }: FaceDepe
     const before = agreementOf(cluster);
     const merged = mergeFaces(face, cluster, before ?? NOTHING_AGREED);
     const { labels, taints } = merged.cluster;
-    // First the Cluster: the agreement is written with the other, so that an interruption in between leads to the same
-    // end.
+    // The Cluster is written first: the agreement is written with the ManagedCluster, so that an interruption in
+    // between converges to the same result.
     if (labels || taints) {
       const patch = {
         metadata: { resourceVersion: face.metadata.resourceVersion ?? null, labels },
@@ -100,7 +100,7 @@ export function createClusterFaceController({ hub, informers, client }: FaceDepe
       configs.length > 0 &&
       !equalJson(cluster.spec.managedClusterClientConfigs, configs);
     const isAgreed = isSameAgreement(before, merged.agreement);
-    // It may have been made before it was known how the member is reached.
+    // It may have been created before it was known how the member is reached.
     const isMarked = face.spec.syncMode !== "Push" || cluster.metadata.annotations?.[REACHED_ANNOTATION] === "true";
     if (isAgreed && isMarked && !other.labels && !other.taints && !areConfigsOld) return;
     const annotations = {
@@ -129,7 +129,7 @@ export function createClusterFaceController({ hub, informers, client }: FaceDepe
     writes: [Cluster, ManagedCluster],
     idOf: idOfKey,
     sources: [
-      // How a member fares is told by others; of that only the first word matters here.
+      // Other controllers report a member's status; here only the first Ready condition matters.
       watch(Cluster, ({ object, old, deleted }) =>
         old && !deleted && equalJson(marksOf(object), marksOf(old))
           ? []
@@ -144,7 +144,7 @@ export function createClusterFaceController({ hub, informers, client }: FaceDepe
 
     async reconcile(key, { signal }) {
       const [face, cluster] = [faces.get(key), managed.get(key)];
-      // A ManagedCluster that is being deleted takes the Cluster along by itself.
+      // A ManagedCluster that is being deleted deletes the Cluster itself.
       if (cluster?.metadata.deletionTimestamp) return done;
       if (face?.metadata.deletionTimestamp) {
         if (cluster && agreementOf(cluster)) await remove(cluster, signal);
@@ -171,7 +171,7 @@ const managedMarksOf = ({ metadata, spec, status }: Managed): unknown => [
   isConditionTrue(status?.conditions, JOINED),
 ];
 
-/** Somebody else was faster, and what they made is on its way. */
+/** Another writer created it first; the informer will deliver it. */
 async function unlessThere(creation: Promise<unknown>): Promise<void> {
   try {
     await creation;

@@ -1,6 +1,6 @@
 /**
- * The ClusterClaims on members that the hub reaches: simulated ones by one set of informers, others by their own where
- * they serve the kind.
+ * The ClusterClaims of members that the hub reaches: simulated members share one set of informers, others have their
+ * own if they serve the kind.
  */
 import { Cluster, ClusterClaim } from "../../api/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
@@ -9,11 +9,11 @@ import type { MemberClaims } from "../registration/managed-cluster-controller.ts
 
 export interface MemberClaimsOptions {
   hub: string;
-  /** The hub's own objects. */
+  /** The hub's informers. */
   informers: Informers;
-  /** What is seen of a member; undefined while it is not connected. */
+  /** The informers of a member; undefined while it is not connected. */
   informersOf(cluster: string): Informers | undefined;
-  /** The informers that all simulated members share; they always serve the kind. */
+  /** The informers shared by all simulated members, which always serve the kind. */
   simulated?: Informers;
 }
 
@@ -33,7 +33,7 @@ export function createMemberClaims({ hub, informers, informersOf, simulated }: M
     return claims;
   }
 
-  /** A real cluster serves the kind once somebody installed it. */
+  /** A real cluster serves the kind once the CRD is installed. */
   function isServed(cluster: string): boolean {
     const { apiEnablements = [] } = clusters.get({ cluster: hub, name: cluster })?.status ?? {};
     return apiEnablements.some(
@@ -57,7 +57,7 @@ export function createMemberClaims({ hub, informers, informersOf, simulated }: M
         listeners.add(tell);
         signal.addEventListener("abort", () => listeners.delete(tell), { once: true });
       },
-      isQuiet: () => true, // Told straight from informers, which answer for themselves.
+      isQuiet: () => true, // Events come straight from informers, which report their own quiescence.
     },
   };
 }

@@ -35,33 +35,37 @@ const merge = (cluster: Side, managed: Side, before: Agreement = NOTHING_AGREED)
 describe("labels", () => {
   const agreed = { labels: { env: "prod" }, taints: [] };
   const cases: Record<string, { cluster: Labels; managed: Labels; want: [cluster: unknown, managed: unknown] }> = {
-    "that both agree on are left alone": {
+    "with the same value on both registrations are left alone": {
       cluster: { env: "prod" },
       managed: { env: "prod" },
       want: [undefined, undefined],
     },
-    "that one face gained go to the other": {
+    "added to one registration are added to the other": {
       cluster: { env: "prod", tier: "gold" },
       managed: { env: "prod" },
       want: [undefined, { tier: "gold" }],
     },
-    "that one face lost leave the other": { cluster: { env: "prod" }, managed: {}, want: [{ env: null }, undefined] },
-    "that one face changed change on the other": {
+    "removed from one registration are removed from the other": {
+      cluster: { env: "prod" },
+      managed: {},
+      want: [{ env: null }, undefined],
+    },
+    "changed on one registration are changed on the other": {
       cluster: { env: "prod" },
       managed: { env: "test" },
       want: [{ env: "test" }, undefined],
     },
-    "that both changed are what the Cluster says": {
+    "changed on both take the Cluster's value": {
       cluster: { env: "a" },
       managed: { env: "b" },
       want: [undefined, { env: "a" }],
     },
-    "of either project stay where they are": {
+    "with a Karmada or OCM prefix are not shared": {
       cluster: { env: "prod", "cluster.karmada.io/x": "1" },
       managed: { env: "prod", "cluster.open-cluster-management.io/clusterset": "default" },
       want: [undefined, undefined],
     },
-    "of other domains are shared": {
+    "with other prefixes are shared": {
       cluster: { env: "prod", "example.com/x": "1" },
       managed: { env: "prod" },
       want: [undefined, { "example.com/x": "1" }],
@@ -77,7 +81,7 @@ describe("labels", () => {
 });
 
 describe("taints", () => {
-  test("mean the same in the other's words", () => {
+  test("are translated to the other API's effects", () => {
     const merged = merge(
       { taints: [{ key: "a", effect: "NoSchedule" }] },
       { taints: [{ key: "b", value: "1", effect: "NoSelect" }] },
@@ -93,7 +97,7 @@ describe("taints", () => {
     ]);
   });
 
-  test("that one face lost leave the other, which keeps the rest as it was", () => {
+  test("removed from one registration are removed from the other, which keeps its remaining taints unchanged", () => {
     const before = { labels: {}, taints: [{ key: "a", value: "", effect: "NoSchedule" }] };
     const merged = merge(
       {},
@@ -110,7 +114,7 @@ describe("taints", () => {
     expect(merged.managedCluster.taints).toEqual([{ key: "dear", effect: "PreferNoSelect" }]);
   });
 
-  test("by which each project says how the member fares stay where they are", () => {
+  test("that report a member's health stay on their own registration", () => {
     const merged = merge(
       { taints: [{ key: "cluster.karmada.io/not-ready", effect: "NoSchedule" }] },
       { taints: [{ key: "cluster.open-cluster-management.io/unreachable", effect: "NoSelect" }] },
@@ -120,7 +124,7 @@ describe("taints", () => {
   });
 });
 
-test("once merged, both faces agree and nothing is left to do, whatever they were", () => {
+test("a second merge changes nothing, whatever the registrations were", () => {
   const labels = fc.dictionary(fc.constantFrom("a", "b", "c"), fc.constantFrom("1", "2"));
   const taints = (...effects: string[]) =>
     fc.uniqueArray(fc.record({ key: fc.constantFrom("x", "y"), effect: fc.constantFrom(...effects) }), {
@@ -157,7 +161,7 @@ test("once merged, both faces agree and nothing is left to do, whatever they wer
   );
 });
 
-test("what was agreed on survives being written down, and what somebody wrote over it is read as far as it goes", () => {
+test("the agreement survives a round trip through its annotation, and an edited annotation is read as far as possible", () => {
   const agreement: Agreement = { labels: { env: "prod" }, taints: [{ key: "a", value: "", effect: "NoSchedule" }] };
   const noted = (text: string): ManagedCluster => ({
     ...makeManaged({}),

@@ -1,9 +1,10 @@
 /**
- * Labels and taints mean the same on both faces of a member, and people set them on either. They are kept alike by
- * comparing both with what they last agreed on: what one face gained or lost, the other gains or loses. Nothing goes to
- * and fro, because what both have is agreed. Pure.
+ * Labels and taints mean the same on both registrations of a member, and users set them on either one. Both are
+ * compared with their last agreement: an entry added to or removed from one registration is added to or removed from
+ * the other. Entries never flap, because an entry that both have is agreed. Pure.
  *
- * What belongs to one project stays there: its own labels, and the taints by which each says how the member fares.
+ * Project-specific entries are not shared: the labels of each project, and the taints by which it reports a member's
+ * health.
  */
 import type { Cluster, ManagedCluster } from "../../api/index.ts";
 import { equalJson, isObject, type DeepReadonly } from "../../base/index.ts";
@@ -13,16 +14,16 @@ type KarmadaTaints = readonly DeepReadonly<Taint>[];
 type ManagedTaints = readonly DeepReadonly<NonNullable<ManagedCluster["spec"]["taints"]>[number]>[];
 type Labels = Readonly<Record<string, string>>;
 
-/** What both faces agreed on last. */
+/** The last agreement of both registrations. */
 export interface Agreement {
   labels: Labels;
-  /** With Karmada's words for the effects. */
+  /** With Karmada's effects. */
   taints: readonly { key: string; value: string; effect: string }[];
 }
 
 export interface Merged {
   agreement: Agreement;
-  /** What the Cluster is to have; unset when it has it. */
+  /** Changes to the Cluster; unset if there are none. */
   cluster: { labels?: Readonly<Record<string, string | null>>; taints?: KarmadaTaints };
   managedCluster: { labels?: Readonly<Record<string, string | null>>; taints?: ManagedTaints };
 }
@@ -30,8 +31,8 @@ export interface Merged {
 export const NOTHING_AGREED: Agreement = { labels: {}, taints: [] };
 
 /**
- * Karmada keeps off and moves away; Open Cluster Management says the same of choosing. Its third, PreferNoSelect, has
- * no equal: Karmada refuses PreferNoSchedule on clusters.
+ * Karmada's NoSchedule and NoExecute correspond to OCM's NoSelectIfNew and NoSelect. OCM's third effect,
+ * PreferNoSelect, has no equivalent: Karmada rejects PreferNoSchedule on clusters.
  */
 const EFFECTS: readonly (readonly [karmada: string, managed: string])[] = [
   ["NoSchedule", "NoSelectIfNew"],
@@ -41,7 +42,7 @@ const managedEffect = new Map(EFFECTS);
 const karmadaEffect = new Map(EFFECTS.map(([karmada, managed]) => [managed, karmada]));
 
 const OWN_DOMAINS = ["karmada.io", "open-cluster-management.io"];
-/** `cluster.karmada.io/x` is Karmada's, `x` and `example.com/x` are anybody's. */
+/** `cluster.karmada.io/x` belongs to Karmada, `x` and `example.com/x` to users. */
 function isShared(key: string): boolean {
   const slash = key.indexOf("/");
   const domain = slash < 0 ? "" : key.slice(0, slash);
@@ -70,7 +71,7 @@ function sharedLabels(labels: Labels = {}): Map<string, string> {
   return new Map(Object.entries(labels).filter(([key]) => isShared(key)));
 }
 
-/** Where both changed one label, the Cluster's value counts. */
+/** If both changed a label, the Cluster's value wins. */
 function mergeLabels(
   mine: Map<string, string>,
   theirs: Map<string, string>,
@@ -85,7 +86,7 @@ function mergeLabels(
   return new Map([...merged].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** A merge patch: a label that is to go is null. */
+/** A merge patch: a label to remove is null. */
 function labelPatch(
   labels: Labels = {},
   wanted: ReadonlyMap<string, string>,
@@ -121,7 +122,7 @@ function mergeTaints(karmada: KarmadaTaints, managed: ManagedTaints, before: Agr
     }),
   );
   const old = new Set(before.map(idOf));
-  // In both, or new in one of them: what is in one alone and was agreed on has been taken away from the other.
+  // Entries in both, or new in one: an entry that is in one only and was agreed on has been removed from the other.
   const agreed = [...new Map([...mine, ...theirs])]
     .filter(([id]) => (mine.has(id) && theirs.has(id)) || !old.has(id))
     .toSorted(([a], [b]) => (a < b ? -1 : 1));
@@ -156,10 +157,10 @@ function mergeTaints(karmada: KarmadaTaints, managed: ManagedTaints, before: Agr
   };
 }
 
-/** On a ManagedCluster: it has another face, and this is what they agreed on last. */
+/** On a ManagedCluster: it has a Cluster, and this is their last agreement. */
 export const AGREEMENT_ANNOTATION = "flotilla.dev/cluster-face";
 
-/** Undefined for a cluster that has no other face yet. What somebody wrote over it is read as far as it can be. */
+/** Undefined for a ManagedCluster without a Cluster. An edited annotation is read as far as possible. */
 export function agreementOf({ metadata }: DeepReadonly<ManagedCluster>): Agreement | undefined {
   const text = metadata.annotations?.[AGREEMENT_ANNOTATION];
   if (text === undefined) return undefined;

@@ -1,6 +1,6 @@
 /**
- * What a member claims to be. Its own ClusterClaims count first; the four names that Open Cluster Management reserves
- * are filled in from what the hub knows. Pure.
+ * The claims of a member. Its own ClusterClaims win; the four names that Open Cluster Management reserves are filled in
+ * from what the hub knows. Pure.
  */
 import type { Cluster, ClusterClaim, ManagedClusterClaim } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -13,14 +13,14 @@ const [ID, VERSION, PLATFORM, PRODUCT] = [
 ];
 export const ID_CLAIM = ID;
 export const PLATFORM_CLAIM = PLATFORM;
-/** Not reserved, and widely used. */
+/** Not reserved, but widely used. */
 export const REGION_CLAIM = "region.open-cluster-management.io";
 const RESERVED: ReadonlySet<string> = new Set([ID, VERSION, PLATFORM, PRODUCT]);
-/** As many of its own as an agent exports. */
+/** The same number of custom claims as an agent exports. */
 const MAX_CUSTOM_CLAIMS = 20;
 const MAX_VALUE_LENGTH = 1024;
 
-/** How distributions mark the versions of their servers. */
+/** How distributions mark their server versions. */
 const PRODUCTS: readonly (readonly [RegExp, string])[] = [
   [/-gke\./, "GKE"],
   [/-eks-/, "EKS"],
@@ -30,7 +30,7 @@ const PRODUCTS: readonly (readonly [RegExp, string])[] = [
   [/\+IKS/, "IKS"],
 ];
 
-/** Reserved names first, each part sorted; more of a member's own than the limit are cut off. */
+/** Reserved names first, each part sorted; custom claims beyond the limit are dropped. */
 export function planClaims(
   { spec, status }: DeepReadonly<Cluster>,
   claims: readonly DeepReadonly<ClusterClaim>[],

@@ -1,4 +1,4 @@
-/** What the other face of a member is made as. Pure. */
+/** Builds the missing registration of a member. Pure. */
 import { Cluster, ManagedCluster, REACHED_ANNOTATION, UNREACHABLE_TAINT } from "../../api/index.ts";
 import type { ClientConfig } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -12,7 +12,8 @@ const CLUSTER_FINALIZER = "karmada.io/cluster-controller";
 const LEASE_SECONDS = 60;
 
 /**
- * Who joined a member has accepted it. What controllers would add is there from the start, which saves their writes.
+ * Joining a member implies accepting it. The fields that controllers would add are set from the start, which saves
+ * their writes.
  */
 export function planManagedCluster(
   face: DeepReadonly<Cluster>,
@@ -43,7 +44,7 @@ export function planManagedCluster(
   };
 }
 
-/** Nothing is scheduled there before its agent reports. */
+/** Tainted, so that nothing is scheduled there before its agent reports. */
 export function planCluster(managed: DeepReadonly<ManagedCluster>): DeepReadonly<Cluster> {
   const claims = new Map((managed.status?.clusterClaims ?? []).map(({ name = "", value = "" }) => [name, value]));
   const [id, platform, region] = [ID_CLAIM, PLATFORM_CLAIM, REGION_CLAIM].map((name) => claims.get(name));
@@ -69,7 +70,7 @@ export function planCluster(managed: DeepReadonly<ManagedCluster>): DeepReadonly
   };
 }
 
-/** Open Cluster Management takes addresses that are encrypted only. */
+/** Open Cluster Management accepts only https addresses. */
 export function clientConfigOf({ spec }: DeepReadonly<Cluster>): ClientConfig[] {
   return spec.apiEndpoint?.startsWith("https://") ? [{ url: spec.apiEndpoint }] : [];
 }

@@ -25,8 +25,8 @@ const claim = (name: string, value: string): ClusterClaim => ({
 });
 
 const verdicts: Record<string, { ready: State | undefined; want: string[] }> = {
-  "nothing is said of a member before the first look at it": { ready: undefined, want: [] },
-  "a member that is ready is available, and its clock is the hub's": {
+  "nothing is reported before the first status collection": { ready: undefined, want: [] },
+  "a ready member is available, and its clock is synced": {
     ready: "True",
     want: [
       "ManagedClusterJoined True",
@@ -38,7 +38,7 @@ const verdicts: Record<string, { ready: State | undefined; want: string[] }> = {
     ready: "False",
     want: ["ManagedClusterJoined True", "ManagedClusterConditionAvailable False"],
   },
-  "a member of which nothing is known is unknown": {
+  "a member with unknown readiness has unknown availability": {
     ready: "Unknown",
     want: ["ManagedClusterJoined True", "ManagedClusterConditionAvailable Unknown"],
   },
@@ -49,7 +49,7 @@ for (const [behaviour, { ready, want }] of Object.entries(verdicts)) {
   });
 }
 
-test("what a member has is told while it is ready, and what was known is kept when it is not", () => {
+test("resources are reported while a member is ready, and kept while it is not", () => {
   expect(planReport(face("True"), []).facts).toMatchObject({
     version: { kubernetes: "v1.35.0+k3s1" },
     capacity: { cpu: "8" },
@@ -59,7 +59,7 @@ test("what a member has is told while it is ready, and what was known is kept wh
   expect(planReport(face("True"), undefined).facts?.clusterClaims).toBeUndefined();
 });
 
-test("a member's own claims win over what the hub knows, and reserved names come first", () => {
+test("a member's own claims win over the hub's, and reserved names come first", () => {
   const claims = planClaims(face("True", { provider: "aws", region: "eu" }), [
     claim("zone", "b"),
     claim("platform.open-cluster-management.io", "AWS"),
@@ -75,7 +75,7 @@ test("a member's own claims win over what the hub knows, and reserved names come
   ]);
 });
 
-test("of a member's own claims twenty are told", () => {
+test("at most twenty custom claims are reported", () => {
   const many = Array.from({ length: 30 }, (_, index) => claim(`claim-${String(index).padStart(2, "0")}`, "x"));
 
   const own = planClaims(face("True"), many).filter(({ name = "" }) => name.startsWith("claim-"));

@@ -1,6 +1,6 @@
 /**
- * What a ManagedCluster says of a member that the hub reaches itself: there is no agent that would report, so it is
- * told from Karmada's Cluster of the same name, which membership keeps. Pure.
+ * The ManagedCluster status of a member that the hub reaches itself. Without an agent to report it, it is derived from
+ * Karmada's Cluster of the same name, which membership maintains. Pure.
  */
 import type { Cluster, ClusterClaim } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -9,7 +9,7 @@ import { available, clockSynced, joined, unavailable, silent } from "../registra
 import type { Report } from "../registration/plan-status.ts";
 import { planClaims } from "./plan-claims.ts";
 
-/** `claims` are those that the member makes of itself; undefined while they are not known. */
+/** `claims` are the member's own ClusterClaims; undefined while unknown. */
 export function planReport(
   face: DeepReadonly<Cluster>,
   claims: readonly DeepReadonly<ClusterClaim>[] | undefined,
@@ -24,11 +24,10 @@ export function planReport(
       ],
     };
   const { kubernetesVersion, resourceSummary } = face.status ?? {};
-  // Karmada's summary has what pods can use and not what the machines have; to those who compare clusters it is the
-  // same.
+  // Karmada's summary has allocatable resources but no capacity; for comparing clusters they are equivalent.
   const allocatable = resourceSummary?.allocatable;
   return {
-    // The hub's own clock is the only one there is.
+    // The hub's clock is the only one involved.
     conditions: [joined, available, clockSynced(true)],
     facts: {
       version: kubernetesVersion ? { kubernetes: kubernetesVersion } : undefined,

@@ -1,13 +1,12 @@
 /**
- * Managed namespaces: every cluster of a ManagedClusterSet has the namespaces that the set names.
+ * Managed namespaces: every cluster of a ManagedClusterSet gets the namespaces that the set lists.
  *
- * Reads: ManagedCluster, whose status lists them; these namespaces on the member.
- * Writes: these namespaces, with a label that says who asks for them; of the ManagedCluster's status whether each is
- * there.
+ * Reads: ManagedCluster, whose status lists the namespaces; these namespaces on the member.
+ * Writes: these namespaces, with a label that names the hub; in the ManagedCluster's status, whether each is available.
  * Before: registration lists the namespaces of all sets that a cluster belongs to.
  *
- * The same controller runs on a hub for the members that it reaches, and in an agent for its own. A namespace is never
- * deleted: one that nobody asks for any more is only labelled so, because whatever is in it is somebody's.
+ * The same controller runs on a hub for the members it reaches, and in an agent for its own cluster. A namespace is
+ * never deleted, because it may contain users' objects: one that no set lists any more is only labelled so.
  */
 import { ManagedCluster, Namespace } from "../../api/index.ts";
 import { formatTime, messageOf, type Clock, type DeepReadonly } from "../../base/index.ts";
@@ -23,11 +22,11 @@ type Managed = DeepReadonly<ManagedCluster>;
 
 export interface ManagedNamespaceDependencies {
   hub: string;
-  /** Of the hub. */
+  /** The hub's informers. */
   informers: Informers;
-  /** Of the hub, for the status. */
+  /** The hub's client, for the status. */
   client: Client;
-  /** Clusters without a member are somebody else's. */
+  /** Clusters without a member belong to an agent. */
   memberFor: MemberFor;
   origin: WorkOrigin;
   clock: Clock;
@@ -44,7 +43,7 @@ export function createManagedNamespaceController({
   clock,
 }: ManagedNamespaceDependencies): Controller<ObjectKey> {
   const label = namespaceLabel(origin.hubHash);
-  /** Of which namespaces it was last made sure that no others carry the label, for each cluster. */
+  /** The namespaces, per cluster, for which it was last verified that no others carry the label. */
   const cleared = new Map<string, string>();
   const followed = followWorks<ManagedCluster>({
     hub,
@@ -81,8 +80,8 @@ export function createManagedNamespaceController({
   }
 
   /**
-   * Asked once in the life of this process, and whenever something else is wanted: a cluster may have left a set while
-   * nobody looked.
+   * Runs once per process, and whenever the desired namespaces change: a cluster may have left a set while this process
+   * was down.
    */
   async function clearOthers(
     cluster: string,

@@ -11,13 +11,13 @@ const makeCluster = (accepted: boolean, deletionTimestamp?: string): ManagedClus
   status: { conditions: [], managedNamespaces: [{ name: "shop", clusterSet: "eu" }] },
 });
 
-test("nothing is asked of a cluster that is not accepted, or that leaves", () => {
+test("a cluster that is not accepted or is being deleted gets no namespaces", () => {
   expect(wantedEntries(makeCluster(true)).map(({ name }) => name)).toEqual(["shop"]);
   expect(wantedEntries(makeCluster(false))).toEqual([]);
   expect(wantedEntries(makeCluster(true, NOW))).toEqual([]);
 });
 
-test("every entry says whether its namespace is there, and is not written again while that is so", () => {
+test("every entry has a condition for its namespace, and is not rewritten while it is unchanged", () => {
   const entries = [
     { name: "shop", clusterSet: "eu" },
     { name: "stock", clusterSet: "eu" },
@@ -32,6 +32,6 @@ test("every entry says whether its namespace is there, and is not written again 
   expect(withOutcomes(told, new Map([["stock", "a quota says no"]]), "2026-01-02T00:00:00Z")).toBe(told);
 });
 
-test("the label holds as much of the hub's hash as a label can", () => {
+test("the label contains as much of the hub's hash as fits", () => {
   expect(namespaceLabel("a".repeat(64))).toBe(`clusterset.open-cluster-management.io/${"a".repeat(63)}`);
 });

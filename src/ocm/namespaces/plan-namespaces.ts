@@ -1,5 +1,5 @@
 /**
- * Which namespaces of a member its sets ask for, how they are marked there, and what is told of them on the hub. Pure.
+ * The namespaces that a member's sets list, how they are labelled there, and how they are reported on the hub. Pure.
  */
 import type { ClusterSetManagedNamespaceConfig, ManagedCluster } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -10,17 +10,17 @@ type Entry = DeepReadonly<ClusterSetManagedNamespaceConfig>;
 const LABEL_PREFIX = "clusterset.open-cluster-management.io/";
 const MAX_LABEL_NAME = 63;
 
-/** On a namespace: this hub asks for it (`true`), or did once (`false`). */
+/** On a namespace: this hub's sets list it (`true`), or did once (`false`). */
 export const namespaceLabel = (hubHash: string): string => `${LABEL_PREFIX}${hubHash.slice(0, MAX_LABEL_NAME)}`;
 
-/** Nothing is asked of a cluster that is not accepted, and nothing any more of one that leaves. */
+/** Empty for a cluster that is not accepted or is being deleted. */
 export function wantedEntries({ metadata, spec, status }: DeepReadonly<ManagedCluster>): readonly Entry[] {
   return metadata.deletionTimestamp || !spec.hubAcceptsClient ? [] : (status?.managedNamespaces ?? []);
 }
 
 /**
- * The entries with what became of each: a namespace that is named in `failures` is not there, for that reason. The same
- * list when that is no news.
+ * The entries with their conditions: a namespace in `failures` is not available, for that reason. Returns the same list
+ * if nothing changed.
  */
 export function withOutcomes(
   entries: readonly Entry[],
@@ -36,7 +36,7 @@ export function withOutcomes(
 
 function outcome(failure: string | undefined): NextCondition {
   return failure === undefined
-    ? { type: "NamespaceAvailable", status: "True", reason: "NamespaceApplied", message: "The namespace is there" }
+    ? { type: "NamespaceAvailable", status: "True", reason: "NamespaceApplied", message: "The namespace exists" }
     : {
         type: "NamespaceAvailable",
         status: "False",

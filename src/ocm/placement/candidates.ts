@@ -1,4 +1,4 @@
-/** The clusters that a Placement may choose from: members of the sets that its namespace is bound to. */
+/** The candidate clusters of a Placement: members of the sets that its namespace is bound to. */
 import { CLUSTER_SET_LABEL } from "../../api/index.ts";
 import type { ManagedCluster, ManagedClusterSet, OcmPlacement } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -6,15 +6,15 @@ import { labelSelectorOf, matchesLabels } from "../../machinery/index.ts";
 
 type Cluster = DeepReadonly<ManagedCluster>;
 
-/** The sets of a Placement, sorted by name: those that are bound, and of these the ones that it names. */
+/** The sets of a Placement, sorted by name: the bound sets, limited to those it names. */
 export function eligibleSets({ spec }: DeepReadonly<OcmPlacement>, bound: Iterable<string>): string[] {
   const named = spec.clusterSets ?? [];
   return [...new Set(bound)].filter((name) => named.length === 0 || named.includes(name)).toSorted();
 }
 
 /**
- * Whether a cluster is a member of a set. A set without a selector type is exclusive, and one that selects by labels
- * without saying which has no members.
+ * Whether a cluster is a member of a set. A set without a selector type is exclusive, and a label selector set without
+ * labels has no members.
  */
 export function membershipTest(set: DeepReadonly<ManagedClusterSet>): (cluster: Cluster) => boolean {
   const { selectorType = "ExclusiveClusterSetLabel", labelSelector } = set.spec.clusterSelector ?? {};
@@ -24,7 +24,7 @@ export function membershipTest(set: DeepReadonly<ManagedClusterSet>): (cluster: 
   return ({ metadata }) => matchesLabels(selector, metadata.labels);
 }
 
-/** Members of any of the sets that are not being deleted, sorted by name. */
+/** Members of any of the sets, without clusters that are being deleted, sorted by name. */
 export function availableClusters(
   sets: readonly DeepReadonly<ManagedClusterSet>[],
   clusters: Iterable<Cluster>,

@@ -1,6 +1,5 @@
 /**
- * What a predicate or a decision group asks of a cluster: its labels, its claims, and expressions about it. All of it
- * must hold.
+ * The cluster selector of a predicate or a decision group: labels, claims and CEL expressions. All of them must match.
  */
 import type { ClusterSelector, ManagedCluster } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -19,10 +18,10 @@ type Cluster = DeepReadonly<ManagedCluster>;
 export type ClusterTest = (cluster: Cluster) => boolean;
 export type ScoreLibrary = ReturnType<typeof createScoreLibrary>;
 
-/** What all expressions about one cluster may cost together. */
+/** The total cost limit of all expressions for one cluster. */
 const BUDGET = 10_000_000;
 
-/** Throws `Misconfigured` for what cannot be a selector. An expression that fails on a cluster does not select it. */
+/** Throws `Misconfigured` for an invalid selector. An expression that fails on a cluster does not select it. */
 export function clusterTest(
   part: string,
   selector: DeepReadonly<ClusterSelector>,
@@ -55,10 +54,7 @@ export function clusterTest(
 
 const shown = new WeakMap<Cluster, CelValue>();
 
-/**
- * The cluster as expressions see it. OCM's own types write a few fields also where they have no value, and `has()`
- * finds them.
- */
+/** The cluster as expressions see it. OCM's Go types serialize some empty fields, and `has()` finds them. */
 function shownTo(cluster: Cluster): CelValue {
   let value = shown.get(cluster);
   if (value === undefined) {
@@ -74,6 +70,6 @@ function shownTo(cluster: Cluster): CelValue {
   return value;
 }
 
-/** Claims by name; the last of a name counts. */
+/** Claims by name; the last one of a name wins. */
 export const claimsOf = ({ status }: Cluster): Record<string, string> =>
   Object.fromEntries((status?.clusterClaims ?? []).map(({ name = "", value = "" }) => [name, value]));

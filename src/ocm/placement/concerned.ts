@@ -1,5 +1,5 @@
 /**
- * Which Placements a change is about, found by indexes: a cluster that reports its state does not wake those that
+ * Finds the Placements affected by a change through indexes: a cluster's status report does not enqueue Placements that
  * cannot choose it.
  */
 import { usesUnboundDefault } from "../../api/index.ts";
@@ -61,7 +61,7 @@ export function findConcerned({ hub, placements, sets, bindings }: Views): Conce
   return {
     byCluster({ object, old, deleted }) {
       const found = ofSets(setsOf(object, old));
-      // A report that changes nothing that can be chosen by matters to expressions alone, which may read all of it.
+      // A report that changes no selectable field only affects expressions, which may read the whole object.
       const isReport = !deleted && old !== undefined && equalJson(choosableOf(object), choosableOf(old));
       return keysOf(isReport ? [...found].filter(hasExpressions) : found);
     },
@@ -71,7 +71,7 @@ export function findConcerned({ hub, placements, sets, bindings }: Views): Conce
     byBinding({ object, old }) {
       return old && equalJson(old.spec, object.spec) ? [] : keysOf(placementsIn(object.metadata.namespace));
     },
-    // The namespace of a score is its cluster's.
+    // A score's namespace is its cluster's name.
     byScore({ object, old, deleted }) {
       if (!deleted && old && equalJson(old.status, object.status)) return [];
       const names = sets.list({ cluster: hub }).map(({ metadata }) => metadata.name);

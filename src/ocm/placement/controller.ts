@@ -1,10 +1,10 @@
 /**
- * Placement: keeps the PlacementDecisions of every Placement, and says in its status what became of it.
+ * Placement: maintains the PlacementDecisions and the status of every Placement.
  *
  * Reads: Placement, ManagedCluster, ManagedClusterSet, ManagedClusterSetBinding, AddOnPlacementScore,
  * PlacementDecision.
- * Writes: PlacementDecisions that it owns, with their status; the Placement's status.
- * After: ManifestWorkReplicaSet, and whoever reads decisions.
+ * Writes: the PlacementDecisions it owns, with their status; the Placement's status.
+ * After: ManifestWorkReplicaSet and other readers of decisions.
  */
 import {
   AddOnPlacementScore,
@@ -42,7 +42,7 @@ export interface PlacementDependencies {
   meter?: PlacementMeter;
 }
 
-/** Scores of more clusters are cut off in the event that tells them. */
+/** The event that lists scores is truncated at this length. */
 const MAX_SCORES_LENGTH = 1000;
 
 export function createPlacementController({
@@ -134,7 +134,7 @@ export function createPlacementController({
     tellChange(placement, name, plan);
   }
 
-  /** Returns how long decisions wait that would tell nothing but other scores, and 0 when they are written. */
+  /** Returns how long decisions that only change scores have to wait, and 0 if they were written. */
   async function writeDecisions(
     placement: Placement,
     plan: PlacementPlan,
@@ -147,7 +147,7 @@ export function createPlacementController({
     const waitMs = isRescored ? scoreWaitMs(placement, wanted, before.size, nowMs) : 0;
     if (waitMs > 0) return { waitMs, isRescored: false };
     for (const { planned } of wanted) before.delete(planned.name);
-    // Side by side, so that a thousand clusters in ten decisions wait for the disk as often as one.
+    // In parallel, so that a thousand clusters in ten decisions take one disk sync.
     for (const step of writeSteps(wanted)) {
       const outcomes = await Promise.allSettled(
         step.map((decision) => writeDecision(placement, decision, plan, signal)),

@@ -1,6 +1,6 @@
 /**
- * In how many decisions each cluster is, kept up to date, so that a Placement is not scheduled by looking at all
- * others.
+ * The number of decisions that contain each cluster, updated incrementally, so that scheduling a Placement does not
+ * read all others.
  */
 import { PLACEMENT_LABEL } from "../../api/index.ts";
 import type { PlacementDecision } from "../../api/index.ts";
@@ -9,7 +9,7 @@ import type { Informer } from "../../runtime/index.ts";
 import type { ScoreSources } from "./prioritizers.ts";
 
 export interface DecisionCounts {
-  /** As they count for a Placement that has chosen these clusters, each in one decision: its own are left out. */
+  /** The counts for a Placement that has chosen these clusters, each in one decision: without its own decisions. */
   besides(chosen: ReadonlySet<string>): Pick<ScoreSources, "decisionsOf" | "mostDecisions">;
 }
 
@@ -18,7 +18,7 @@ export const BY_PLACEMENT = "placement";
 
 export function createDecisionCounts(decisions: Informer<PlacementDecision>): DecisionCounts {
   const counts = new Map<string, number>();
-  /** What was counted of each decision, because its object may change without notice between two events. */
+  /** The counted clusters of each decision, because its object may change between two events. */
   const counted = new Map<string, readonly { readonly clusterName: string }[]>();
   const count = (clusters: readonly { readonly clusterName: string }[], by: number): void => {
     for (const { clusterName } of clusters) {

@@ -1,4 +1,4 @@
-/** The chosen clusters as groups, and the groups as PlacementDecisions of at most a hundred clusters. */
+/** Groups the chosen clusters, and splits the groups into PlacementDecisions of at most a hundred clusters. */
 import type { DecisionGroupStatus, DecisionStrategy, ManagedCluster } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { clusterTest } from "./cluster-selector.ts";
@@ -24,7 +24,7 @@ const CLUSTERS_PER_DECISION = 100;
 const byName = (a: string, b: string): number => (a < b ? -1 : 1);
 
 /**
- * Clusters that no group names come last, in groups without a name. There is always one group, if only an empty one.
+ * Clusters that match no group come last, in groups without a name. There is always at least one group, possibly empty.
  */
 export function planGroups(
   placement: string,
@@ -47,7 +47,7 @@ export function planGroups(
   return nameDecisions(placement, groups);
 }
 
-/** What was decided before, as one group: for a Placement that cannot be understood. */
+/** The previous decision as one group: for a misconfigured Placement. */
 export const keepDecided = (placement: string, clusters: string[]): PlannedGroups =>
   nameDecisions(placement, [{ name: "", clusters }]);
 
@@ -70,9 +70,7 @@ function nameDecisions(placement: string, groups: readonly { name: string; clust
   return { decisions, status };
 }
 
-/**
- * How many clusters a group has: a number, or a percentage of all that is rounded up. What makes no sense means all.
- */
+/** The size of a group: a number, or a percentage of all clusters, rounded up. An invalid value means all clusters. */
 function groupSize(value: string | number | undefined, total: number): number {
   const size = typeof value === "string" ? Math.ceil((percentageOf(value) / 100) * total) : (value ?? 0);
   return size > 0 && size <= total ? size : total;

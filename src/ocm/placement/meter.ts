@@ -1,12 +1,12 @@
-/** What Placements tell whoever measures them, in the terms of Open Cluster Management. Nothing depends on it. */
+/** Receives the measurements of Placements, in Open Cluster Management's terms. Nothing depends on it. */
 export interface PlacementMeter {
-  /** Milliseconds since some moment, on a clock that only goes forward. */
+  /** Milliseconds of a monotonic clock. */
   nowMs(): number;
   /** A Placement was decided. */
   scheduled(tookMs: number): void;
-  /** The decisions were written, if they are others than before. */
+  /** The decisions were written, if they changed. */
   bound(tookMs: number): void;
   plugin(type: "filter" | "prioritizer", name: string, tookMs: number): void;
-  /** The expressions of its predicates were asked about all clusters. */
+  /** The expressions of its predicates were evaluated for all clusters. */
   expressions(tookMs: number): void;
 }

@@ -1,8 +1,8 @@
-/** A Placement that asks for what cannot be: it is told in its condition, and what was decided before stays. */
+/** A misconfigured Placement: the error is reported in its condition, and the previous decision stays. */
 import { FlotillaError } from "../../base/index.ts";
 
 export class Misconfigured extends FlotillaError {
-  /** The part of the scheduler that found it, as the condition names it; empty where OCM names none. */
+  /** The part of the scheduler that found the error, as the condition names it; empty if OCM names none. */
   readonly part: string;
 
   constructor(part: string, message: string) {

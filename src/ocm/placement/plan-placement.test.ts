@@ -65,7 +65,7 @@ test("without a bound set there is one empty decision", () => {
   );
 });
 
-test("a decision has at most a hundred clusters, and its group all of them", () => {
+test("a decision has at most a hundred clusters, and its group lists all decisions", () => {
   const got = plan({}, named(...Array.from({ length: 101 }, (_each, index) => `c${String(index).padStart(3, "0")}`)));
 
   expect(got.decisions.map(({ name, clusters }) => [name, clusters.length])).toEqual([
@@ -78,7 +78,7 @@ test("a decision has at most a hundred clusters, and its group all of them", () 
   expect(conditionOf(got, "PlacementSatisfied")).toMatch(/^True AllDecisionsScheduled/);
 });
 
-test("decisions are in the order of names, or of scores where the Placement says so", () => {
+test("decisions are ordered by name, or by score if the Placement specifies it", () => {
   const clusters = [
     cluster("c1", { memory: "1Gi" }),
     cluster("c2", { memory: "3Gi" }),
@@ -101,7 +101,7 @@ test.each([
   "has(managedCluster.status.version)",
   "!managedCluster.spec.hubAcceptsClient",
   "managedCluster.status.conditions == null || managedCluster.status.conditions.size() == 0",
-])("an expression finds fields that are always written: %s", (expression) => {
+])("an expression finds fields that OCM always serializes: %s", (expression) => {
   const bare = { ...cluster("c1"), spec: {} };
   const { status: _status, ...unheard } = bare;
 
@@ -111,11 +111,11 @@ test.each([
   ).toEqual(["c1"]);
 });
 
-test("a negative number selects no cluster", () => {
+test("a negative numberOfClusters selects no cluster", () => {
   expect(plan({ numberOfClusters: -1 }, named("c1", "c2")).chosen).toEqual([]);
 });
 
-test("too few clusters are told", () => {
+test("too few clusters are reported as unsatisfied", () => {
   const got = plan({ numberOfClusters: 10 }, named("c1", "c2"));
 
   expect(got.chosen).toEqual(["c1", "c2"]);
@@ -129,7 +129,7 @@ describe("a misconfigured Placement", () => {
     predicates: [{ requiredClusterSelector: { celSelector: { celExpressions: ["managedCluster.metadata.name =="] } } }],
   };
 
-  test("keeps what it decided before, as far as it may still choose it", () => {
+  test("keeps its previous decision, except clusters it may no longer choose", () => {
     const got = plan(wrong, named("c1", "c2"), { chosen: new Set(["c1", "gone"]) });
 
     expect(decided(got)).toEqual({ "p-decision-1": ["c1"] });
@@ -138,7 +138,7 @@ describe("a misconfigured Placement", () => {
       /^True Misconfigured: Predicate:compilation failed: ERROR/,
     );
     expect(conditionOf(got, "PlacementSatisfied")).toBe(
-      "False NotAllDecisionsScheduled: The placement is misconfigured; the clusters that were decided before are kept",
+      "False NotAllDecisionsScheduled: The placement is misconfigured; the previously decided clusters are kept",
     );
   });
 
@@ -156,16 +156,19 @@ describe("a misconfigured Placement", () => {
       spec: { decisionStrategy: { groupStrategy: { clustersPerDecisionGroup: "many" } } },
       message: ":many invalid type: string is not a percentage",
     },
-  ] satisfies { spec: OcmPlacementSpec; message: string }[])("chooses nothing new: $message", ({ spec, message }) => {
-    const got = plan(spec, named("c1"));
+  ] satisfies { spec: OcmPlacementSpec; message: string }[])(
+    "chooses no new clusters: $message",
+    ({ spec, message }) => {
+      const got = plan(spec, named("c1"));
 
-    expect(got.chosen).toEqual([]);
-    expect(conditionOf(got, "PlacementMisconfigured")).toBe(`True Misconfigured: ${message}`);
-  });
+      expect(got.chosen).toEqual([]);
+      expect(conditionOf(got, "PlacementMisconfigured")).toBe(`True Misconfigured: ${message}`);
+    },
+  );
 });
 
-describe("the order of clusters", () => {
-  test("is by the weighted sum of the scores", () => {
+describe("the cluster order", () => {
+  test("follows the weighted sum of the scores", () => {
     const demo = new Map([
       ["c1", 30],
       ["c2", 40],
@@ -195,7 +198,7 @@ describe("the order of clusters", () => {
     expect(got.chosen).toEqual(["c1", "c2"]);
   });
 
-  test("prefers clusters that others use less, and those that are chosen already", () => {
+  test("prefers clusters with fewer decisions, and clusters that are already chosen", () => {
     const use = new Map([
       ["c1", 2],
       ["c2", 1],
@@ -220,14 +223,14 @@ describe("taints", () => {
     taints: [{ key: "down", effect: "NoSelect", timeAdded: new Date(NOW - 10_000).toISOString() }],
   });
 
-  test("of clusters that are chosen already may be for new ones alone", () => {
+  test("with effect NoSelectIfNew do not deselect chosen clusters", () => {
     const fresh = cluster("c1", { taints: [{ key: "full", effect: "NoSelectIfNew" }] });
 
     expect(plan({}, [fresh]).chosen).toEqual([]);
     expect(plan({}, [fresh], { chosen: new Set(["c1"]) }).chosen).toEqual(["c1"]);
   });
 
-  test("are tolerated for a time, after which the Placement is looked at again", () => {
+  test("are tolerated for tolerationSeconds, after which the Placement is reconciled again", () => {
     const got = plan({ tolerations: [{ key: "down", operator: "Exists", tolerationSeconds: 20 }] }, [tainted]);
 
     expect(got.chosen).toEqual(["c1"]);
@@ -245,7 +248,7 @@ describe("decision groups", () => {
     cluster("c3", { labels: { cloud: "Azure" } }),
   ];
 
-  test("follow their selectors in order", () => {
+  test("follow the order of their selectors", () => {
     const decisionGroups = ["Amazon", "Azure"].map((cloud, index) => ({
       groupName: `group${index + 1}`,
       groupClusterSelector: { labelSelector: { matchLabels: { cloud } } },
@@ -259,14 +262,14 @@ describe("decision groups", () => {
     ]);
   });
 
-  test("of a percentage are rounded up", () => {
+  test("with a percentage are rounded up", () => {
     const got = plan({ decisionStrategy: { groupStrategy: { clustersPerDecisionGroup: "25%" } } }, clouds);
 
     expect(decided(got)).toEqual({ "p-decision-1": ["c1"], "p-decision-2": ["c2"], "p-decision-3": ["c3"] });
   });
 });
 
-describe("spreading", () => {
+describe("spread constraints", () => {
   const regions = ["a", "a", "a", "b", ""].map((region, index) =>
     cluster(`c${index + 1}`, { labels: region ? { region } : {} }),
   );
@@ -281,15 +284,15 @@ describe("spreading", () => {
       regions,
     ).chosen;
 
-  test("takes clusters of other domains before more of the same", () => {
+  test("prefer clusters of domains with fewer chosen clusters", () => {
     expect(spread("ScheduleAnyway", 2)).toEqual(["c1", "c4"]);
   });
 
-  test("that must hold leaves clusters out", () => {
+  test("with DoNotSchedule exclude clusters that violate them", () => {
     expect(spread("DoNotSchedule")).toEqual(["c1", "c4", "c2"]);
   });
 
-  test("that should hold takes the others last", () => {
+  test("with ScheduleAnyway take violating clusters last", () => {
     expect(spread("ScheduleAnyway")).toEqual(["c1", "c4", "c2", "c3", "c5"]);
   });
 });

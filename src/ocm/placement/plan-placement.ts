@@ -1,8 +1,8 @@
 /**
- * What a Placement decides: candidates, filters, scores, choice, groups, conditions, in this order. Pure.
+ * The decision of a Placement: candidates, filters, scores, choice, groups, conditions, in this order. Pure.
  *
- * A Placement that is misconfigured keeps what it decided before, as far as it may still choose it. OCM empties its
- * decisions, so that a typing error takes workloads down.
+ * A misconfigured Placement keeps its previous decision, except clusters it may no longer choose. OCM empties the
+ * decision, so that a typo removes workloads.
  */
 import type { DecisionGroupStatus, ManagedCluster, ManagedClusterSet, OcmPlacement } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -20,36 +20,36 @@ type Cluster = DeepReadonly<ManagedCluster>;
 type Placement = DeepReadonly<OcmPlacement>;
 
 export interface PlacementInput extends ScoreSources {
-  /** The sets that the namespace is bound to and that exist, by name. */
+  /** The existing sets that the namespace is bound to, by name. */
   boundSets: ReadonlyMap<string, DeepReadonly<ManagedClusterSet>>;
   clusters: Iterable<Cluster>;
-  /** Makes `scores()` known to expressions. */
+  /** Provides `scores()` to expressions. */
   library?: ScoreLibrary;
   meter?: PlacementMeter;
 }
 
-/** Why the clusters are what they are, for those who ask. */
+/** The intermediate results, for explanations. */
 export interface PlacementRecord {
   eligibleSets: string[];
   available: string[];
-  /** Clusters that were left after each filter. */
+  /** The clusters left after each filter. */
   filters: { name: string; clusters: string[] }[];
   prioritizers: { name: string; weight: number; scores: ReadonlyMap<string, number> }[];
   scores: ReadonlyMap<string, number>;
 }
 
 export interface PlacementPlan {
-  /** In the order of their choice. */
+  /** In order of preference. */
   chosen: string[];
   unscheduled: number;
   decisions: PlannedDecision[];
   groups: DecisionGroupStatus[];
   conditions: NextCondition[];
-  /** Misconfigured: decisions that exist keep their groups, and lose only clusters that are not chosen any more. */
+  /** Misconfigured: existing decisions keep their groups, and only lose clusters that are no longer chosen. */
   isKept?: true;
-  /** Told as a warning; the decisions count. */
+  /** Reported as a warning; the decisions are valid. */
   warning?: string;
-  /** When a toleration ends that a chosen cluster needs, or a score that counted. */
+  /** When a toleration of a chosen cluster or a score in use expires. */
   lookAgainMs?: number;
   record: PlacementRecord;
 }
@@ -117,7 +117,7 @@ function filter(
   { chosen, library, nowMs, meter }: PlacementInput,
   record: PlacementRecord,
 ): readonly Cluster[] {
-  // As in OCM, nothing is read of a Placement that has nothing to choose from.
+  // As in OCM, a Placement without candidates is not validated.
   if (available.length === 0) {
     record.filters = [
       { name: "Predicate", clusters: [] },
@@ -147,7 +147,7 @@ function filter(
   return tolerated;
 }
 
-/** The best first; equals by name. */
+/** Best first; ties by name. */
 function order(
   { spec }: Placement,
   clusters: readonly Cluster[],
@@ -167,7 +167,7 @@ function order(
   return clusters.toSorted((a, b) => inOrder(nameOf(a), nameOf(b)));
 }
 
-/** Whether decisions name clusters by their scores, and tell them. OCM declares it and orders by name. */
+/** Whether decisions list clusters by score and include the scores. OCM declares the field but orders by name. */
 export const isByScore = ({ spec }: Placement): boolean => spec.sortBy === "Score";
 
 const bestFirst =
@@ -198,7 +198,7 @@ const keptCondition: NextCondition = {
   type: "PlacementSatisfied",
   status: "False",
   reason: "NotAllDecisionsScheduled",
-  message: "The placement is misconfigured; the clusters that were decided before are kept",
+  message: "The placement is misconfigured; the previously decided clusters are kept",
 };
 
 function satisfied(

@@ -1,4 +1,4 @@
-/** Scores between -100 and 100 by which the clusters that fit are ordered. */
+/** Scores between -100 and 100 that order the feasible clusters. */
 import type { AddOnPlacementScore, ManagedCluster, PrioritizerPolicy, ScoreCoordinate } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { tryParseQuantity } from "../../machinery/index.ts";
@@ -6,11 +6,11 @@ import { Misconfigured } from "./misconfigured.ts";
 
 type Cluster = DeepReadonly<ManagedCluster>;
 
-/** What a score may depend on besides the clusters themselves. */
+/** Inputs of a score besides the clusters themselves. */
 export interface ScoreSources {
   /** Clusters that this Placement has chosen. */
   chosen: ReadonlySet<string>;
-  /** In how many decisions of other Placements a cluster is; and the most that any is in. */
+  /** The number of decisions of other Placements that contain a cluster, and the maximum over all clusters. */
   decisionsOf(cluster: string): number;
   mostDecisions: number;
   scoreObjectOf(cluster: string, name: string): DeepReadonly<AddOnPlacementScore> | undefined;
@@ -20,7 +20,7 @@ export interface ScoreSources {
 export interface Prioritizer {
   name: string;
   weight: number;
-  /** Clusters that are left out score nothing. */
+  /** Clusters missing from the result score 0. */
   score(clusters: readonly Cluster[], sources: ScoreSources): Map<string, number>;
 }
 
@@ -32,7 +32,7 @@ const RESOURCES: Readonly<Record<string, string>> = {
   ResourceAllocatableMemory: "memory",
 };
 
-/** The prioritizers that count. Throws `Misconfigured` for what is not known. */
+/** The effective prioritizers. Throws `Misconfigured` for an unknown one. */
 export function prioritizersOf({
   mode = "Additive",
   configurations = [],
@@ -93,7 +93,7 @@ const scoreBalance: Score = (clusters, { decisionsOf, mostDecisions }) =>
     return count === 0 ? MAX_SCORE : 2 * Math.trunc(MAX_SCORE * (0.5 - count / mostDecisions));
   });
 
-/** From the least (-100) to the most (100) that any of the clusters has free of a resource. */
+/** Scaled from the least (-100) to the most (100) free amount of a resource among the clusters. */
 function scoreRoom(clusters: readonly Cluster[], resource: string): Map<string, number> {
   const rooms = clusters.flatMap(({ metadata: { name }, status }): [string, number][] => {
     const [allocatable, capacity] = [status?.allocatable?.[resource], status?.capacity?.[resource]];
@@ -110,7 +110,7 @@ function scoreRoom(clusters: readonly Cluster[], resource: string): Map<string, 
   );
 }
 
-/** Scores of add-ons that ran out, as a warning tells them, and when the next one does. */
+/** Expired add-on scores, for a warning, and when the next one expires. */
 export function scoreExpiry(
   { configurations = [] }: DeepReadonly<PrioritizerPolicy> = {},
   clusters: readonly Cluster[],

@@ -1,7 +1,4 @@
-/**
- * What a Placement is decided from, gathered from the hub's informers: for the controller, and for those who explain
- * what it does.
- */
+/** Collects the inputs of a Placement from the hub's informers, for the controller and for explanations. */
 import {
   AddOnPlacementScore,
   DEFAULT_CLUSTER_SET,
@@ -22,7 +19,7 @@ type Placement = DeepReadonly<OcmPlacement>;
 type Decision = DeepReadonly<PlacementDecision>;
 
 export interface PlacementSources {
-  /** The decisions that a Placement has made. */
+  /** The existing decisions of a Placement. */
   decisionsOf(placement: Placement): Decision[];
   inputOf(placement: Placement, nowMs: number): PlacementInput;
 }

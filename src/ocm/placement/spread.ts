@@ -1,10 +1,9 @@
 /**
- * Choosing clusters by their order while keeping them spread. OCM declares `spreadPolicy` and ignores it; here it
- * counts.
+ * Chooses clusters in order while spreading them. OCM declares `spreadPolicy` and ignores it; Flotilla implements it.
  *
- * A constraint bounds how many more clusters one domain (a value of a label or a claim) may have among the chosen than
- * the domain with the fewest. With `DoNotSchedule` a cluster that breaks it is not chosen, and neither is one without a
- * domain; otherwise such clusters are taken only when no other is left.
+ * A constraint limits how many more chosen clusters a domain (a value of a label or a claim) may have than the domain
+ * with the fewest. With `DoNotSchedule`, clusters that violate it or have no domain are not chosen; otherwise they are
+ * chosen only if no other cluster is left.
  */
 import type { ManagedCluster, SpreadConstraintsTerm } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -15,23 +14,23 @@ type Cluster = DeepReadonly<ManagedCluster>;
 interface Constraint {
   maxSkew: number;
   isHard: boolean;
-  /** How many of the chosen clusters each domain has. */
+  /** The number of chosen clusters per domain. */
   counts: Map<string, number>;
 }
 
 /**
- * Clusters with the same domains are alike to every constraint, so that only the first of them that is left can be
+ * Clusters with the same domains are equivalent for every constraint, so only the first remaining one of them can be
  * next.
  */
 interface Alike {
-  /** For each constraint; undefined for clusters without one. */
+  /** One per constraint; undefined for clusters without a domain. */
   domains: readonly (string | undefined)[];
-  /** Places in the order. */
+  /** Positions in the order. */
   places: number[];
   next: number;
 }
 
-/** The first clusters of an order, at most so many, as far as the constraints let them. */
+/** The first clusters of an order that satisfy the constraints, up to a number. */
 export function chooseSpread(
   ordered: readonly Cluster[],
   limit: number,
@@ -86,7 +85,7 @@ function domainOf(
   return Object.hasOwn(values, topologyKey) ? values[topologyKey] : undefined;
 }
 
-/** Where the next cluster is that keeps every constraint, or else every hard one. */
+/** The group of the next cluster that satisfies every constraint, or else every hard one. */
 function nextOf(groups: readonly Alike[], constraints: readonly Constraint[]): Alike | undefined {
   const least = constraints.map(({ counts }) => Math.min(...counts.values()));
   let [good, bearable]: [Alike | undefined, Alike | undefined] = [undefined, undefined];

@@ -1,4 +1,4 @@
-/** Whether a Placement bears a cluster's taints, and until when. */
+/** Whether a Placement tolerates a cluster's taints, and until when. */
 import type { ManagedCluster, ManagedClusterTaint, PlacementToleration } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { Misconfigured } from "./misconfigured.ts";
@@ -17,8 +17,8 @@ export function checkTolerations(tolerations: Tolerations): void {
 }
 
 /**
- * The time in milliseconds at which the first toleration that is needed ends, `Infinity` for never; undefined when a
- * taint is not tolerated.
+ * The time in milliseconds at which the first needed toleration expires, `Infinity` for never; undefined if a taint is
+ * not tolerated.
  */
 export function toleratedUntil(
   { spec }: DeepReadonly<ManagedCluster>,
@@ -38,7 +38,7 @@ export function toleratedUntil(
   return until;
 }
 
-/** When a toleration of this taint ends; undefined when it is for others. */
+/** When a toleration of this taint expires; undefined if it does not match the taint. */
 function endOf(
   taint: DeepReadonly<ManagedClusterTaint>,
   { key = "", operator = "Equal", value = "", effect = "", tolerationSeconds }: DeepReadonly<PlacementToleration>,
@@ -46,7 +46,7 @@ function endOf(
   if (effect !== "" && effect !== taint.effect) return undefined;
   if (key !== "" && key !== taint.key) return undefined;
   if (operator !== "Exists" && (operator !== "Equal" || value !== (taint.value ?? ""))) return undefined;
-  // A taint without a time was added before all time.
+  // A taint without a timestamp counts as added at the epoch.
   return tolerationSeconds === undefined
     ? Number.POSITIVE_INFINITY
     : Date.parse(taint.timeAdded ?? "0001-01-01T00:00:00Z") + tolerationSeconds * 1000;

@@ -42,7 +42,7 @@ const old = stored([
   { clusterName: "c1", reason: "", score: 50 },
 ]);
 
-test("decisions tell scores only where they are ordered by them", () => {
+test("decisions include scores only if they are ordered by score", () => {
   expect(
     wantedDecisions(makePlacement("Score"), makePlan({ c2: 100, c1: 50 }), new Map())[0]?.status.decisions,
   ).toEqual([
@@ -55,22 +55,22 @@ test("decisions tell scores only where they are ordered by them", () => {
 });
 
 const waits: Record<string, { placement: OcmPlacement; scores: Record<string, number>; want: number }> = {
-  "other scores of the same clusters wait for the rest of the minute": {
+  "score-only changes wait for the rest of the one-minute rate limit": {
     placement: makePlacement("Score", "2026-01-01T00:00:00Z"),
     scores: { c1: 200, c2: 100 },
     want: 30_000,
   },
-  "as long as the Placement says": {
+  "score-only changes wait for the rest of a longer scoreRateLimit": {
     placement: makePlacement("Score", "2026-01-01T00:00:00Z", "2m"),
     scores: { c1: 200, c2: 100 },
     want: 90_000,
   },
-  "not when the time is over": {
+  "score-only changes do not wait after the rate limit has passed": {
     placement: makePlacement("Score", "2025-12-31T23:59:00Z"),
     scores: { c1: 200, c2: 100 },
     want: 0,
   },
-  "not when another cluster is chosen": {
+  "a newly chosen cluster is written without waiting": {
     placement: makePlacement("Score", "2026-01-01T00:00:00Z"),
     scores: { c1: 200, c3: 100 },
     want: 0,
@@ -85,7 +85,7 @@ for (const [behaviour, { placement, scores, want }] of Object.entries(waits)) {
   });
 }
 
-/** Decisions by name, each with the clusters that it has and those that it is to have. */
+/** Decisions by name, each with its current and its desired clusters. */
 const changes = (decisions: Record<string, [before: string[] | undefined, after: string[]]>): WantedDecision[] =>
   Object.entries(decisions).map(([name, [before, after]]) => ({
     planned: { name, groupName: "", groupIndex: 0, clusters: after },
@@ -105,7 +105,7 @@ const told = (steps: readonly WantedDecision[][]): string[][] =>
   );
 
 const moves: Record<string, { wanted: WantedDecision[]; want: string[][] }> = {
-  "decisions are written side by side where no cluster moves": {
+  "decisions are written in parallel if no cluster moves between them": {
     wanted: changes({
       d1: [undefined, ["a"]],
       d2: [
@@ -115,11 +115,11 @@ const moves: Record<string, { wanted: WantedDecision[]; want: string[][] }> = {
     }),
     want: [["d1: a", "d2: b d"]],
   },
-  "a cluster comes to its new decision before it leaves the old one": {
+  "a cluster is added to its new decision before it is removed from the old one": {
     wanted: changes({ d1: [["a", "b"], ["a"]], d2: [undefined, ["b"]] }),
     want: [["d2: b"], ["d1: a"]],
   },
-  "clusters that change places are in both for a moment": {
+  "clusters that swap decisions are in both for a moment": {
     wanted: changes({ d1: [["a"], ["b"]], d2: [["b"], ["a"]] }),
     want: [
       ["d1: b a", "d2: a b"],

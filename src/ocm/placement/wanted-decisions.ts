@@ -1,4 +1,4 @@
-/** The PlacementDecisions of a Placement as they are to be written, beside those that are there. Pure. */
+/** The desired PlacementDecisions of a Placement, next to the existing ones. Pure. */
 import { DECISION_GROUP_INDEX_LABEL, DECISION_GROUP_NAME_LABEL } from "../../api/index.ts";
 import type { OcmPlacement, PlacementDecision, PlacementDecisionStatus } from "../../api/index.ts";
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
@@ -11,10 +11,10 @@ type Decision = DeepReadonly<PlacementDecision>;
 
 export interface WantedDecision {
   planned: PlannedDecision;
-  /** Undefined for one that is new. */
+  /** Undefined for a new decision. */
   before: Decision | undefined;
   status: PlacementDecisionStatus;
-  /** Its clusters are not all that they will be: it is written once more. */
+  /** Its clusters are not final: it is written a second time. */
   isInterim?: true;
 }
 
@@ -45,9 +45,9 @@ export const isWritten = ({ before, status }: Pick<WantedDecision, "before" | "s
   before?.status !== undefined && equalJson(before.status, status);
 
 /**
- * Decisions in the order in which they are written, side by side within a step: a cluster that moves from one to
- * another is in the new one before it leaves the old one. Between the two, whoever reads them would take it for
- * deselected and remove what runs there.
+ * The write order of decisions; those of one step are written in parallel. A cluster that moves is added to its new
+ * decision before it is removed from the old one. Otherwise a reader would see it deselected in between and remove its
+ * workloads.
  */
 export function writeSteps(wanted: readonly WantedDecision[]): WantedDecision[][] {
   const homes = new Map(
@@ -70,10 +70,7 @@ export function writeSteps(wanted: readonly WantedDecision[]): WantedDecision[][
   return second.length > 0 ? [first, second] : [first];
 }
 
-/**
- * Decisions of a Placement that cannot be understood keep their groups; clusters that it may no longer choose leave
- * them.
- */
+/** Decisions of a misconfigured Placement keep their groups and lose the clusters it may no longer choose. */
 function keptDecisions(before: readonly Decision[], plan: PlacementPlan): PlannedDecision[] {
   const chosen = new Set(plan.chosen);
   return before.map(({ metadata: { name, labels = {} }, status }) => ({
@@ -85,9 +82,9 @@ function keptDecisions(before: readonly Decision[], plan: PlacementPlan): Planne
 }
 
 /**
- * How long it is until other scores of the same clusters may be written, by `scoreRateLimit`: scores move with every
- * decision of anybody, and whoever follows decisions need not hear of each. 0 means at once, as whenever other clusters
- * are chosen.
+ * How long score-only changes of the same clusters have to wait because of `scoreRateLimit`: scores change with every
+ * decision of any Placement, and watchers of decisions do not need each change. 0 means no wait, as when the chosen
+ * clusters change.
  */
 export function scoreWaitMs(
   { spec, status }: Placement,

@@ -1,7 +1,7 @@
 /**
- * What the agent of a cluster may do on the hub, as roles: everything about its own ManagedCluster and namespace once
- * it is accepted, and no more than looking at its ManagedCluster before and after. Pure. Names and rules are those of
- * Open Cluster Management, which agents and their operators ask for.
+ * The RBAC rules of a cluster's agent on the hub: full access to its own ManagedCluster and namespace once accepted,
+ * otherwise only reading its ManagedCluster. Names and rules are those of Open Cluster Management, which agents and
+ * their operators expect. Pure.
  */
 import {
   CLUSTER_GROUP,
@@ -18,10 +18,10 @@ const RBAC_GROUP = "rbac.authorization.k8s.io";
 const ADDON_GROUP = "addon.open-cluster-management.io";
 const REGISTRATION_ROLE = "open-cluster-management:managedcluster:registration";
 const WORK_ROLE = "open-cluster-management:managedcluster:work";
-/** Karmada's way of saying that a namespace stays on the hub. */
+/** Karmada's label for a namespace that is not propagated. */
 const STAYS_ON_HUB_LABEL = "namespace.karmada.io/skip-auto-propagation";
 
-/** Of the ClusterRole of one cluster and of its binding. */
+/** The name of a cluster's ClusterRole and ClusterRoleBinding. */
 export const clusterRoleName = (cluster: string): string => `open-cluster-management:managedcluster:${cluster}`;
 export const workBindingName = (cluster: string): string => `${clusterRoleName(cluster)}:work`;
 export const registrationBindingName = (cluster: string): string => `${clusterRoleName(cluster)}:registration`;
@@ -29,7 +29,7 @@ export const SHARED_ROLES: readonly string[] = [REGISTRATION_ROLE, WORK_ROLE];
 
 const labelsOf = (cluster: string): Record<string, string> => ({ [CLUSTER_NAME_LABEL]: cluster });
 
-/** Where everything of a cluster is kept on the hub; members have no use for it. */
+/** The hub namespace that holds a cluster's objects; it is not propagated to members. */
 export const clusterNamespace = (cluster: string): Namespace => ({
   apiVersion: "v1",
   kind: "Namespace",
@@ -58,7 +58,7 @@ export function clusterRole(cluster: string, isAccepted: boolean): ClusterRole {
   };
 }
 
-/** The second group is that of agents that sign in by way of a cloud's accounts. */
+/** The second group is for agents that authenticate with cloud provider accounts. */
 const subjectsOf = (cluster: string): NonNullable<RoleBinding["subjects"]> =>
   [`${CLUSTER_USER_PREFIX}${cluster}`, `open-cluster-management:${cluster}`].map((name) => ({
     kind: "Group",
@@ -78,8 +78,8 @@ export function clusterRoleBinding(cluster: string): ClusterRoleBinding {
 }
 
 /**
- * The right to work outlives its deletion until the last ManifestWork is gone, because the agent has to clean up with
- * it.
+ * The work role binding outlives its deletion until the last ManifestWork is deleted, because the agent needs it to
+ * clean up.
  */
 export function roleBindings(cluster: string): RoleBinding[] {
   const binding = (name: string, role: string, finalizers: string[]): RoleBinding => ({
@@ -100,7 +100,7 @@ export function roleBindings(cluster: string): RoleBinding[] {
   ];
 }
 
-/** What every agent may do in the namespace of its cluster. */
+/** The permissions of every agent in its cluster's namespace. */
 export function sharedRoles(): ClusterRole[] {
   const role = (name: string, rules: NonNullable<ClusterRole["rules"]>): ClusterRole => ({
     apiVersion: RBAC,

@@ -1,4 +1,4 @@
-/** Brings about what the agent of a cluster may do on the hub: its namespace, its roles and their bindings. */
+/** Creates the access of a cluster's agent to the hub: namespace, roles and bindings. */
 import {
   CLUSTER_NAME_LABEL,
   ClusterRole,
@@ -22,15 +22,18 @@ import {
 } from "./access.ts";
 
 export interface AgentAccess {
-  /** False while it is being deleted: nothing can be made there before another of the name is. */
+  /** Returns false while the namespace is being deleted: nothing can be created there until it exists again. */
   ensureNamespace(cluster: string, signal: AbortSignal): Promise<boolean>;
-  /** An agent that is accepted may do its work. Where its namespace is going, it keeps the right to finish it. */
+  /**
+   * Grants an accepted agent its permissions. If its namespace is being deleted, it keeps the permission to finish its
+   * works.
+   */
   grant(cluster: string, isNamespaceThere: boolean, signal: AbortSignal): Promise<void>;
-  /** It may look at its ManagedCluster, and finish what is under way while there are ManifestWorks. */
+  /** Limits the agent to reading its ManagedCluster, and to finishing its works while ManifestWorks exist. */
   limit(cluster: string, signal: AbortSignal): Promise<void>;
-  /** The right to work was deleted, and holds until the last ManifestWork is gone. */
+  /** Whether the work role binding was deleted and remains until the last ManifestWork is deleted. */
   isEnding(cluster: string): boolean;
-  /** Nobody has any right because of this cluster. */
+  /** Removes all permissions of this cluster's agent. */
   revoke(cluster: string, signal: AbortSignal): Promise<void>;
 }
 
@@ -79,7 +82,7 @@ export function createAgentAccess({
   const isHeldByWorks = (cluster: string): boolean =>
     isEnding(cluster) && works.list({ cluster: hub, namespace: cluster }).length > 0;
 
-  /** The last right goes, or makes room for a new one. */
+  /** Removes the last permission, or the old binding before a new one is created. */
   async function endWorkBinding(cluster: string, signal: AbortSignal): Promise<void> {
     const key = { cluster: hub, namespace: cluster, name: workBindingName(cluster) };
     const { finalizers = [], deletionTimestamp, resourceVersion = null } = workBinding(cluster)?.metadata ?? {};
@@ -110,7 +113,7 @@ export function createAgentAccess({
       return namespace?.metadata.deletionTimestamp === undefined;
     },
     async grant(cluster, isNamespaceThere, signal) {
-      // One that was deleted still counts, so that works which are under way do not notice.
+      // A binding that is being deleted still grants access, so that works in flight are not affected.
       if (!isHeldByWorks(cluster)) await endWorkBinding(cluster, signal);
       await clusterRoles.replace(cluster, [clusterRole(cluster, true)], signal);
       await clusterRoleBindings.replace(cluster, [clusterRoleBinding(cluster)], signal);

@@ -1,12 +1,12 @@
 /**
- * Approves the certificates of agents without anybody looking: renewals of those that are accepted, and first ones of
- * users that are trusted with that.
+ * Automatically approves the certificates of agents: renewals of accepted agents, and first certificates of trusted
+ * users.
  *
- * Reads: CertificateSigningRequest, ManagedCluster; what the one who asks may do.
- * Writes: the approval of requests that it recognises; others are left to people.
+ * Reads: CertificateSigningRequest, ManagedCluster; the permissions of the requesting user.
+ * Writes: the approval of recognised requests; an administrator decides the others.
  *
- * A first certificate for a cluster whose agent is alive is never approved here: it is a second agent with the same
- * name, by mistake or not, and a person has to say.
+ * A first certificate for a cluster with a live agent is never approved here: it belongs to a second agent with the
+ * same name, by mistake or not, and an administrator has to decide.
  */
 import {
   CertificateSigningRequest,
@@ -29,7 +29,7 @@ export interface CertificateDependencies {
   informers: Informers;
   client: Client;
   events: EventRecorder;
-  /** Whose first certificates are approved; usually nobody's. */
+  /** The users whose first certificates are approved; usually none. */
   trustedUsers: readonly string[];
 }
 
@@ -46,7 +46,7 @@ export function createCertificateController({
   const faces = informers.of(Cluster);
   const trusted = new Set(trustedUsers);
 
-  /** Asked of the server: what a user may do is not for this controller to work out. */
+  /** Uses a SubjectAccessReview: the API server decides what a user may do, not this controller. */
   async function mayRenew(
     { username = "", uid, groups, extra }: Request["spec"],
     signal: AbortSignal,
@@ -71,7 +71,7 @@ export function createCertificateController({
     return review.status?.allowed === true;
   }
 
-  /** Says so to whoever looks at the cluster. */
+  /** Also emits an event on the ManagedCluster. */
   function isTaken({ cluster }: AgentRequest, request: Request): boolean {
     const known = clusters.get({ cluster: hub, name: cluster });
     const isReached = faces.get({ cluster: hub, name: cluster })?.spec.syncMode === "Push";
@@ -81,7 +81,7 @@ export function createCertificateController({
       events.record(hub, known, {
         type: "Warning",
         reason: "SecondAgent",
-        message: `the request ${request.metadata.name} for a first certificate of ${cluster} is not approved automatically: ${why}`,
+        message: `request ${request.metadata.name} for a first certificate of cluster ${cluster} is not approved automatically: ${why}`,
       });
     return true;
   }
@@ -119,13 +119,13 @@ export function createCertificateController({
       if (!agent) return done;
       if (request.spec.username === agent.user) {
         if ((await mayRenew(request.spec, signal)) && (await approve(request, key, signal)))
-          log.info("renewal of an agent's certificate approved", { member: agent.cluster });
+          log.info("agent certificate renewal approved", { member: agent.cluster });
       } else if (
         trusted.has(request.spec.username ?? "") &&
         !isTaken(agent, request) &&
         (await approve(request, key, signal))
       ) {
-        log.info("first certificate of an agent approved", { member: agent.cluster, user: request.spec.username });
+        log.info("first agent certificate approved", { member: agent.cluster, user: request.spec.username });
       }
       return done;
     },

@@ -1,6 +1,5 @@
 /**
- * Which clusters are members of which sets, kept up to date change by change: a set of a thousand clusters is not
- * counted again for each that comes.
+ * Cluster set membership, updated incrementally: a set of a thousand clusters is not recounted for each new cluster.
  */
 import type { ManagedCluster, ManagedClusterSet } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -16,9 +15,9 @@ export interface ClusterSets {
   /** The sets that a cluster belongs to. */
   of(cluster: Read): ClusterSet[];
   members(set: string): ReadonlySet<string>;
-  /** The sets that gain or lose the cluster by this change. */
+  /** The sets that gain or lose the cluster through this change. */
   touched(event: ObjectEvent<ManagedCluster>): string[];
-  /** How many clusters there are. */
+  /** The number of clusters. */
   count(): number;
 }
 
@@ -84,7 +83,7 @@ function isIn(set: ClusterSet, cluster: Read): boolean {
   return test(cluster);
 }
 
-/** A selector that means nothing selects nothing. */
+/** An invalid selector selects nothing. */
 function testOf(set: ClusterSet): (cluster: Read) => boolean {
   try {
     return membershipTest(set);

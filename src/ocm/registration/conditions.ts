@@ -1,5 +1,5 @@
 /**
- * The conditions of a ManagedCluster in the words of Open Cluster Management; its tools wait for them by type, status
+ * The conditions of a ManagedCluster with Open Cluster Management's wording; its tools wait for them by type, status
  * and reason.
  */
 import type { ManagedCluster } from "../../api/index.ts";

@@ -1,4 +1,7 @@
-/** Wires registration on the hub, and what keeps the two faces of a member alike, to informers and clients of a hub. */
+/**
+ * Wires registration on the hub, and the controllers that sync Cluster and ManagedCluster of a member, to informers and
+ * clients.
+ */
 import { ManagedCluster, ManagedClusterSet } from "../../api/index.ts";
 import type { Cluster } from "../../api/index.ts";
 import type { Clock, DeepReadonly } from "../../base/index.ts";
@@ -14,13 +17,13 @@ import { createSetBindingController } from "./set-binding-controller.ts";
 import { createSetController } from "./set-controller.ts";
 import { createSharedRolesController } from "./shared-roles-controller.ts";
 
-/** What Karmada's side of the hub knows of its members. */
+/** Karmada's view of the members. */
 export interface MemberViews {
   /** The informers that all simulated members share; unset where there are none. */
   simulated?: Informers;
-  /** What is seen of a member that the hub reaches; undefined while it is not connected. */
+  /** The informers of a member that the hub reaches; undefined while it is not connected. */
   informersOf(cluster: string): Informers | undefined;
-  /** How a member leaves that is unjoined. */
+  /** What happens to a member's workloads when it is unjoined. */
   farewellOf(cluster: DeepReadonly<Cluster>): ClusterFarewell;
 }
 
@@ -31,7 +34,7 @@ export interface RegistrationOptions {
   events: EventRecorders;
   clock: Clock;
   members: MemberViews;
-  /** Agents that first sign in as one of these users are let in without anybody looking; unset is nobody. */
+  /** The bootstrap users whose first certificate is approved automatically; unset approves none. */
   autoApprovedUsers?: readonly string[];
 }
 

@@ -1,2 +1,2 @@
-/** The hub's side of registration: clusters that are accepted, watched, put into sets and let go. */
+/** Registration on the hub: accepts clusters, watches their leases, adds them to sets and removes them. */
 export { createRegistration, type MemberViews, type RegistrationOptions } from "./create-registration.ts";

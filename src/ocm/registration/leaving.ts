@@ -1,7 +1,6 @@
 /**
- * How a ManagedCluster that is being deleted goes: its ManifestWorks first, then its rights, its Lease and Karmada's
- * Cluster of the same member, then the object itself. Its namespace stays, as it does upstream, with whatever people
- * keep there.
+ * The deletion of a ManagedCluster: first its ManifestWorks, then its roles, its Lease and Karmada's Cluster of the
+ * same member, then the object itself. Its namespace stays, as upstream, because it may contain users' objects.
  */
 import {
   CLUSTER_LEASE,
@@ -25,8 +24,8 @@ import { AVAILABLE, HUB_ACCEPTED, silent, type Read } from "./conditions.ts";
 import { planCleanUp, type Farewell } from "./plan-clean-up.ts";
 
 /**
- * How a member leaves by way of Karmada's Cluster: not at all, keeping what it runs, losing it, or without being waited
- * for.
+ * What a Karmada Cluster specifies for the workloads of its member: it is not leaving, they keep running, they are
+ * deleted, or the member is not waited for.
  */
 export type ClusterFarewell = "stays" | "release" | "purge" | "abandon";
 
@@ -43,7 +42,7 @@ export interface Leaving {
   leave(cluster: Read, signal: AbortSignal): Promise<Result>;
 }
 
-/** On a ManagedCluster, as on a Cluster: the member is not waited for; what is there stays as it is. */
+/** On a ManagedCluster, as on a Cluster: the hub does not wait for the member; its workloads stay unchanged. */
 export const FORCE_ANNOTATION = "flotilla.dev/force-unjoin";
 const OWN_FINALIZERS: readonly string[] = [CLUSTER_RBAC_FINALIZER, CLUSTER_RESOURCES_FINALIZER];
 
@@ -53,7 +52,7 @@ export function createLeaving({ hub, informers, client, events, clock, farewellO
   const leases = informers.of(Lease);
   const access = createAgentAccess({ hub, informers, client });
 
-  /** Who unjoins a member wants it to go on running; who deletes its ManagedCluster gets what that says. */
+  /** An unjoined member keeps its workloads; deleting the ManagedCluster deletes them as its works specify. */
   function farewell(cluster: Read): Farewell {
     const { name, annotations } = cluster.metadata;
     if (annotations?.[FORCE_ANNOTATION] === "true") return "abandon";
@@ -98,12 +97,12 @@ export function createLeaving({ hub, informers, client, events, clock, farewellO
   async function removeRest(cluster: Read, signal: AbortSignal): Promise<void> {
     const { name } = cluster.metadata;
     await access.revoke(name, signal);
-    // A stale one would make the next cluster of this name look dead.
+    // A stale Lease would make the next cluster of this name look dead.
     const lease = { cluster: hub, namespace: name, name: CLUSTER_LEASE };
     if (leases.get(lease)) await unlessChanged(client.delete(Lease, lease, { signal }));
     const face = faces.get({ cluster: hub, name });
-    // Anybody with a bootstrap token can make a ManagedCluster that looks like the other face; only the hub says that
-    // it was accepted.
+    // Any holder of a bootstrap token can create a ManagedCluster that looks paired with a Cluster; only the hub sets
+    // the acceptance.
     const isFace =
       agreementOf(cluster) !== undefined && findCondition(cluster.status?.conditions, HUB_ACCEPTED) !== undefined;
     if (!face || face.metadata.deletionTimestamp || !isFace) return;
@@ -119,7 +118,8 @@ export function createLeaving({ hub, informers, client, events, clock, farewellO
   return {
     async leave(cluster, signal) {
       const { name, finalizers = [], resourceVersion = null } = cluster.metadata;
-      if (!finalizers.some((finalizer) => OWN_FINALIZERS.includes(finalizer))) return done; // Others hold it.
+      // Only finalizers of other controllers are left.
+      if (!finalizers.some((finalizer) => OWN_FINALIZERS.includes(finalizer))) return done;
       const nowMs = clock.now();
       const plan = planCleanUp(cluster, works.list({ cluster: hub, namespace: name }), farewell(cluster), nowMs);
       for (const work of plan.deletes) await deleteWork(work, plan.isOrphaning, signal);
@@ -128,7 +128,7 @@ export function createLeaving({ hub, informers, client, events, clock, farewellO
         events.record(hub, cluster, {
           type: "Warning",
           reason: "ManifestWorksLetGo",
-          message: `managed cluster ${name} leaves without an answer of its member: ${plan.letGo.length} manifestworks are gone from the hub, and what they put there stays`,
+          message: `managed cluster ${name} is removed without a response from its member: ${plan.letGo.length} manifestworks are deleted on the hub, and their objects stay on the member`,
         });
 
       if (plan.lookAgainMs !== undefined) {

@@ -1,16 +1,16 @@
 /**
- * ManagedCluster on the hub: takes a cluster in when it is accepted, watches its lease, taints it by its availability,
- * and lets it go.
+ * ManagedCluster on the hub: sets a cluster up once it is accepted, watches its lease, taints it by its availability,
+ * and cleans up when it is deleted.
  *
  * Reads: ManagedCluster, ManagedClusterSet, ManifestWork, its Lease and roles; Karmada's Cluster of the same name and
  * the claims of its member.
- * Writes: the namespace, roles and Lease of a cluster; of the ManagedCluster the finalizers, the taints that follow
- * availability and the status: acceptance, clock, namespaces, silence, and all of it for a member that the hub reaches
- * itself. Of ManifestWorks nothing but their end.
- * Beside: agents write the rest of the status; `faces` keeps labels and the other taints alike with Karmada's Cluster.
+ * Writes: the namespace, roles and Lease of a cluster; in the ManagedCluster the finalizers, the availability taints
+ * and the status: acceptance, clock, namespaces, expired leases, and the full status of a member that the hub reaches
+ * itself. For ManifestWorks only their deletion. Beside: agents write the rest of the status; `faces` syncs labels and
+ * the other taints with Karmada's Cluster.
  *
- * A member that the hub reaches has no agent: it gets no roles, so that nobody else can speak for it, and its Lease is
- * renewed when it becomes available rather than by the minute, because the hub itself is the one who would read it.
+ * A member that the hub reaches has no agent: it gets no roles, so that no other client can report for it. Its Lease is
+ * renewed when it becomes available rather than every minute, because only the hub would read it.
  */
 import {
   AUTOMATICALLY_ACCEPTED_ANNOTATION,
@@ -53,13 +53,13 @@ export interface ManagedClusterDependencies {
   sets: ClusterSets;
   leaving: Leaving;
   claims: MemberClaims;
-  /** Clusters are accepted when they first appear; who denies one later has the last word. */
+  /** New clusters are accepted automatically; a later denial by an administrator wins. */
   acceptsAll: boolean;
 }
 
-/** What members claim of themselves. */
+/** The ClusterClaims of members. */
 export interface MemberClaims {
-  /** Undefined while they are not known. */
+  /** Undefined while unknown. */
   of(cluster: string): readonly DeepReadonly<ClusterClaim>[] | undefined;
   /** Members whose claims changed. */
   source: Source<ObjectKey>;
@@ -87,7 +87,7 @@ export function createManagedClusterController({
     ...new Set((status?.managedNamespaces ?? []).map(({ clusterSet }) => clusterSet)),
   ]);
 
-  /** Everything that is needed before anything is made, in one write. */
+  /** Adds the finalizers and the automatic acceptance in one write, before anything else is created. */
   async function prepare(cluster: Read, signal: AbortSignal): Promise<boolean> {
     const { finalizers = [], resourceVersion = null, annotations } = cluster.metadata;
     const isNew = acceptsAll && annotations?.[AUTOMATICALLY_ACCEPTED_ANNOTATION] === undefined;
@@ -110,7 +110,7 @@ export function createManagedClusterController({
     return false;
   }
 
-  /** The condition that says how it went; a failure is told and thrown by the caller. */
+  /** Returns the condition with the result; the caller reports and rethrows a failure. */
   async function admit(
     cluster: Read,
     isReached: boolean,
@@ -130,7 +130,8 @@ export function createManagedClusterController({
       else await access.grant(name, hasNamespace, signal);
       return { condition: accepted, hasNamespace };
     } catch (failure) {
-      // Somebody deletes it at this moment. It is accepted all the same, and the end of the namespace brings it back.
+      // The namespace is being deleted right now. The cluster is accepted anyway, and the namespace's deletion requeues
+      // it.
       if (isNamespaceTerminating(failure)) return { condition: accepted };
       return { condition: notAccepted(messageOf(failure)), failure };
     }
@@ -229,7 +230,8 @@ export function createManagedClusterController({
       watch(ClusterRole, byLabel),
       watch(ClusterRoleBinding, byLabel),
       watch(RoleBinding, byLabel),
-      // Only who leaves or was denied, or whose namespace goes, waits for the end of works.
+      // Only clusters that are being deleted, were denied, or whose namespace is being deleted wait for their works to
+      // be deleted.
       watch(ManifestWork, ({ object: { metadata }, deleted }) => {
         const cluster = deleted ? clusters.get({ cluster: hub, name: metadata.namespace ?? "" }) : undefined;
         return cluster &&
@@ -276,11 +278,11 @@ export function createManagedClusterController({
       if (failure) throw failure;
 
       const isAvailable = findCondition(conditions, AVAILABLE)?.status;
-      // An agent renews its own Lease, and finds it there.
+      // An agent renews its own, existing Lease.
       const isBack =
         isReached && isAvailable === "True" && findCondition(cluster.status?.conditions, AVAILABLE)?.status !== "True";
       if (condition?.status === "True" && hasNamespace && (!lease || isBack)) await renew(name, lease, signal);
-      if (status) return done; // What was written comes back as a change, and with it this cluster.
+      if (status) return done; // The write produces an event, which requeues this cluster.
 
       const taints = planAvailabilityTaints(cluster.spec.taints ?? [], isAvailable);
       if (taints)
@@ -305,7 +307,7 @@ export function createManagedClusterController({
   });
 }
 
-/** What a Cluster says that matters to its other face. */
+/** The fields of a Cluster that matter to its ManagedCluster. */
 const reportedOf = ({ metadata, spec, status }: DeepReadonly<Cluster>): unknown => [
   metadata.deletionTimestamp,
   spec,

@@ -1,6 +1,6 @@
 /**
- * The taints that follow a cluster's availability: one that is not heard of, or says that it is not well, is not
- * chosen. Pure.
+ * The taints that follow a cluster's availability: a cluster that does not report, or reports that it is unhealthy, is
+ * not selected. Pure.
  */
 import { UNAVAILABLE_TAINT, UNREACHABLE_TAINT } from "../../api/index.ts";
 import type { ManagedClusterTaint } from "../../api/index.ts";
@@ -14,12 +14,12 @@ const EFFECT = "NoSelect";
 const isOwn = ({ key, value = "", effect }: DeepReadonly<ManagedClusterTaint>): boolean =>
   AVAILABILITY_TAINTS.includes(key) && value === "" && effect === EFFECT;
 
-/** A cluster that was never heard of counts as unreachable. Undefined when nothing changes. */
+/** A cluster that never reported counts as unreachable. Undefined if nothing changes. */
 export function planAvailabilityTaints(taints: Taints, available: string | undefined): Taints | undefined {
   const wanted = available === "True" ? undefined : available === "False" ? UNAVAILABLE_TAINT : UNREACHABLE_TAINT;
   const kept = taints.filter((taint) => !isOwn(taint) || taint.key === wanted);
   const isMissing = wanted !== undefined && !kept.some(isOwn);
   if (kept.length === taints.length && !isMissing) return undefined;
-  // The server dates it.
+  // The API server sets `timeAdded`.
   return isMissing ? [...kept, { key: wanted, effect: EFFECT }] : kept;
 }

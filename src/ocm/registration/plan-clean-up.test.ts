@@ -35,7 +35,7 @@ const makeWork = (name: string, priority?: string, rest: Partial<ManifestWork["m
 const namesOf = (works: readonly { readonly metadata: { readonly name: string } }[]): string[] =>
   works.map(({ metadata }) => metadata.name);
 
-test("without works nothing is left to wait for", () => {
+test("without works there is nothing to wait for", () => {
   expect(planCleanUp(makeLeaving(0), [], "delete", NOW)).toMatchObject({
     deletes: [],
     lookAgainMs: undefined,
@@ -43,7 +43,7 @@ test("without works nothing is left to wait for", () => {
   });
 });
 
-test("works go a level after the other, and a level that is no number from 0 to 100 is the first", () => {
+test("works are deleted in order of cleanup priority, and a priority that is not a number from 0 to 100 counts as 0", () => {
   const works = [
     makeWork("late", "100"),
     makeWork("none"),
@@ -71,7 +71,7 @@ test("works go a level after the other, and a level that is no number from 0 to 
   ).toEqual(["next"]);
 });
 
-test("a level that is on its way is waited for", () => {
+test("the next priority waits until works of the current one are deleted", () => {
   const plan = planCleanUp(
     makeLeaving(0),
     [makeWork("first", undefined, { deletionTimestamp: "2024-05-01T12:00:00Z" }), makeWork("second", "1")],
@@ -88,22 +88,22 @@ test("a level that is on its way is waited for", () => {
 });
 
 const letsGo: Record<string, { minutes: number; available?: string; farewell: Farewell; want: boolean }> = {
-  "a member that answers is waited for": { minutes: 60, farewell: "delete", want: false },
-  "a member that does not answer is waited for a while": {
+  "an available member is waited for without a deadline": { minutes: 60, farewell: "delete", want: false },
+  "an unreachable member is waited for up to five minutes": {
     minutes: 4.9,
     available: "Unknown",
     farewell: "delete",
     want: false,
   },
-  "a member that does not answer is not waited for longer": {
+  "an unreachable member is not waited for after five minutes": {
     minutes: 5,
     available: "Unknown",
     farewell: "delete",
     want: true,
   },
-  "a member that is unjoined is waited for a moment": { minutes: 0.4, farewell: "release", want: false },
-  "a member that is unjoined is not waited for longer": { minutes: 0.5, farewell: "release", want: true },
-  "a member that is given up is not waited for": { minutes: 0, farewell: "abandon", want: true },
+  "an unjoined member is waited for up to 30 seconds": { minutes: 0.4, farewell: "release", want: false },
+  "an unjoined member is not waited for after 30 seconds": { minutes: 0.5, farewell: "release", want: true },
+  "a force-unjoined member is not waited for": { minutes: 0, farewell: "abandon", want: true },
 };
 for (const [behaviour, { minutes, available, farewell, want }] of Object.entries(letsGo)) {
   test(behaviour, () => {

@@ -1,10 +1,9 @@
 /**
- * How a cluster that is being deleted loses its ManifestWorks: a level of priority after the other, each waited for.
- * Pure.
+ * The deletion of a leaving cluster's ManifestWorks: one cleanup priority after the other, each waited for. Pure.
  *
- * Upstream waits for the agent for good, so that the ManagedCluster of a member that is gone stays until somebody takes
- * the finalizers off by hand. Here a member that does not answer is waited for a while; then its works are let go, and
- * what it may still run stays as it is.
+ * Upstream waits for the agent without a limit, so that the ManagedCluster of a vanished member stays until a user
+ * removes the finalizers. Here an unreachable member is waited for up to a deadline; then its works are released, and
+ * its workloads stay unchanged.
  */
 import { CLEANUP_PRIORITY_ANNOTATION, MANIFEST_WORK_FINALIZER } from "../../api/index.ts";
 import type { ManifestWork } from "../../api/index.ts";
@@ -15,26 +14,26 @@ import { AVAILABLE, DELETING, type Read } from "./conditions.ts";
 type Work = DeepReadonly<ManifestWork>;
 
 /**
- * What becomes of what the works put on the member: it is deleted there as each work says; it keeps running and is
- * released; or nobody touches it and nobody waits for the member.
+ * What happens to the works' objects on the member: they are deleted as each work specifies; they keep running and are
+ * released; or they are left alone and the member is not waited for.
  */
 export type Farewell = "delete" | "release" | "abandon";
 
 export interface CleanUp {
   /** To be deleted now. */
   deletes: readonly Work[];
-  /** Not to be waited for any more: the finalizer that stands for the member goes. */
+  /** Works no longer waited for: the finalizer that represents the member is removed. */
   letGo: readonly Work[];
-  /** The works leave what they made where it is. */
+  /** The works orphan their objects. */
   isOrphaning: boolean;
   condition: NextCondition;
-  /** When to look again although nothing changed; undefined when nothing is left. */
+  /** When to check again without an event; undefined if no works are left. */
   lookAgainMs: number | undefined;
 }
 
-/** As long as Open Cluster Management's operator waits for a member that does not answer. */
+/** The same deadline as Open Cluster Management's operator has for an unreachable member. */
 const UNREACHABLE_DEADLINE_MS = 5 * 60_000;
-/** Releasing is quick on a member that answers, and whoever unjoins one waits for it. */
+/** Releasing is quick on a member that answers, and the user who unjoins it is waiting. */
 const RELEASE_DEADLINE_MS = 30_000;
 const LOOK_AGAIN_MS = 5_000;
 const MAX_PRIORITY = 100;
@@ -56,7 +55,7 @@ export function planCleanUp(cluster: Read, works: readonly Work[], farewell: Far
   const held = works.filter(({ metadata }) => metadata.finalizers?.length);
   const isLetGo = isGivenUp(cluster, farewell, nowMs);
   const first = Math.min(...works.map(priorityOf));
-  // What nobody waits for goes at once, in any order.
+  // Works that are not waited for are deleted at once, in any order.
   const due = isLetGo ? works : works.filter((work) => priorityOf(work) === first);
   const message = `The resource manifestworks is remaning, the remaining count is ${works.length}, the finalizer pending count is ${held.length}`;
   return {
@@ -75,7 +74,7 @@ function isGivenUp({ metadata, status }: Read, farewell: Farewell, nowMs: number
   return findCondition(status?.conditions, AVAILABLE)?.status !== "True" && waitedMs >= UNREACHABLE_DEADLINE_MS;
 }
 
-/** From 0, which goes first, to 100; anything else counts as 0. */
+/** From 0, which is deleted first, to 100; any other value counts as 0. */
 function priorityOf({ metadata }: Work): number {
   const text = metadata.annotations?.[CLEANUP_PRIORITY_ANNOTATION] ?? "";
   const priority = /^[+-]?\d{1,10}$/.test(text) ? Number(text) : 0;

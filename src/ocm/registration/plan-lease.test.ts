@@ -18,7 +18,7 @@ const lease = (renewTime?: string): Lease => ({
 });
 const renewal = (renewTime: string, isNews = true) => ({ renewTime, seenMs: NOW, isNews });
 
-test("a lease lasts five times its duration, which is a minute unless it says otherwise", () => {
+test("a lease lasts five times its duration, which defaults to a minute", () => {
   expect([cluster(), cluster(0), cluster(60), cluster(10)].map(graceMs)).toEqual([300_000, 300_000, 300_000, 50_000]);
   expect(expiresAtMs(cluster(), renewal("2024-05-01T11:59:00.000000Z"))).toBe(NOW + 240_000);
 });
@@ -27,7 +27,7 @@ test("a lease that was never renewed counts from its creation", () => {
   expect(nextRenewal(undefined, lease(), NOW).renewTime).toBe("2024-05-01T11:00:00Z");
 });
 
-test("what was there when the hub began to look is no news, and what changed is", () => {
+test("a renewal found when the hub starts is not marked as observed, a later change is", () => {
   const first = nextRenewal(undefined, lease("2024-05-01T11:59:00.000000Z"), NOW);
   const same = nextRenewal(first, lease("2024-05-01T11:59:00.000000Z"), NOW + 1);
   const next = nextRenewal(same, lease("2024-05-01T12:00:30.000000Z"), NOW + 2);
@@ -43,15 +43,15 @@ const clocks: Record<
   string,
   { at: string; isNews?: boolean; annotations?: Record<string, string>; want: boolean | undefined }
 > = {
-  "a clock a little off is in step": { at: "2024-05-01T11:56:00Z", want: true },
-  "a clock five minutes behind is not": { at: "2024-05-01T11:55:00Z", want: false },
-  "a clock five minutes ahead is not": { at: "2024-05-01T12:05:00Z", want: false },
-  "nothing is said of a renewal that the hub did not see happen": {
+  "a clock four minutes off is synced": { at: "2024-05-01T11:56:00Z", want: true },
+  "a clock five minutes behind is not synced": { at: "2024-05-01T11:55:00Z", want: false },
+  "a clock five minutes ahead is not synced": { at: "2024-05-01T12:05:00Z", want: false },
+  "a renewal that the hub did not observe does not determine the clock state": {
     at: "2024-05-01T11:00:00Z",
     isNews: false,
     want: undefined,
   },
-  "a cluster that is exempt is in step": { at: "2024-05-01T11:00:00Z", annotations: SKIP, want: true },
+  "a cluster exempt from the clock check is synced": { at: "2024-05-01T11:00:00Z", annotations: SKIP, want: true },
 };
 for (const [behaviour, { at, isNews = true, annotations = {}, want }] of Object.entries(clocks)) {
   test(behaviour, () => {
@@ -59,10 +59,10 @@ for (const [behaviour, { at, isNews = true, annotations = {}, want }] of Object.
   });
 }
 
-test("a lease that nobody could renew while the hub was away counts from when it is back", () => {
+test("a lease that expired while the hub was down counts from the hub's start", () => {
   expect(expiresAtMs(cluster(), renewal("2024-05-01T11:00:00Z", false))).toBe(NOW + 300_000);
 });
 
-test("the lease of a cluster that is exempt lasts from when the hub saw it", () => {
+test("the lease of an exempt cluster counts from when the hub observed its renewal", () => {
   expect(expiresAtMs(cluster(60, SKIP), renewal("2024-05-01T11:00:00Z"))).toBe(NOW + 300_000);
 });

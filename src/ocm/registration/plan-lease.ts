@@ -1,14 +1,12 @@
 /**
- * What the lease of a cluster says: until when its agent is believed to live, and whether its clock agrees with the
- * hub's. Pure.
+ * Reads a cluster's lease: until when its agent counts as alive, and whether its clock agrees with the hub's. Pure.
  *
- * An agent writes its own time into the lease. Where that is far from the hub's, the lease looks expired or
- * everlasting, and the condition says why. A cluster that is known to be out of step can be exempted by an annotation;
- * its lease then counts from when the hub saw it change, because an exemption that leaves the cluster unreachable would
- * be of no use.
+ * An agent writes its own time into the lease. If that differs much from the hub's, the lease looks expired or never
+ * expires, and the condition reports why. A cluster known to be out of sync can be exempted by an annotation; its lease
+ * then counts from when the hub observed its renewal, because otherwise the exempt cluster would still be unreachable.
  *
- * A hub that was away finds leases that nobody could renew. They count from when it is back: otherwise it would take
- * every cluster for dead, and Placements would leave them all.
+ * A hub that was down finds leases that no agent could renew. They count from its start: otherwise every cluster would
+ * look dead, and Placements would deselect them all.
  */
 import { SKIP_CLOCK_CHECK_ANNOTATION } from "../../api/index.ts";
 import type { Lease } from "../../api/index.ts";
@@ -16,8 +14,8 @@ import type { DeepReadonly } from "../../base/index.ts";
 import type { Read } from "./conditions.ts";
 
 /**
- * The last renewal that the hub saw, and when it saw it. `isNews` when it was a change rather than what was there at
- * the start.
+ * The last renewal that the hub observed, and when. `isNews` if it was a change rather than the value found at the
+ * start.
  */
 export interface Renewal {
   readonly renewTime: string;
@@ -26,16 +24,16 @@ export interface Renewal {
 }
 
 const DEFAULT_DURATION_SECONDS = 60;
-/** An agent that misses this many renewals is not heard any more. */
+/** The number of missed renewals after which an agent counts as unreachable. */
 const MISSED_RENEWALS = 5;
 
-/** How long a lease lasts, and how far two clocks may be apart. Zero means the default. */
+/** How long a lease lasts, and how far the clocks may differ. Zero means the default. */
 export function graceMs({ spec }: Read): number {
   return MISSED_RENEWALS * (spec.leaseDurationSeconds || DEFAULT_DURATION_SECONDS) * 1_000;
 }
 
 export function nextRenewal(before: Renewal | undefined, lease: DeepReadonly<Lease>, nowMs: number): Renewal {
-  // One that was never renewed counts from its creation.
+  // A lease that was never renewed counts from its creation.
   const renewTime = lease.spec?.renewTime ?? lease.metadata.creationTimestamp ?? "";
   return before?.renewTime === renewTime ? before : { renewTime, seenMs: nowMs, isNews: before !== undefined };
 }
@@ -45,7 +43,7 @@ export function expiresAtMs(cluster: Read, { renewTime, seenMs, isNews }: Renewa
   return (isExempt(cluster) ? seenMs : isNews ? renewedMs : Math.max(renewedMs, seenMs)) + graceMs(cluster);
 }
 
-/** Undefined while nothing can be told: a renewal from before the hub looked may be old for good reasons. */
+/** Undefined while unknown: a renewal from before the hub's start may be old for good reasons. */
 export function isClockSynced(cluster: Read, { renewTime, seenMs, isNews }: Renewal): boolean | undefined {
   if (!isNews) return undefined;
   return isExempt(cluster) || Math.abs(seenMs - (Date.parse(renewTime) || 0)) < graceMs(cluster);

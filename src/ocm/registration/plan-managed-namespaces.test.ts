@@ -9,7 +9,7 @@ const makeSet = (name: string, namespaces: string[], deletionTimestamp?: string)
   spec: { managedNamespaces: namespaces.map((namespace) => ({ name: namespace })) },
 });
 
-test("namespaces are listed by set and name, those of sets that go left out", () => {
+test("namespaces are listed by set and name, without those of sets that are being deleted", () => {
   const list = planManagedNamespaces([
     makeSet("b", ["y", "x"]),
     makeSet("a", ["z"]),
@@ -23,7 +23,7 @@ test("namespaces are listed by set and name, those of sets that go left out", ()
   ]);
 });
 
-test("an entry that stays keeps what the agent said of it", () => {
+test("an unchanged entry keeps the conditions reported by the agent", () => {
   const told = {
     name: "x",
     clusterSet: "a",
@@ -41,7 +41,7 @@ test("an entry that stays keeps what the agent said of it", () => {
   expect(planManagedNamespaces([makeSet("a", ["x", "y"])], [told])).toEqual([told, { name: "y", clusterSet: "a" }]);
 });
 
-test("the list is the same one while nothing changes", () => {
+test("the same list is returned if nothing changes", () => {
   const before = [{ name: "x", clusterSet: "a" }];
 
   expect(planManagedNamespaces([makeSet("a", ["x"])], before)).toBe(before);

@@ -1,8 +1,8 @@
 /**
- * The namespaces that a cluster is to have because of the sets that it belongs to. Pure.
+ * The managed namespaces of a cluster, from the sets it belongs to. Pure.
  *
- * Agents add to each how they fared. Upstream drops that whenever the list is computed again; here an entry that stays
- * keeps it.
+ * Agents add conditions to each entry. Upstream drops them whenever the list is recomputed; here an unchanged entry
+ * keeps them.
  */
 import type { ClusterSetManagedNamespaceConfig, ManagedClusterSet } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";

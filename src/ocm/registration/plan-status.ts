@@ -1,6 +1,6 @@
 /**
- * What the hub writes into the status of a ManagedCluster, all of it at once: whether it is accepted, what its lease
- * says, which namespaces it is to have, and of a member without an agent everything that an agent would say. Pure.
+ * The status that the hub writes for a ManagedCluster, in one write: acceptance, lease, managed namespaces, and for a
+ * member without an agent everything that an agent would report. Pure.
  */
 import type { ManagedClusterSet, ManagedClusterStatus } from "../../api/index.ts";
 import { defined, equalJson, type DeepReadonly } from "../../base/index.ts";
@@ -11,26 +11,26 @@ import { expiresAtMs, isClockSynced, type Renewal } from "./plan-lease.ts";
 
 type Status = DeepReadonly<ManagedClusterStatus>;
 
-/** What stands for an agent where there is none. */
+/** Replaces an agent's report for a member without one. */
 export interface Report {
   conditions: readonly NextCondition[];
-  /** Unset keeps what was last known, as of a member that does not answer. */
+  /** Unset keeps the last known values, as for an unreachable member. */
   facts?: Pick<Status, "version" | "capacity" | "allocatable" | "clusterClaims">;
 }
 
 export interface StatusView {
-  /** Whether it is accepted; unset for a cluster that never was. */
+  /** Whether the cluster is accepted; unset for a cluster that never was. */
   access: NextCondition | undefined;
-  /** Of a member that the hub reaches itself. */
+  /** For a member that the hub reaches itself. */
   report: Report | undefined;
-  /** Of a member with an agent. */
+  /** For a member with an agent. */
   renewal: Renewal | undefined;
   sets: Iterable<DeepReadonly<ManagedClusterSet>>;
   nowMs: number;
   now: string;
 }
 
-/** Undefined when the status says it all already. */
+/** Undefined if the status is up to date. */
 export function planStatus(
   cluster: Read,
   { access, report, renewal, sets, nowMs, now }: StatusView,
@@ -46,7 +46,7 @@ export function planStatus(
   const status: Status = {
     ...before,
     ...defined(facts),
-    // Others may count there what nodes do not have.
+    // Other writers may add resources there that nodes do not have.
     ...(capacity && { capacity: { ...before.capacity, ...capacity } }),
     conditions,
     ...((managedNamespaces.length > 0 || before.managedNamespaces) && { managedNamespaces }),
@@ -58,7 +58,7 @@ export function planStatus(
       : status;
 }
 
-/** Only its agent says that a cluster is available; that it is not heard of any more is for the hub to say. */
+/** Only its agent reports a cluster as available; the hub only reports that the agent stopped renewing its lease. */
 function leaseConditions(cluster: Read, renewal: Renewal, nowMs: number): NextCondition[] {
   const isSynced = isClockSynced(cluster, renewal);
   return [

@@ -1,9 +1,8 @@
 /**
- * Whether a request for a certificate comes from the agent of a cluster: everything in it must name the same one. Pure.
+ * Whether a certificate request comes from a cluster's agent: everything in it must name the same cluster. Pure.
  *
- * Whoever may approve requests by hand decides alone; this is about those that are approved without anybody looking, so
- * that what is not exactly right is not recognised: an agent must not get a certificate that names another cluster, or
- * one more group.
+ * Approvers can approve any request manually; this covers automatic approval, so a request that is not exactly right is
+ * not recognised: an agent must not get a certificate for another cluster or with an additional group.
  */
 import {
   CertificateRequestError,
@@ -18,7 +17,7 @@ import type { DeepReadonly } from "../../base/index.ts";
 
 export interface AgentRequest {
   cluster: string;
-  /** The user that the certificate would stand for. */
+  /** The user that the certificate would authenticate. */
   user: string;
 }
 
@@ -40,7 +39,7 @@ export function recogniseRequest({
   return named === cluster && agent && rest.length === 0 ? { cluster, user } : undefined;
 }
 
-/** Undefined for what is no request: it is somebody else's, or broken. */
+/** Undefined for an invalid request: it is not an agent's, or broken. */
 function read(text: string): CertificateRequest | undefined {
   try {
     return parseCertificateRequest(text);

@@ -1,7 +1,7 @@
 /**
- * ManagedClusterSetBinding: says whether the set that it binds is there.
+ * ManagedClusterSetBinding: reports whether the bound set exists.
  *
- * Reads:  ManagedClusterSetBinding, ManagedClusterSet.
+ * Reads: ManagedClusterSetBinding, ManagedClusterSet.
  * Writes: the status of bindings.
  */
 import { ManagedClusterSet, ManagedClusterSetBinding } from "../../api/index.ts";
@@ -39,7 +39,7 @@ export function createSetBindingController({
   return defineController({
     name: "ocm-cluster-set-bindings",
     for: ManagedClusterSetBinding,
-    // A set that changes is still there.
+    // Only creation and deletion of a set matter, not its changes.
     watches: [
       watch(ManagedClusterSet, ({ object, old, deleted }) =>
         old && !deleted ? [] : bindings.by(BY_SET, object.metadata.name).map((binding) => keyOf(hub, binding)),

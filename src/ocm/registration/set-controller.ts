@@ -1,8 +1,8 @@
 /**
- * ManagedClusterSet: keeps the two sets that are always there, and says of every set how many clusters it has.
+ * ManagedClusterSet: maintains the two built-in sets, and reports the number of clusters of every set.
  *
- * Reads:  ManagedClusterSet, and who its members are.
- * Writes: the sets `default` and `global`, and of these the selector; the status of every set.
+ * Reads: ManagedClusterSet and its members.
+ * Writes: the sets `default` and `global`, and their selectors; the status of every set.
  */
 import {
   AUTO_UPDATE_ANNOTATION,
@@ -36,8 +36,8 @@ const BUILT_IN: ReadonlyMap<string, ManagedClusterSelector> = new Map([
   [GLOBAL_CLUSTER_SET, { selectorType: "LabelSelector", labelSelector: {} }],
 ]);
 /**
- * A fleet that starts adds clusters by the hundred; their number is told at most this often. That a set is no longer
- * empty is told at once.
+ * A starting fleet adds clusters by the hundred; their number is written at most this often. That a set is no longer
+ * empty is written at once.
  */
 const COUNT_EVERY_MS = 1_000;
 const EMPTY = "ClusterSetEmpty";
@@ -75,14 +75,14 @@ export function createSetController({
       events.record(hub, set, {
         type: "Normal",
         reason: `${titleOf(name)}Created`,
-        message: `the set ${name} is one of two that are always there`,
+        message: `set ${name} is built in and was created`,
       });
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
     }
   }
 
-  /** Everything but the selector is its owner's to change, and that too after saying so. */
+  /** Users may change everything but the selector, and that too with an annotation. */
   async function restore(
     set: ClusterSet,
     clusterSelector: ManagedClusterSelector,
@@ -100,7 +100,7 @@ export function createSetController({
       events.record(hub, set, {
         type: "Normal",
         reason: `${titleOf(set.metadata.name)}SpecRollbacked`,
-        message: `the selector of ${set.metadata.name} is what it was; the annotation ${AUTO_UPDATE_ANNOTATION}=false lets another one stay`,
+        message: `the selector of set ${set.metadata.name} was restored; set the annotation ${AUTO_UPDATE_ANNOTATION}=false to use another one`,
       });
     return true;
   }
@@ -146,7 +146,7 @@ export function createSetController({
 const titleOf = (name: string): string =>
   name === DEFAULT_CLUSTER_SET ? "DefaultManagedClusterSet" : "GlobalManagedClusterSet";
 
-/** No selector at all is the default kind of selector; an empty list in one says nothing. */
+/** A missing selector equals the default selector type; an empty list in a selector means nothing. */
 function isSameSelector(
   found: DeepReadonly<ManagedClusterSelector> | undefined,
   wanted: ManagedClusterSelector,
@@ -160,7 +160,7 @@ function isSameSelector(
   return equalJson({ selectorType, ...(said && { labelSelector: said }) }, wanted);
 }
 
-/** What is always there is looked for also when nothing speaks of it. */
+/** Enqueues the built-in sets at the start, because there is no event for a missing object. */
 function atStart(keys: readonly ObjectKey[]): Source<ObjectKey> {
   return {
     start(enqueue) {

@@ -1,7 +1,7 @@
 /**
- * The two roles that the agents of all clusters share; they are there while there are clusters.
+ * The two roles shared by the agents of all clusters; they exist while there are clusters.
  *
- * Reads:  how many ManagedClusters there are.
+ * Reads: the number of ManagedClusters.
  * Writes: these ClusterRoles.
  */
 import { ClusterRole, ManagedCluster } from "../../api/index.ts";

@@ -1,4 +1,4 @@
-/** The works of a replica set: how they are named and marked, and whether one is what the template asks for. */
+/** The works of a replica set: their names and labels, and whether a work matches the template. */
 import { createHash } from "node:crypto";
 import {
   ManifestWork,
@@ -16,7 +16,10 @@ type Work = DeepReadonly<ManifestWork>;
 const MAX_LABEL = 63;
 const SUFFIX_LENGTH = 5;
 
-/** `namespace.name`, as OCM marks works with; a hash stands for one that a label cannot hold, which OCM refuses. */
+/**
+ * `namespace.name`, the label value that OCM uses; replaced by a hash if it does not fit into a label, which OCM
+ * rejects.
+ */
 export function ownerValue({ metadata: { namespace = "", name } }: ReplicaSet): string {
   const value = `${namespace}.${name}`;
   return value.length <= MAX_LABEL
@@ -26,15 +29,15 @@ export function ownerValue({ metadata: { namespace = "", name } }: ReplicaSet): 
 
 const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** The Placement that a work was made for, or was handed over to. */
+/** The Placement that a work was created for, or was handed over to. */
 export const placementOf = ({ metadata }: Work): string => metadata.labels?.[PLACEMENT_NAME_LABEL] ?? "";
 
-/** Whether somebody else has a work of this name in the namespace of a cluster. */
+/** Whether another owner has a work of this name in a cluster's namespace. */
 export type IsTaken = (cluster: string, name: string) => boolean;
 
 /**
- * A work is called like its set, as with OCM up to 1.2. Where that name is taken, letters follow, as with later
- * versions; these are the same every time, so that a work is never made twice.
+ * A work has the name of its set, as in OCM up to 1.2. If the name is taken, a suffix follows, as in later versions;
+ * the suffix is deterministic, so that a work is never created twice.
  */
 function nameFor({ metadata: { namespace = "", name } }: ReplicaSet, cluster: string, isTaken: IsTaken): string {
   return isTaken(cluster, name)
@@ -62,7 +65,7 @@ export function workFor(
   };
 }
 
-/** The work as it is, for another Placement of its set. */
+/** The same work, labelled for another Placement of its set. */
 export function handedOver(work: Work, placement: string): ManifestWork {
   return {
     ...(work as ManifestWork),
@@ -74,8 +77,8 @@ export function handedOver(work: Work, placement: string): ManifestWork {
 }
 
 /**
- * Whether a work has the template and the labels that it should have. For which Placement it is, is no part of that;
- * labels of others are left alone.
+ * Whether a work has the desired template and labels. Its Placement label is not compared; labels of other writers are
+ * left alone.
  */
 export function isCurrent(work: Work, wanted: Work): boolean {
   const { labels = {} } = work.metadata;

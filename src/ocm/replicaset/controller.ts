@@ -1,6 +1,6 @@
 /**
- * ManifestWorkReplicaSet: keeps one ManifestWork in the namespace of every cluster that its Placements chose, as fast
- * as their rollout strategies let it.
+ * ManifestWorkReplicaSet: maintains one ManifestWork in the namespace of every cluster that its Placements chose, at
+ * the pace of their rollout strategies.
  *
  * Reads: ManifestWorkReplicaSet, Placement, PlacementDecision, ManifestWork.
  * Writes: the ManifestWorks of the set; the set's status.
@@ -36,7 +36,7 @@ export interface ReplicaSetDependencies {
 const BY_OWNER = "replicaSet";
 const BY_PLACEMENT = "decidedBy";
 const BY_REFERENCE = "placementRef";
-/** A set that waits for its works to go hears of each; this is for what nobody tells. */
+/** A set that waits for its works to be deleted receives an event for each; this is a fallback for missing events. */
 const LOOK_AGAIN_MS = 60_000;
 
 export function createReplicaSetController({
@@ -71,8 +71,8 @@ export function createReplicaSetController({
 
   async function write(wanted: ManifestWork, owner: string, signal: AbortSignal): Promise<void> {
     const before = works.get(keyOf(hub, wanted));
-    // Somebody else's work of this name is left alone: the hub says that it exists, and the next look takes another
-    // name.
+    // Another owner's work of this name is left alone: the API server reports that it exists, and the next reconcile
+    // uses another name.
     if (!before || !isOwn(before, owner)) await client.create(ManifestWork, hub, wanted, { signal });
     else
       await client.update(

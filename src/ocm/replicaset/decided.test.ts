@@ -32,7 +32,7 @@ const placementOf = ({ selected, observedGeneration, metadata = {} }: Told): Ocm
         }
       : undefined,
 });
-/** A decision of the Placement with this uid, or of a person. */
+/** A decision of the Placement with this uid, or one written by a user. */
 function decision(owner: string | undefined, clusters: string[], index = 0): PlacementDecision {
   const labels = {
     "cluster.open-cluster-management.io/placement": "all",
@@ -61,28 +61,28 @@ const off = {
   metadata: { annotations: { "cluster.open-cluster-management.io/experimental-scheduling-disable": "true" } },
 };
 const cases: Record<string, { placement?: Told; decisions: PlacementDecision[]; want: unknown }> = {
-  "has decided when its decisions add up to what it says": {
+  "has decided when its decisions add up to numberOfSelectedClusters": {
     placement: { selected: 3 },
     decisions: [decision("now", ["c1", "c2"]), decision("now", ["c3"], 1)],
     want: { clusters: ["c1", "c2", "c3"], isFinal: true },
   },
-  "has decided on nothing when it says so": {
+  "has decided on no clusters when numberOfSelectedClusters is 0": {
     placement: { selected: 0 },
     decisions: [decision("now", [])],
     want: { clusters: [], isFinal: true },
   },
-  "has decided when it says so of its present spec": {
+  "has decided when its status is for the current generation": {
     placement: { selected: 1, observedGeneration: 2 },
     decisions: [decision("now", ["c1"])],
     want: { clusters: ["c1"], isFinal: true },
   },
-  "whose spec has changed since has not decided": {
+  "whose spec changed since its status was written has not decided": {
     placement: { selected: 1, observedGeneration: 1 },
     decisions: [decision("now", ["c1"])],
     want: "deciding",
   },
   "that is new has not decided": { placement: {}, decisions: [], want: "deciding" },
-  "has not decided while only some of its decisions are there": {
+  "has not decided while some of its decisions are missing": {
     placement: { selected: 3 },
     decisions: [decision("now", ["c1", "c2"])],
     want: "deciding",
@@ -92,42 +92,42 @@ const cases: Record<string, { placement?: Told; decisions: PlacementDecision[]; 
     decisions: [decision("now", [])],
     want: "deciding",
   },
-  "counts a cluster once that is in two decisions": {
+  "counts a cluster in two decisions once": {
     placement: { selected: 2 },
     decisions: [decision("now", ["c1", "c2"]), decision("now", ["c2"], 1)],
     want: { clusters: ["c1", "c2"], isFinal: true },
   },
-  "has nothing to do with decisions of an earlier one": {
+  "ignores decisions of an earlier Placement with the same name": {
     placement: { selected: 1 },
     decisions: [decision("then", ["c1"]), decision("now", ["c2"])],
     want: { clusters: ["c2"], isFinal: true },
   },
-  "that is new has not decided what an earlier one had": {
+  "that is new does not take over the decisions of an earlier Placement": {
     placement: {},
     decisions: [decision("then", ["c1"])],
     want: "deciding",
   },
-  "that is being deleted decides nothing any more": {
+  "that is being deleted is still deciding": {
     placement: { selected: 0, metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } },
     decisions: [],
     want: "deciding",
   },
-  "for which people decide takes nothing away until a controller speaks": {
+  "with only user-written decisions is not final until a controller writes its status": {
     placement: {},
     decisions: [decision(undefined, ["c1"])],
     want: { clusters: ["c1"], isFinal: false },
   },
-  "has what people decided besides its own": {
+  "includes user-written decisions besides its own": {
     placement: { selected: 1 },
     decisions: [decision("now", ["c1"]), decision(undefined, ["c2"], 1)],
     want: { clusters: ["c1", "c2"], isFinal: true },
   },
-  "with scheduling switched off is decided by its decisions alone": {
+  "with scheduling disabled has decided by its decisions alone": {
     placement: { selected: 9, ...off },
     decisions: [decision(undefined, ["c1"])],
     want: { clusters: ["c1"], isFinal: true },
   },
-  "with scheduling switched off and no decisions has not decided": {
+  "with scheduling disabled and no decisions has not decided": {
     placement: { selected: 9, ...off },
     decisions: [],
     want: "deciding",
@@ -139,6 +139,6 @@ for (const [behaviour, { placement, decisions, want }] of Object.entries(cases))
   });
 }
 
-test("a Placement that is not there is absent, whatever it left behind", () => {
+test("a missing Placement is absent, even if decisions of it remain", () => {
   expect(decidedBy(undefined, [decision("then", ["c1"])])).toBe("absent");
 });

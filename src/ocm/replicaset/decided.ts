@@ -1,9 +1,9 @@
 /**
- * Whether a Placement has decided, and on what. Pure.
+ * Whether a Placement has decided, and on which clusters. Pure.
  *
- * It has when it says how many clusters it selected by its present spec, and its PlacementDecisions name as many. Until
- * then they are being written, or somebody deleted one: a cluster that they do not name was not deselected. Decisions
- * of an earlier Placement of the same name say nothing about this one.
+ * It has decided when it reports the number of clusters selected for its current spec, and its PlacementDecisions
+ * contain as many. Until then they are being written, or one was deleted: a cluster missing from them was not
+ * deselected. Decisions of an earlier Placement with the same name are ignored.
  */
 import {
   DECISION_GROUP_INDEX_LABEL,
@@ -19,33 +19,33 @@ import type { DecisionGroup } from "../rollout/index.ts";
 type Placement = DeepReadonly<OcmPlacement>;
 type Decision = DeepReadonly<PlacementDecision>;
 
-/** A Placement with what it decided. */
+/** A Placement with its decision. */
 export interface Decided {
   placement: Placement;
   groups: readonly DecisionGroup[];
   /**
-   * False where people wrote decisions and no controller has spoken: clusters may still come, so that none is taken for
-   * deselected.
+   * False if users wrote decisions and no controller has written the status: more clusters may follow, so none counts
+   * as deselected.
    */
   isFinal: boolean;
 }
 
-/** `absent`: there is no such Placement. `deciding`: what it decided is not known, or not all of it. */
+/** `absent`: the Placement does not exist. `deciding`: its decision is unknown or incomplete. */
 export type Verdict = Decided | "absent" | "deciding";
 
 export function decidedBy(placement: Placement | undefined, decisions: readonly Decision[]): Verdict {
   if (!placement) return "absent";
   const { uid, annotations, deletionTimestamp } = placement.metadata;
-  // Its decisions go with it, one after the other.
+  // Its decisions are deleted with it, one after the other.
   if (deletionTimestamp) return "deciding";
   const own = decisions.filter((decision) => ownerOf(decision) === uid);
   const byHand = decisions.filter((decision) => ownerOf(decision) === undefined);
   const decided = { placement, groups: groupsOf([...own, ...byHand]) };
-  // Where scheduling is switched off, somebody else decides, and the status may be an old one.
+  // With scheduling disabled another client decides, and the status may be outdated.
   if (annotations?.[SCHEDULING_DISABLED_ANNOTATION] === "true")
     return own.length + byHand.length > 0 ? { ...decided, isFinal: true } : "deciding";
   const said = findCondition(placement.status?.conditions, "PlacementSatisfied");
-  // OCM's own scheduler does not say of which version of the Placement it speaks.
+  // OCM's own scheduler does not set observedGeneration.
   if (said?.observedGeneration !== undefined && said.observedGeneration !== placement.metadata.generation)
     return "deciding";
   const selected = said && placement.status?.numberOfSelectedClusters;
@@ -53,7 +53,7 @@ export function decidedBy(placement: Placement | undefined, decisions: readonly 
   return new Set(own.flatMap(clustersOf)).size === selected ? { ...decided, isFinal: true } : "deciding";
 }
 
-/** The Placement that made a decision, by its uid; undefined for one that a person wrote. */
+/** The uid of the Placement that owns a decision; undefined for one written by a user. */
 const ownerOf = ({ metadata }: Decision): string | undefined =>
   metadata.ownerReferences?.find(
     ({ kind, apiVersion }) => kind === OcmPlacement.kind && apiVersion.startsWith(`${OcmPlacement.group}/`),
@@ -61,7 +61,7 @@ const ownerOf = ({ metadata }: Decision): string | undefined =>
 
 const clustersOf = ({ status }: Decision): string[] => (status?.decisions ?? []).map(({ clusterName }) => clusterName);
 
-/** A cluster that moves from one decision to another is in both for a moment, and counts once. */
+/** A cluster that moves between decisions is in both for a moment, and is counted once. */
 function groupsOf(decisions: readonly Decision[]): DecisionGroup[] {
   const groups = new Map<string, DecisionGroup & { clusters: string[] }>();
   const seen = new Set<string>();

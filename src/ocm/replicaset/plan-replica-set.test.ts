@@ -93,7 +93,7 @@ describe("a progressive rollout", () => {
   const set = setOf(CONCURRENT);
   const all = { all: decided("c1", "c2", "c3", "c4") };
 
-  test("starts so many at a time", () => {
+  test("starts maxConcurrency clusters at a time", () => {
     expect(told(plan(set, [], all))).toEqual({ writes: ["c1", "c2"], deletes: [] });
     expect(told(plan(set, [work(set, "c1", "progressing"), work(set, "c2", "applied")], all))).toEqual({
       writes: [],
@@ -101,7 +101,7 @@ describe("a progressive rollout", () => {
     });
   });
 
-  test("goes on as they succeed", () => {
+  test("continues as clusters succeed", () => {
     const got = plan(set, [work(set, "c1", "succeeded"), work(set, "c2", "progressing")], all);
 
     expect(told(got)).toEqual({ writes: ["c3"], deletes: [] });
@@ -114,7 +114,7 @@ describe("a progressive rollout", () => {
     ]);
   });
 
-  test("is complete when all have succeeded", () => {
+  test("is complete when all clusters have succeeded", () => {
     const got = plan(
       set,
       ["c1", "c2", "c3", "c4"].map((cluster) => work(set, cluster, "succeeded")),
@@ -125,7 +125,7 @@ describe("a progressive rollout", () => {
     expect(conditionOf(got, "ManifestworkApplied")).toBe("True AsExpected");
   });
 
-  test("says which failures stopped it", () => {
+  test("reports the failures that stopped it", () => {
     const got = plan(set, [work(set, "c1", "failed")], all);
 
     expect(told(got)).toEqual({ writes: [], deletes: [] });
@@ -134,7 +134,7 @@ describe("a progressive rollout", () => {
     );
   });
 
-  test("does not wait for progress that nobody reports", () => {
+  test("does not wait for a Progressing condition that no agent sets", () => {
     const there = (cluster: string): ManifestWork => {
       const made = work(set, cluster, "succeeded");
       return {
@@ -146,7 +146,7 @@ describe("a progressive rollout", () => {
     expect(told(plan(set, [there("c1"), there("c2")], all))).toEqual({ writes: ["c3", "c4"], deletes: [] });
   });
 
-  test("waits for progress that a rule of the user reports", () => {
+  test("waits for a Progressing condition from a user's rule", () => {
     const manifestConfigs = [
       {
         resourceIdentifier: { group: "", resource: "configmaps", namespace: "shop", name: "web" },
@@ -165,7 +165,7 @@ describe("a progressive rollout", () => {
   });
 });
 
-test("works of clusters that were deselected go, also with an old template", () => {
+test("works of deselected clusters are deleted, also with an old template", () => {
   const set = setOf(undefined);
   const old = { workload: { manifests: [] } };
 
@@ -180,7 +180,7 @@ test("works of clusters that were deselected go, also with an old template", () 
   ).toEqual({ writes: [], deletes: ["c8", "c9"] });
 });
 
-test("works of Placements that the set no longer names go", () => {
+test("works of Placements that the set no longer references are deleted", () => {
   const set = setOf(undefined);
 
   expect(told(plan(set, [work(set, "c1", "succeeded", { placement: "gone" })], { all: decided() }))).toEqual({
@@ -189,7 +189,7 @@ test("works of Placements that the set no longer names go", () => {
   });
 });
 
-test("nothing happens while a Placement is not there", () => {
+test("nothing changes while a Placement does not exist", () => {
   const set = setOf(undefined);
   const got = plan(set, [work(set, "c1", "succeeded")], {});
 
@@ -206,7 +206,7 @@ describe("while a Placement has not decided", () => {
     work(set, "c9", "succeeded", { placement: "gone" }),
   ];
 
-  test("nothing happens, whatever the others have decided", () => {
+  test("nothing changes, whatever the other Placements have decided", () => {
     const got = plan(set, works, { one: decided("c1", "c2"), two: "deciding" });
 
     expect(told(got)).toEqual({ writes: [], deletes: [] });
@@ -215,14 +215,14 @@ describe("while a Placement has not decided", () => {
     );
   });
 
-  test("a set that has said how it is says nothing else", () => {
+  test("a set with a status keeps it", () => {
     const { status } = plan(set, works, { one: decided("c1"), two: decided() });
     const known = { ...set, status: status as NonNullable<ManifestWorkReplicaSet["status"]> };
 
     expect(plan(known, works, { one: "deciding", two: decided() }).status).toBe(known.status);
   });
 
-  test("what people decided for it comes, and nothing goes", () => {
+  test("works for user-written decisions are created, and none are deleted", () => {
     expect(told(plan(set, works, { one: { ...decided("c2"), isFinal: false }, two: decided() }))).toEqual({
       writes: ["c2"],
       deletes: [],
@@ -230,13 +230,13 @@ describe("while a Placement has not decided", () => {
   });
 });
 
-describe("a work that another Placement of the set made", () => {
+describe("a work created for another Placement of the set", () => {
   const both = setOf(undefined, "one", "two");
   const only = setOf(undefined, "two");
   const labelOf = ({ writes }: ReplicaSetPlan): unknown =>
     writes[0]?.metadata.labels?.["work.open-cluster-management.io/placementname"];
 
-  test("is handed over when the set no longer names that Placement", () => {
+  test("is handed over when the set no longer references that Placement", () => {
     const got = plan(only, [work(both, "c1", "succeeded", { placement: "one" })], { two: decided("c1") });
 
     expect(told(got)).toEqual({ writes: ["c1"], deletes: [] });
@@ -254,7 +254,7 @@ describe("a work that another Placement of the set made", () => {
     expect(labelOf(got)).toBe("two");
   });
 
-  test("keeps its template until its turn comes", () => {
+  test("keeps its template until its turn in the rollout", () => {
     const template = { workload: { manifests: [] } };
     const progressive = setOf({ type: "Progressive", progressive: { maxConcurrency: 1 } }, "two");
     const works = [
@@ -269,7 +269,7 @@ describe("a work that another Placement of the set made", () => {
     expect(labelOf(got)).toBe("two");
   });
 
-  test("goes where the cluster has one of its own Placement", () => {
+  test("is deleted if the cluster also has a work of its own Placement", () => {
     const other = work(both, "c1", "succeeded", { placement: "two" });
     const own = {
       ...work(both, "c1", "succeeded", { placement: "one" }),
@@ -283,7 +283,7 @@ describe("a work that another Placement of the set made", () => {
   });
 });
 
-test("a Placement that is named twice counts once", () => {
+test("a Placement that is referenced twice counts once", () => {
   const set = setOf(undefined, "all", "all");
   const first = plan(set, [], { all: decided("c1", "c2") });
   const next = plan(
@@ -298,7 +298,7 @@ test("a Placement that is named twice counts once", () => {
   expect(conditionOf(next, "PlacementRolledOut")).toBe("True Complete");
 });
 
-test("a cluster whose work is still leaving waits for it", () => {
+test("a cluster whose old work is being deleted waits for its deletion", () => {
   const set = setOf(undefined);
   const made = work(set, "c1", "succeeded");
   const leaving = { ...made, metadata: { ...made.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
@@ -306,7 +306,7 @@ test("a cluster whose work is still leaving waits for it", () => {
   expect(told(plan(set, [leaving], { all: decided("c1", "c2") }))).toEqual({ writes: ["c2"], deletes: [] });
 });
 
-test("a work is called like its set, with letters where somebody else has the name, and is never renamed", () => {
+test("a work has the name of its set, with a suffix if another owner has the name, and is never renamed", () => {
   const set = setOf(undefined);
   const named = (works: ManifestWork[], taken: string[]): unknown[] =>
     plan(
@@ -323,14 +323,14 @@ test("a work is called like its set, with letters where somebody else has the na
   expect(named([old], [])).toEqual(["web12345"]);
 });
 
-test("a work that its member refuses fails when the deadline is over", () => {
+test("a work that its member rejects fails when the progress deadline has passed", () => {
   const set = setOf({
     type: "Progressive",
     progressive: { maxConcurrency: 1, progressDeadline: "8s", maxFailures: 1 },
   });
   const refused = (secondsAgo: number): ManifestWork => {
     const made = work(set, "c1", "new");
-    // The work itself was refused before, with an earlier template.
+    // The work itself was rejected before, with an earlier template.
     const condition = (lastTransitionTime: string) => ({
       type: "Applied",
       status: "False" as const,
@@ -363,7 +363,7 @@ test("a cluster that two Placements chose gets one work", () => {
   ).toEqual({ writes: ["c1", "c2", "c3"], deletes: [] });
 });
 
-test("a name that no label can hold is replaced by a hash", () => {
+test("an owner name that does not fit into a label is replaced by a hash", () => {
   const set = setOf(undefined);
   const long = { ...set, metadata: { ...set.metadata, name: "x".repeat(80) } };
 
@@ -376,7 +376,7 @@ test("a name that no label can hold is replaced by a hash", () => {
   expect(label.length).toBeLessThanOrEqual(63);
 });
 
-test("a strategy that cannot be followed is told", () => {
+test("an invalid rollout strategy is reported", () => {
   const got = plan(setOf({ type: "Progressive", progressive: { maxConcurrency: "some" } }), [], { all: decided("c1") });
 
   expect(told(got)).toEqual({ writes: [], deletes: [] });

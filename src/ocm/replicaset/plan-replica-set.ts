@@ -1,8 +1,9 @@
 /**
- * What a ManifestWorkReplicaSet needs next: works to write, works to delete, its status, and when to look again. Pure.
+ * The next steps of a ManifestWorkReplicaSet: works to write, works to delete, its status, and when to reconcile again.
+ * Pure.
  *
- * Removals are worked out from all works of the set. OCM looks only at those with the newest template, and leaves a
- * work behind on a cluster that was deselected in the middle of a rollout.
+ * Deletions consider all works of the set. OCM only considers those with the latest template, and leaves a work behind
+ * on a cluster that was deselected in the middle of a rollout.
  */
 import type {
   ManifestWork,
@@ -61,14 +62,15 @@ export function planReplicaSet(
   const homes = new Map<string, string>();
   for (const reference of referencesOf(set)) {
     const decided = decidedOf(reference.name);
-    // A Placement that is not there, or has not decided, has not decided on nothing: what runs stays until it is known.
+    // A Placement that does not exist or has not decided has not decided on zero clusters: existing works stay until
+    // the decision is known.
     if (typeof decided === "string")
       return { writes: [], deletes: [], status: waitingStatus(set, reference.name, decided, conditionsWith) };
     shares.push(shareOf(reference, decided, homes));
   }
 
   const alive = works.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-  // One that goes takes the same objects along, and may have the name of its successor.
+  // A work that is being deleted deletes the same objects, and may have its successor's name.
   const leaving = new Set(
     works.flatMap(({ metadata }) => (metadata.deletionTimestamp === undefined ? [] : [metadata.namespace])),
   );
@@ -125,7 +127,7 @@ export function planReplicaSet(
   };
 }
 
-/** The clusters of one Placement that are not an earlier one's. */
+/** The clusters of one Placement, without those of earlier Placements. */
 interface Share {
   reference: Reference;
   decided: Decided;
@@ -133,13 +135,13 @@ interface Share {
   clusters: ReadonlySet<string>;
 }
 
-/** A Placement that is named twice counts once, as it is named first. */
+/** A Placement that is referenced twice counts once, with its first reference. */
 export function referencesOf({ spec }: ReplicaSet): Reference[] {
   const names = new Set<string>();
   return spec.placementRefs.filter(({ name }) => !names.has(name) && names.add(name));
 }
 
-/** A cluster that two Placements chose gets one work, for the first. */
+/** A cluster chosen by two Placements gets one work, for the first Placement. */
 function shareOf(reference: Reference, decided: Decided, homes: Map<string, string>): Share {
   const groups = decided.groups.map((group) => ({
     ...group,
@@ -151,8 +153,8 @@ function shareOf(reference: Reference, decided: Decided, homes: Map<string, stri
 }
 
 /**
- * The work that each chosen cluster keeps: one of its own Placement if there is one, or else one that another Placement
- * left, which is handed over.
+ * The work that each chosen cluster keeps: one of its own Placement if it exists, otherwise one of another Placement,
+ * which is handed over.
  */
 function keepersOf(alive: readonly Work[], homes: ReadonlyMap<string, string>): Map<string, Work> {
   const keepers = new Map<string, Work>();
@@ -172,7 +174,7 @@ function waitingStatus(
   verdict: "absent" | "deciding",
   conditionsWith: (...next: NextCondition[]) => Conditions,
 ): ReplicaSetPlan["status"] {
-  // Decisions are on their way for a moment whenever one changes, which is no news.
+  // A changing decision is incomplete for a moment, which is not worth a status write.
   const said = findCondition(set.status?.conditions, "PlacementVerified");
   if (verdict === "deciding" && set.status && said?.observedGeneration === set.metadata.generation) return set.status;
   const message = `the Placement ${placement} ${verdict === "absent" ? "does not exist" : "has not decided yet"}`;
@@ -232,7 +234,7 @@ function verified({ total }: { total: number }, problems: readonly string[]): Ne
   return total === 0 ? no("PlacementVerified", "PlacementDecisionEmpty") : yes("PlacementVerified", "AsExpected");
 }
 
-/** OCM keeps it to itself when too many clusters failed. */
+/** OCM does not report when too many clusters failed. */
 function rolledOut(selected: number, succeeded: number, stopped: readonly string[]): NextCondition {
   if (selected === succeeded) return yes("PlacementRolledOut", "Complete");
   return no(

@@ -1,4 +1,4 @@
-/** What a cluster has reached of a replica set's template, read from the conditions of its work. */
+/** The rollout state of a cluster for a replica set's template, read from the conditions of its work. */
 import type { ManifestWork } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { findCondition } from "../../machinery/index.ts";
@@ -8,12 +8,12 @@ type Work = DeepReadonly<ManifestWork>;
 type Condition = NonNullable<Work["status"]>["conditions"] extends readonly (infer C)[] | undefined ? C : never;
 
 /**
- * `Progressing` decides, which our agents set for workloads that they know and any agent for users' rules. A work for
- * which nobody sets it has succeeded when its objects are there: waiting for a word that never comes would stop the
- * rollout for good.
+ * The `Progressing` condition decides; Flotilla's agents set it for workloads they understand, and every agent sets it
+ * for users' rules. A work without it has succeeded when its objects are available: waiting for a condition that is
+ * never set would stop the rollout forever.
  *
- * A work that its member refuses is on its way until the deadline of the rollout. To OCM it has not begun, for ever,
- * and holds up the others without having failed.
+ * A work that its member rejects is progressing until the rollout's deadline. In OCM it never starts, and blocks the
+ * others without having failed.
  */
 export function rolloutOf(work: Work): ClusterRollout {
   const { conditions = [] } = work.status ?? {};
@@ -50,7 +50,7 @@ const asksForProgress = ({ spec }: Work): boolean =>
     conditionRules?.some(({ condition }) => condition === "Progressing"),
   );
 
-/** Since when this generation is refused: the work's own condition keeps the time of the first refusal of all. */
+/** Since when this generation is rejected: the work's own condition keeps the time of the very first rejection. */
 function lastRefusal({ metadata, status }: Work): Condition | undefined {
   const refused = (status?.resourceStatus?.manifests ?? [])
     .flatMap(({ conditions }) => findCondition(conditions, "Applied") ?? [])

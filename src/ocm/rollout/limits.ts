@@ -1,4 +1,4 @@
-/** The numbers of a rollout strategy: how long to wait, and how many. */
+/** The limits of a rollout strategy: durations and counts. */
 import { parseDuration } from "../../machinery/index.ts";
 import { RolloutError } from "./rollout-error.ts";
 
@@ -6,17 +6,17 @@ export const UNLIMITED = Number.POSITIVE_INFINITY;
 
 const NANOS_PER_MS = 1_000_000n;
 
-/** What a deadline begins with, as OCM reads it: fractions and signs are none. */
+/** The prefix of a deadline that OCM accepts: no fractions or signs. */
 const DEADLINE = /^\d+[hms|]|None$/;
 
-/** A deadline in milliseconds. `None`, and nothing, mean that there is none. */
+/** A deadline in milliseconds. `None` or an empty value means no deadline. */
 export function parseDeadline(text: string | undefined): number {
   if (!text || text === "None") return UNLIMITED;
   if (!DEADLINE.test(text)) throw new RolloutError("invalid timeout format");
   return parseSoak(text);
 }
 
-/** How long a success has to last, in milliseconds. */
+/** The minimum success time in milliseconds. */
 export function parseSoak(text: string | undefined): number {
   if (text === undefined) return 0;
   const duration = parseDuration(text);
@@ -25,8 +25,8 @@ export function parseSoak(text: string | undefined): number {
 }
 
 /**
- * A number of clusters, or a percentage of all that is rounded up; at most all of them. What is not above zero means
- * the default.
+ * A number of clusters, or a percentage of all, rounded up; at most all of them. A value that is not positive means the
+ * default.
  */
 export function sizeOf(field: string, value: string | number | undefined, total: number, byDefault: number): number {
   const size = typeof value === "string" ? Math.ceil((percentageOf(field, value) / 100) * total) : (value ?? 0);

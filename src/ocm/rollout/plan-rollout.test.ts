@@ -42,32 +42,32 @@ interface Case {
 
 const started = [at("c1", "Succeeded", 60), at("c2", "Failed", 120), at("c3", "Progressing", 60)];
 const cases: Record<string, Case> = {
-  "stops at the first failure when none is tolerated": {
+  "stops at the first failure if maxFailures is 0": {
     strategy: progressive({ maxConcurrency: 2, progressDeadline: "90s" }),
     existing: started,
     want: { rollout: ["c3"], timedOut: ["c2"], isStopped: true, recheck: 30 },
   },
-  "goes on while failures are tolerated": {
+  "continues while failures are within maxFailures": {
     strategy: progressive({ maxConcurrency: 2, progressDeadline: "90s", maxFailures: 1 }),
     existing: started,
     want: { rollout: ["c3", "c4"], timedOut: ["c2"], recheck: 30 },
   },
-  "waits for nobody without a deadline to wait for": {
+  "with a progressDeadline of 0s does not wait for progressing clusters": {
     strategy: progressive({ maxConcurrency: 2, progressDeadline: "0s", maxFailures: 3 }),
     existing: [at("c2", "Progressing", 60), at("c3", "Progressing", 60), at("c1", "Succeeded", 60)],
     want: { rollout: ["c4", "c5"], timedOut: ["c2", "c3"] },
   },
-  "lets a success soak": {
+  "waits for minSuccessTime after a success": {
     strategy: progressive({ maxConcurrency: 1, minSuccessTime: "1m" }),
     existing: [at("c1", "Succeeded", 30)],
     want: { rollout: ["c1"], recheck: 30 },
   },
-  "goes on after the soak": {
+  "continues after minSuccessTime": {
     strategy: progressive({ maxConcurrency: 1, minSuccessTime: "1m" }),
     existing: [at("c1", "Succeeded", 61)],
     want: { rollout: ["c2"] },
   },
-  "tolerates all when more failures than clusters are tolerated": {
+  "tolerates all failures if maxFailures exceeds the number of clusters": {
     strategy: progressive({ maxConcurrency: 1, progressDeadline: "0s", maxFailures: 9 }),
     existing: [at("c1", "Failed", 1)],
     want: { rollout: ["c2"], timedOut: ["c1"] },
@@ -78,19 +78,19 @@ const cases: Record<string, Case> = {
     existing: [at("c1", "Failed", 120), at("c2", "Failed", 60)],
     want: { rollout: ["c2"], timedOut: ["c1"], isStopped: true, recheck: 30 },
   },
-  "starts a group when only tolerated failures are left in the one before": {
+  "starts a group when only tolerated failures are left in the previous one": {
     strategy: perGroup({ maxFailures: 2 }),
     groups: groupsOf(["c1", "c2", "c3"], ["c4", "c5", "c6"], ["c7", "c8", "c9"]),
     existing: [at("c1", "Succeeded", 60), at("c2", "Failed", 60), at("c3", "Succeeded", 60)],
     want: { rollout: ["c2", "c4", "c5", "c6"] },
   },
-  "starts one group and not two after a cluster ran out of time": {
+  "starts one group, not two, after a cluster timed out": {
     strategy: perGroup({ maxFailures: 1, progressDeadline: "90s" }),
     groups: groupsOf(["c1"], ["c2"], ["c3"]),
     existing: [at("c1", "Failed", 120)],
     want: { rollout: ["c2"], timedOut: ["c1"] },
   },
-  "of everything at once never stops": {
+  "of type All never stops": {
     strategy: { type: "All", all: { progressDeadline: "90s" } },
     existing: [at("c1", "Failed", 120), at("c2", "Failed", 120), at("c3", "Failed", 120)],
     want: { rollout: ["c4", "c5", "c6"], timedOut: ["c1", "c2", "c3"] },
@@ -108,7 +108,7 @@ for (const [behaviour, { strategy, groups = six, existing, want }] of Object.ent
   });
 }
 
-test("clusters that were not chosen are told apart", () => {
+test("clusters that were not chosen are reported as removed", () => {
   const plan = planRollout({ type: "All" }, groupsOf(["c1"]), [at("c9", "Succeeded", 1)], NOW);
 
   expect(plan.removed).toEqual([at("c9", "Succeeded", 1)]);
@@ -126,6 +126,6 @@ test.each([
   { strategy: progressive({ progressDeadline: "5m later" }), error: 'time: invalid duration "5m later"' },
   { strategy: progressive({ minSuccessTime: "soon" }), error: 'time: invalid duration "soon"' },
   { strategy: { type: "Weird" } as unknown as RolloutStrategy, error: "incorrect rollout strategy type Weird" },
-])("a strategy that cannot be followed is refused: $error", ({ strategy, error }) => {
+])("an invalid strategy is rejected: $error", ({ strategy, error }) => {
   expect(() => planRollout(strategy, six, [], NOW)).toThrow(error);
 });

@@ -1,11 +1,10 @@
 /**
- * Which clusters a change goes to next, and which have failed: OCM's rollout strategies over the decision groups of a
- * Placement.
- * Pure: it is given what each cluster has reached so far and the time.
+ * Computes which clusters are rolled out next and which have failed: OCM's rollout strategies over the decision groups
+ * of a Placement. Pure: the current state of each cluster and the time are inputs.
  *
- * Two answers differ from OCM's. A tolerated number of failures that is larger than the number of clusters tolerates
- * them all instead of none. And a group starts only when no cluster of an earlier one is on its way; OCM counts
- * clusters that ran out of time as if they were, and may start two groups at once.
+ * Two results differ from OCM's. A maxFailures larger than the number of clusters tolerates all failures instead of
+ * none. And a group starts only when no cluster of an earlier group is progressing; OCM counts timed-out clusters as
+ * progressing and may start two groups at once.
  */
 import type { RolloutStrategy } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -14,34 +13,34 @@ import { RolloutError } from "./rollout-error.ts";
 
 export type RolloutState = "ToApply" | "Progressing" | "Succeeded" | "Failed" | "TimeOut" | "Skip";
 
-/** A group of clusters, as the labels of PlacementDecisions name it. */
+/** A group of clusters, as identified by the labels of PlacementDecisions. */
 export interface DecisionGroup {
   name: string;
   index: number;
   clusters: readonly string[];
 }
 
-/** What a cluster has reached of the change. */
+/** The rollout state of a cluster. */
 export interface ClusterRollout {
   cluster: string;
   state: RolloutState;
-  /** Since when; without it the state began now. */
+  /** The start of the state; defaults to now. */
   sinceMs?: number;
 }
 
-/** A cluster of the result, with the time at which it counts differently although nothing happens. */
+/** A cluster in the result, with the time at which its state changes without an event. */
 export interface PlannedCluster extends ClusterRollout {
   recheckMs?: number;
 }
 
 export interface RolloutPlan {
-  /** Clusters that are on their way, and those that start now (`ToApply`). */
+  /** Clusters that are progressing, and those that start now (`ToApply`). */
   toRollout: PlannedCluster[];
-  /** Clusters that ran out of time. */
+  /** Clusters that timed out. */
   timedOut: PlannedCluster[];
-  /** Clusters that have the change but were not chosen. */
+  /** Clusters that have the change but are not chosen. */
   removed: ClusterRollout[];
-  /** More clusters failed than are tolerated, so that no others start. */
+  /** More clusters failed than maxFailures allows, so that no others start. */
   isStopped: boolean;
   recheckAfterMs?: number;
 }
@@ -132,7 +131,7 @@ function patienceOf(
   return { soakMs: parseSoak(minSuccessTime), deadlineMs: parseDeadline(progressDeadline), nowMs };
 }
 
-/** The groups that must go first without any failure, and the others. A name means every group of that name. */
+/** The mandatory groups, which must succeed first, and the others. A name selects every group of that name. */
 function splitMandatory(
   groups: readonly DecisionGroup[],
   wanted: readonly { groupName?: string; groupIndex?: number }[] = [],
@@ -142,7 +141,7 @@ function splitMandatory(
   return [groups.filter(isWanted), groups.filter((group) => !isWanted(group))];
 }
 
-/** So many at a time, in the order of their names. */
+/** Up to maxConcurrency clusters at a time, ordered by name. */
 function byCluster(
   { groups, reached, patience }: Chosen,
   { atOnce, maxFailures }: { atOnce: number; maxFailures: number },
@@ -166,13 +165,13 @@ function byCluster(
   return found;
 }
 
-/** Group after group, each as a whole. */
+/** One group after the other, each as a whole. */
 function byGroup({ groups, reached, patience }: Chosen, maxFailures: string | number | undefined): Found {
   const found: Found = { toRollout: [], timedOut: [], isStopped: false };
   const states = new Map<string, RolloutState>();
   for (const each of reached) if (each.state !== "ToApply") states.set(each.cluster, judge(each, patience, found));
 
-  /** Clusters that failed and may still recover: they are on their way, and hold up nobody. */
+  /** Failed clusters that may still recover: they are in progress, but do not block others. */
   let recovering = 0;
   for (const { clusters } of groups) {
     const tolerated = sizeOf("maxFailures", maxFailures, clusters.length, 0);
@@ -191,7 +190,7 @@ function byGroup({ groups, reached, patience }: Chosen, maxFailures: string | nu
 
 const isFailure = (state: RolloutState): boolean => state === "Failed" || state === "TimeOut";
 
-/** Files a cluster under what it counts as now, and says what that is. */
+/** Adds a cluster to the list for its current status, and returns that status. */
 function judge(each: ClusterRollout, { soakMs, deadlineMs, nowMs }: Patience, found: Found): RolloutState {
   const since = each.sinceMs ?? nowMs;
   switch (each.state) {

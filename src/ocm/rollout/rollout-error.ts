@@ -1,4 +1,4 @@
-/** A strategy that cannot be followed as it is written. Asking again gives the same answer. */
+/** An invalid rollout strategy. A retry gives the same result. */
 import { FlotillaError } from "../../base/index.ts";
 
 export class RolloutError extends FlotillaError {

@@ -1,11 +1,11 @@
 /**
- * AppliedManifestWorks whose ManifestWork the hub does not have. One that is deleted takes its objects along, as ever.
- * One that is not stays, with everything that it holds: a hub that lost its data, or a namespace, must not empty its
- * members. Only where a time is set are they removed after it, and then only while the hub is seen, and says itself
- * that there is no such work.
+ * AppliedManifestWorks whose ManifestWork the hub does not have. Deleting one deletes its objects. Otherwise it stays
+ * with all its objects: a hub that lost its data, or a namespace, must not empty its members. Only with a configured
+ * grace period are they removed after it, and only while the hub is reachable and itself reports that the work does not
+ * exist.
  *
  * Reads: AppliedManifestWork on members, ManifestWork.
- * Writes: `evictionStartTime` in their status; deletes them with what they hold.
+ * Writes: `evictionStartTime` in their status; deletes them with their objects.
  */
 import { AppliedManifestWork, ManifestWork } from "../../api/index.ts";
 import { formatTime, type Clock, type DeepReadonly } from "../../base/index.ts";
@@ -19,19 +19,19 @@ type Applied = DeepReadonly<AppliedManifestWork>;
 
 export interface AppliedWorkDependencies {
   hub: string;
-  /** Of the hub. */
+  /** The hub's informers. */
   informers: Informers;
   hubClient: Client;
-  /** Of the members, whose names are the namespaces of their works. */
+  /** The members' informers; a member's name is the namespace of its works. */
   memberInformers: Informers;
   memberFor: MemberFor;
   origin: WorkOrigin;
-  /** How long one whose work is missing stays; unset is for good. */
+  /** How long an AppliedManifestWork without a work stays; unset means forever. */
   evictionGraceMs?: number;
   clock: Clock;
 }
 
-/** How often objects that are being deleted are looked for, and a hub that is not seen. */
+/** The polling interval for objects that are being deleted, and for an unreachable hub. */
 const LOOK_AGAIN_MS = 10_000;
 
 export function createAppliedWorkController({
@@ -51,7 +51,7 @@ export function createAppliedWorkController({
     name: spec.manifestWorkName,
   });
 
-  /** Deletes what it holds and nobody else does; then it goes itself. */
+  /** Deletes the objects that it alone owns; then itself. */
   async function clear(applied: Applied, member: WorkMember, signal: AbortSignal): Promise<Result> {
     const reference = referenceTo(applied);
     let isGoing = false;
@@ -97,7 +97,7 @@ export function createAppliedWorkController({
     }
     const leftMs = Date.parse(start) + graceMs - clock.now();
     if (leftMs > 0) return { requeueAfterMs: leftMs };
-    // A view may be wrong for longer than any grace; the hub itself is asked before anything is taken away.
+    // An informer may be stale for longer than any grace period; the hub itself is asked before anything is removed.
     if (
       applied.metadata.name.startsWith(origin.hubHash) &&
       (await find(hubClient, ManifestWork, workKey(key.cluster, applied), { signal }))
@@ -126,13 +126,14 @@ export function createAppliedWorkController({
       if (!member || applied.spec.agentID !== origin.agentID) return done;
       const isOfThisHub = applied.metadata.name.startsWith(origin.hubHash);
       const work = works.get(workKey(key.cluster, applied));
-      // A work that is there sees to its own note.
+      // An existing work maintains its own AppliedManifestWork.
       if (work && isOfThisHub) {
         await setEviction(applied, null, member, signal);
         return done;
       }
       if (applied.metadata.deletionTimestamp) return clear(applied, member, signal);
-      // Of another hub it is only told that its work is not here; that the same work is here says that it moved.
+      // For another hub it is only known that the work is not here; the same work existing here means that it was
+      // moved.
       if (evictionGraceMs === undefined) return done;
       if (!works.fresh) return { requeueAfterMs: LOOK_AGAIN_MS };
       return evict(applied, key, evictionGraceMs, member, signal);

@@ -1,6 +1,6 @@
 /**
- * What a member keeps of a work: an AppliedManifestWork that holds the objects, and lists them with their identity. It
- * is there before the first object, because a member's garbage collector takes what names an owner that does not exist.
+ * The AppliedManifestWork of a work on a member: it owns the objects and lists them with their uids. It is created
+ * before the first object, because a member's garbage collector deletes objects whose owner does not exist.
  */
 import {
   APPLIED_MANIFEST_WORK_FINALIZER,
@@ -20,8 +20,7 @@ export type Applied = DeepReadonly<AppliedManifestWork>;
 export type AppliedResource = DeepReadonly<AppliedManifestResourceMeta>;
 
 /**
- * Whose note it is: the hub by the hash of what identifies it, and the agent, which may serve several hubs one after
- * the other.
+ * The origin of an AppliedManifestWork: the hub, by its hash, and the agent, which may serve several hubs over time.
  */
 export interface WorkOrigin {
   hubHash: string;
@@ -30,7 +29,7 @@ export interface WorkOrigin {
 
 export const appliedName = ({ hubHash }: WorkOrigin, { metadata }: Work): string => `${hubHash}-${metadata.name}`;
 
-/** A text that names notes of this hub, with the works that they are of. */
+/** Replaces names of this hub's AppliedManifestWorks in a text with the names of their works. */
 export const withWorkNames = (text: string, { hubHash }: WorkOrigin, { metadata }: Work): string =>
   text.replaceAll(`${hubHash}-`, `ManifestWork ${metadata.namespace}/`);
 
@@ -43,7 +42,7 @@ export function referenceTo({ metadata: { name, uid = "" } }: Applied): OwnerRef
   };
 }
 
-/** Undefined when the member has none. What is known may be old; then the member is asked. */
+/** Undefined if the member has none. The informer may be stale; then the member is asked. */
 export async function findApplied(
   work: Work,
   name: string,
@@ -80,13 +79,13 @@ export async function createApplied(
     return await client.create(AppliedManifestWork, cluster, wanted, { signal });
   } catch (error) {
     if (isAlreadyExists(error)) return client.get(AppliedManifestWork, { cluster, name }, { signal });
-    // A member that never had an agent does not know the kind.
+    // A member that never had an agent lacks the CRD.
     if (isNotFound(error)) await defineKinds(client, cluster, signal);
     throw error;
   }
 }
 
-/** The note says whose it is: an agent that took over from another says so. */
+/** Records the hub and agent in the AppliedManifestWork: an agent that took over from another one writes its own id. */
 export async function claimApplied(
   applied: Applied,
   origin: WorkOrigin,
@@ -115,7 +114,7 @@ async function defineKinds(client: WorkMember["client"], cluster: string, signal
   }
 }
 
-/** Notes which objects the work has on the member, if that is news. */
+/** Records the work's objects on the member, if the list changed. */
 export async function recordResources(
   applied: Applied,
   resources: readonly AppliedResource[],
@@ -137,7 +136,7 @@ export async function recordResources(
 const orderOf = ({ group = "", version, resource, namespace = "", name }: AppliedResource): string =>
   [group, version, resource, namespace, name].join("\u0000");
 
-/** Takes the note off the member. Its objects must be gone, or not hold to it any more. */
+/** Removes the AppliedManifestWork. Its objects must already be deleted or released. */
 export async function removeApplied(
   { metadata }: Applied,
   { client, cluster }: WorkMember,

@@ -1,6 +1,6 @@
 /**
- * The order in which the manifests of a work are applied: what others need comes first. Among equals the order of the
- * spec stays.
+ * The order in which the manifests of a work are applied: dependencies come first. Otherwise the order of the spec is
+ * kept.
  */
 import type { Manifest } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -36,10 +36,7 @@ const RANK_BY_KIND: ReadonlyMap<unknown, number> = new Map(
 const OTHER_KINDS = RANKS.length;
 const NO_KIND = OTHER_KINDS + 1;
 
-/**
- * Indexes of manifests, in the order of their application. As in OCM only the name of the kind counts, whatever its
- * group.
- */
+/** Indexes of manifests in apply order. As in OCM only the kind counts, whatever its group. */
 export function applyOrder(manifests: readonly DeepReadonly<Manifest>[]): number[] {
   const rankOf = (index: number): number => {
     const kind = manifests[index]?.["kind"];

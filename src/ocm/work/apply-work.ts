@@ -1,4 +1,4 @@
-/** Applies the manifests of one work on its member, one after the other in the order in which they need each other. */
+/** Applies the manifests of one work on its member, one after the other in dependency order. */
 import type { AppliedManifestResourceMeta, ManifestWork } from "../../api/index.ts";
 import { messageOf, type DeepReadonly } from "../../base/index.ts";
 import { UnknownKindError, type AnyKind } from "../../client/index.ts";
@@ -20,7 +20,7 @@ type Work = DeepReadonly<ManifestWork>;
 
 export interface Attempt {
   manifest: Manifest;
-  /** Undefined when the member does not serve it. */
+  /** Undefined if the member does not serve it. */
   kind?: AnyKind;
   outcome: ApplyOutcome | { result: "complete" } | { result: "failed"; error: unknown };
 }
@@ -32,7 +32,7 @@ export interface ApplyContext {
   signal: AbortSignal;
 }
 
-/** What became of each manifest, in the order of the spec; those that were not tried are missing. */
+/** The outcome of each manifest, in spec order; manifests that were not tried are missing. */
 export async function applyWork(work: Work, manifests: readonly Manifest[], context: ApplyContext): Promise<Attempt[]> {
   const attempts = new Map<number, Attempt>();
   for (const index of applyOrder(manifests.map(({ object }) => object as never))) {
@@ -40,7 +40,7 @@ export async function applyWork(work: Work, manifests: readonly Manifest[], cont
     if (!manifest) continue;
     const attempt = await applyOne(work, manifest, context);
     attempts.set(index, attempt);
-    // The rest of the work would meet the same.
+    // The remaining manifests would fail the same way.
     if (attempt.outcome.result === "failed" && ["busy", "unreachable"].includes(obstacleOf(attempt.outcome.error)))
       break;
   }
@@ -71,8 +71,7 @@ async function applyOne(
       beforeRequest();
       await checkExecutor({ executor, kind: served, object, isOwned: isHeld }, member, signal);
     };
-    // An account that lost its rights is found out when something is to be written; a work that is new is asked about
-    // at once.
+    // Lost permissions of an account are detected on the next write; a new work is checked at once.
     if (!isBefore) await check();
     const policy = planApply(manifest, optionsOf(meta, work.spec.manifestConfigs), {
       reference: referenceTo(applied),
@@ -93,7 +92,7 @@ async function applyOne(
   }
 }
 
-/** What the status says of an attempt. */
+/** The condition for an attempt. */
 export function appliedCondition({ manifest: { object }, outcome }: Attempt, generation: number): NextCondition {
   const failed = (reason: string, message: string): NextCondition => ({
     type: "Applied",
@@ -111,7 +110,7 @@ export function appliedCondition({ manifest: { object }, outcome }: Attempt, gen
       `Failed to apply manifest: ${error instanceof UnknownKindError ? `the server doesn't have a resource type ${JSON.stringify(object.kind)}` : messageOf(error)}`,
     );
   }
-  // A namespace that somebody else made serves as well.
+  // A namespace created by another client is fine.
   if (outcome.result === "conflict" && object.kind !== "Namespace")
     return failed(CONFLICT_REASON, `Failed to apply manifest: ${outcome.message}`);
   return {
@@ -123,7 +122,7 @@ export function appliedCondition({ manifest: { object }, outcome }: Attempt, gen
   };
 }
 
-/** The object of an attempt as the member's note lists it. */
+/** The object of an attempt as the AppliedManifestWork lists it. */
 export function appliedResource(
   { manifest: { object }, kind }: Attempt,
   uid: string,

@@ -1,4 +1,4 @@
-/** Conditions that a work asks for by rules: expressions about the object on the member. */
+/** Conditions from a work's rules: CEL expressions over the object on the member. */
 import type { ConditionRule, KubernetesObject } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import {
@@ -14,7 +14,7 @@ import {
 type Rule = DeepReadonly<ConditionRule>;
 type Verdict = Pick<NextCondition, "status" | "reason"> & { problem?: string };
 
-/** What all rules of one manifest may cost together. */
+/** The total cost limit of all rules of one manifest. */
 const BUDGET = 10_000_000;
 
 const JOB_COMPLETE: Rule = {
@@ -36,7 +36,7 @@ const WELL_KNOWN: ReadonlyMap<string, Rule> = new Map([
   ["v1 Pod Complete", POD_COMPLETE],
 ]);
 
-/** One condition for each rule, in order; a well-known rule that the kind does not have gives none. */
+/** One condition per rule, in order; a well-known rule that the kind does not support yields none. */
 export function evaluateRules(object: DeepReadonly<KubernetesObject>, rules: readonly Rule[]): NextCondition[] {
   const budget: CelBudget = { remaining: BUDGET };
   const value = dynamicValueOf(object);
@@ -75,7 +75,7 @@ function evaluateRule(object: CelValue, rule: Rule, budget: CelBudget): NextCond
   };
 }
 
-/** All expressions must hold; the first that does not ends it. What fails does not hold. */
+/** All expressions must be true; evaluation stops at the first that is not. An expression that fails is not true. */
 function judge(object: CelValue, expressions: readonly string[], budget: CelBudget): Verdict {
   const fails = (problem: string): Verdict => ({ status: "False", reason: "ConditionRuleExpressionError", problem });
   for (const expression of expressions) {
@@ -106,7 +106,7 @@ function messageFor(
   return message || `Manifest is ${result ? "" : "not "}${condition}`;
 }
 
-/** OCM prints the type as Go has it. */
+/** OCM prints Go type names. */
 const GO_TYPES: Readonly<Record<string, string>> = {
   int: "int64",
   uint: "uint64",

@@ -1,11 +1,11 @@
 /**
- * Work applies the manifests of a ManifestWork on its member, keeps them so, and brings back what became of them.
+ * Applies the manifests of a ManifestWork on its member, repairs drift, and reports their status.
  *
  * Reads: ManifestWork, ManagedCluster; the objects on the member.
- * Writes: those objects, and an AppliedManifestWork on the member that holds them; the ManifestWork's status.
- * Before: a person, or a ManifestWorkReplicaSet, made the ManifestWork in the namespace of its cluster.
+ * Writes: those objects, and an AppliedManifestWork on the member that owns them; the ManifestWork's status.
+ * Before: a user or a ManifestWorkReplicaSet created the ManifestWork in the namespace of its cluster.
  *
- * The same controller runs on a hub for the members that it reaches, and in an agent for its own. Everything is seen by
+ * The same controller runs on a hub for the members it reaches, and in an agent for its own cluster. It is driven by
  * watches: a change on the member is repaired and reported when it happens, and a converged work costs nothing.
  */
 import {
@@ -56,11 +56,11 @@ import { WorkMistakeError } from "./work-mistake.ts";
 type Work = DeepReadonly<ManifestWork>;
 
 export interface WorkDependencies {
-  /** The logical cluster that works are in. */
+  /** The logical cluster of the works. */
   hub: string;
-  /** Of the hub. */
+  /** The hub's informers. */
   informers: Informers;
-  /** Works in namespaces without a member are somebody else's. */
+  /** Works in namespaces without a member belong to an agent. */
   memberFor: MemberFor;
   origin: WorkOrigin;
   interpreter: Pick<Interpreter, "health">;
@@ -68,19 +68,14 @@ export interface WorkDependencies {
   lanes: MemberLanes;
   clock: Clock;
   random: Random;
-  /**
-   * False where there are no Clusters to learn from that a member answers again, or serves other kinds: in an agent.
-   */
+  /** False where no Clusters report that a member is reachable again or serves other kinds: in an agent. */
   followClusters: boolean;
-  /** Members that serve other kinds than before, where that is not told by Clusters. */
+  /** Members whose served kinds changed, where Clusters do not report it. */
   served?: Source<string>;
 }
 
 const CONCURRENCY = 64;
-/**
- * Progress waits this long for what settles it, as in the pipeline of policies; that a generation was applied never
- * does.
- */
+/** Debounce for progress reports, as in the pipeline of policies; that a generation was applied is never delayed. */
 const PROGRESS_PATIENCE_MS = 1_500;
 const LOOK_AGAIN_MS = 60_000;
 
@@ -105,20 +100,20 @@ export function createWorkController({
   const objects = createWorkObjects({ hub, works, memberFor, appliedNameOf });
   const clusterOf = ({ metadata }: Work): string => metadata.namespace ?? "";
 
-  /** Whether a work is for its cluster now, and why not. */
+  /** Whether a work currently targets its cluster, and if not, why. */
   function aimOf(work: Work): "meant" | "unknown" | { withheld: string } {
     const { annotations } = work.metadata;
     if (!hasCondition(work)) return "meant";
     const cluster = clusters.get({ cluster: hub, name: clusterOf(work) });
     if (cluster && isDeployedTo(annotations, cluster.metadata.labels)) return "meant";
-    // Nothing is taken away because of labels that may have changed since they were last seen.
+    // Nothing is removed because of labels that may be stale.
     if (!cluster || !clusters.fresh) return "unknown";
     return {
-      withheld: `cluster ${clusterOf(work)} does not have the labels ${annotations?.[REQUIRED_LABELS_ANNOTATION]}, which the work asks for`,
+      withheld: `cluster ${clusterOf(work)} does not have the labels ${annotations?.[REQUIRED_LABELS_ANNOTATION]} that the work requires`,
     };
   }
 
-  /** The work, and what the member has of it: a refusal of one of these says nothing about another. */
+  /** Identifies the work and its objects on the member: a rejection applies only to this combination. */
   function questionOf(work: Work): string {
     const stamps = manifestsOf(work).map(({ object, problem }) => {
       const { uid, generation, resourceVersion } =
@@ -135,11 +130,12 @@ export function createWorkController({
     const object = objects.get(work, ref);
     if (object) return { object };
     const failure = attempt?.outcome.result === "failed" ? attempt.outcome.error : undefined;
-    // Nothing is in a namespace that the member itself says it does not have.
+    // Nothing exists in a namespace that the member itself reports as missing.
     if (objects.isFresh(work, ref) || (isNotFound(failure) && failure.status.details?.kind === Namespace.plural))
       return "absent";
     return {
-      problem: failure === undefined ? `cluster ${clusterOf(work)} does not show its objects` : messageOf(failure),
+      problem:
+        failure === undefined ? `the objects on cluster ${clusterOf(work)} cannot be watched` : messageOf(failure),
     };
   }
 
@@ -159,7 +155,7 @@ export function createWorkController({
         const plain = metaOf(manifest, attempt?.kind);
         const told = known.get(manifest.ordinal);
         const before = told?.resourceMeta;
-        // What was not asked for is called what it was called before.
+        // A manifest whose kind was not looked up keeps its previous resourceMeta.
         const isAsked =
           attempt?.kind !== undefined ||
           (attempt?.outcome.result === "failed" && attempt.outcome.error instanceof UnknownKindError);
@@ -179,7 +175,7 @@ export function createWorkController({
     );
   }
 
-  /** Another work that has the object is told by its name on the hub. */
+  /** Another work that owns the object is reported by its name on the hub. */
   function namedCondition(work: Work, condition: NextCondition): NextCondition {
     return condition.reason === CONFLICT_REASON
       ? { ...condition, message: withWorkNames(condition.message, origin, work) }
@@ -195,7 +191,7 @@ export function createWorkController({
     workStatus.set(key, "work", (newest) => planWorkStatus(newest, news, now), patienceFor(work, next));
   }
 
-  /** Lets objects go that the work does not have any more; returns those that are still there. */
+  /** Releases objects that the work no longer contains; returns those that still exist. */
   async function letGo(
     work: Work,
     applied: Applied,
@@ -223,7 +219,7 @@ export function createWorkController({
     );
   }
 
-  /** Keeps the member's note of the work true, and removes what is on it and not in the work any more. */
+  /** Updates the AppliedManifestWork, and removes objects that the work no longer contains. */
   async function keepNote(
     work: Work,
     applied: Applied,
@@ -240,14 +236,14 @@ export function createWorkController({
       return appliedResource(attempt, object?.metadata.uid ?? "") ?? [];
     });
     const gone = untracked(before, tracked);
-    // What cannot be seen right now is still the work's, and stays on the note as it is.
+    // Objects that cannot be read right now still belong to the work, and stay listed.
     const unseen = tracked.filter(({ uid }) => uid === "");
     const present = [
       ...tracked.filter(({ uid }) => uid !== ""),
       ...before.filter((resource) => untracked([resource], unseen).length === 0),
     ];
-    // Nothing is taken away before its replacement is there, and the work has said so: a hub that was restored knows
-    // less than its members.
+    // Nothing is removed before its replacement is applied and the work reports so: a restored hub knows less than its
+    // members.
     const said = findCondition(work.status?.conditions, "Applied");
     const isSettled =
       attempts.length === manifests.length &&
@@ -258,7 +254,7 @@ export function createWorkController({
     return isSettled && going.length > 0 ? { requeueAfterMs: waits.nextMs(work) } : done;
   }
 
-  /** Takes everything off the member that the work brought there; true when nothing is left. */
+  /** Removes all objects of the work from the member; true if none are left. */
   async function clear(
     work: Work,
     applied: Applied,
@@ -273,7 +269,7 @@ export function createWorkController({
     return true;
   }
 
-  /** The member's note of the work, made where it is needed; an error is told like one of the manifests. */
+  /** The work's AppliedManifestWork, created on demand; an error is reported like one of a manifest. */
   async function noteOf(
     work: Work,
     isNeeded: boolean,
@@ -310,7 +306,7 @@ export function createWorkController({
       return done;
     }
     if (!("error" in applied) && applied.metadata.deletionTimestamp) {
-      // Somebody on the member ordered it away. What it held goes, and the work begins anew.
+      // A user on the member deleted it. Its objects are deleted, and the work is applied again.
       return (await clear(work, applied, member, passage, signal))
         ? { requeueAfterMs: 0 }
         : { requeueAfterMs: waits.nextMs(work) };
@@ -321,7 +317,7 @@ export function createWorkController({
         ? manifests.map((manifest): Attempt => ({ manifest, outcome: { result: "failed", error: applied.error } }))
         : await applyWork(work, manifests, { member, applied, beforeRequest, signal });
     const failures = attempts.flatMap(({ outcome }) => (outcome.result === "failed" ? [outcome.error] : []));
-    // It comes back when there is room.
+    // The work is requeued when there is room.
     if (signal.aborted || failures.some((error) => obstacleOf(error) === "busy")) return done;
     tell(work, key, await look(work, manifests, attempts), withheld);
     const unreachable = failures.find((error) => obstacleOf(error) === "unreachable");
@@ -350,8 +346,8 @@ export function createWorkController({
   }
 
   /**
-   * Runs something on the member in its lane: a member that does not answer is waited for, and nobody else is. What had
-   * no room comes back.
+   * Runs a function on the member in its lane: an unreachable member delays only its own works. A work without room is
+   * requeued.
    */
   async function inLane(
     key: ObjectKey,
@@ -391,7 +387,7 @@ export function createWorkController({
   const worksOf = (cluster: string): ObjectKey[] =>
     works.list({ cluster: hub, namespace: cluster }).map((work) => keyOf(hub, work));
 
-  /** Labels decide where works with a condition go. */
+  /** Labels decide the targets of works with required labels. */
   function afterLabelChange({ object, old }: ObjectEvent<ManagedCluster>): ObjectKey[] {
     if (old && equalJson(object.metadata.labels, old.metadata.labels)) return [];
     return works
@@ -400,7 +396,7 @@ export function createWorkController({
       .map((work) => keyOf(hub, work));
   }
 
-  /** A member that is new, answers again or serves other kinds. */
+  /** A new member, one that is reachable again, or one that serves other kinds. */
   function afterClusterChange({ object, old }: ObjectEvent<Cluster>): ObjectKey[] {
     const { name } = object.metadata;
     if (!old || !equalJson(old.spec, object.spec)) return worksOf(name);
@@ -434,7 +430,7 @@ export function createWorkController({
     async reconcile(work, { key, signal }) {
       const member = memberFor(clusterOf(work));
       if (!member) return done;
-      // A work that has reached its end is not touched again, whatever becomes of its spec.
+      // A completed work is not touched again, even if its spec changes.
       const isAtRest = isConditionTrue(work.status?.conditions, "Complete");
       if (
         isAtRest &&
@@ -463,13 +459,13 @@ export function createWorkController({
             ? done
             : { requeueAfterMs: waits.nextMs(work) };
         } catch (error) {
-          // The work says so, and asks less and less often.
+          // The work reports it, and is retried with backoff.
           if (obstacleOf(error) !== "refused") throw error;
           refusal = messageOf(error);
           return { requeueAfterMs: waits.nextMs(work) };
         }
       });
-      // What stays behind on a member that leaves harms nobody; one that is gone must not keep its works.
+      // Objects left on a leaving member are harmless; an unreachable member must not block its works' deletion.
       if (result === "unreachable" && member.farewell === "release") return done;
       if (result === "unreachable" || result === "busy") return waitDeleting(work, key);
       if (result.requeueAfterMs === undefined) return done;
@@ -482,7 +478,7 @@ export function createWorkController({
       refusals.forget(key);
     },
   });
-  // The finalizer of a work that another agent serves is that agent's to set and to take off.
+  // The finalizer of a work that another agent serves belongs to that agent.
   return {
     ...controller,
     reconcile: (key, context) =>
@@ -491,8 +487,8 @@ export function createWorkController({
 }
 
 /**
- * That a generation was applied is told at once, because people and rollouts wait for it. After that, a success that is
- * still on its way waits for what settles it; failures, and what settled, wait for what comes in the same moment.
+ * That a generation was applied is reported at once, because users and rollouts wait for it. After that, a success that
+ * still progresses is debounced until it settles; failures and settled states wait only for the batch window.
  */
 function patienceFor(before: Work, { metadata, status }: Work): { patienceMs?: number } {
   const isTold = findCondition(before.status?.conditions, "Applied")?.observedGeneration === metadata.generation;

@@ -1,4 +1,4 @@
-/** Wires the controller of ManifestWorks, for a hub with its members or for an agent with its own. */
+/** Wires the ManifestWork controller, for a hub with its members or for an agent with its own cluster. */
 import { ManifestWork } from "../../api/index.ts";
 import type { Log } from "../../base/index.ts";
 import type { Client, ObjectKey } from "../../client/index.ts";
@@ -11,22 +11,22 @@ import { createWorkController, type WorkDependencies } from "./controller.ts";
 
 export interface WorkPart {
   controllers: Controller<ObjectKey>[];
-  /** How it stands with members that are busy or away. */
+  /** The state of busy and unreachable members. */
   lanes: Pick<MemberLanes, "figures">;
-  /** No status write is under way. */
+  /** Whether no status write is in flight. */
   isQuiet(): boolean;
   close(): Promise<void>;
 }
 
-/** As in the pipeline of policies: enough to join what is reported about one event. */
+/** As in the pipeline of policies: long enough to batch the reports about one event. */
 const STATUS_WINDOW_MS = 50;
 
 export interface WorkPartOptions extends Omit<WorkDependencies, "workStatus" | "lanes"> {
-  /** Of the hub, for status and for questions. */
+  /** The hub's client, for status and reads. */
   statusClient: Client;
-  /** Of the members: what they keep of works that are gone is seen to as well. */
+  /** The members' informers: AppliedManifestWorks whose work was deleted are handled too. */
   memberInformers?: Informers;
-  /** How long a member keeps what a work brought that the hub does not have any more; unset is for good. */
+  /** How long a member keeps the objects of a work that the hub no longer has; unset means forever. */
   evictionGraceMs?: number;
   log: Log;
 }

@@ -15,7 +15,7 @@ const role = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "Role", metadat
 const account = { user: "system:serviceaccount:shop:deployer", groups: ["system:serviceaccounts"] };
 const { signal } = new AbortController();
 
-/** A member that answers every request alike. */
+/** A member that gives every request the same response. */
 function member(status: number, text: string): { client: Client; asked: RawRequest[] } {
   const asked: RawRequest[] = [];
   async function* body(): AsyncGenerator<Uint8Array> {
@@ -28,7 +28,7 @@ function member(status: number, text: string): { client: Client; asked: RawReque
   return { client: { raw } as Client, asked };
 }
 
-test("over a network the member is asked to take the request for the account's, and to change nothing", async () => {
+test("over a network the dry run impersonates the account and changes nothing", async () => {
   const { client, asked } = member(201, "{}");
 
   await dryRunOver(client, "paris")(account, roles, role, signal);
@@ -44,7 +44,7 @@ test("over a network the member is asked to take the request for the account's, 
   expect(asked[0]?.impersonate?.groups ?? []).toEqual([]);
 });
 
-test("what the member refuses is an error with its code and reason, whatever else it says", async () => {
+test("a rejection by the member is an error with its code and reason, whatever the response contains", async () => {
   const run = (status: number, text: string): Promise<void> =>
     dryRunOver(member(status, text).client, "paris")(account, roles, role, signal);
 
@@ -57,7 +57,7 @@ test("what the member refuses is an error with its code and reason, whatever els
   await expect(run(500, "<html>")).rejects.toMatchObject({ status: { code: 500 } });
 });
 
-test("an executor without an account is a mistake", async () => {
+test("an executor without a service account is an error", async () => {
   const question = {
     executor: { subject: { type: "ServiceAccount" as const } },
     kind: roles,

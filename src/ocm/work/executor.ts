@@ -1,6 +1,6 @@
 /**
- * Whether the account that a work names may do what the work asks. The agent may nearly everything; a work that
- * somebody else wrote may as much as the account, and no more.
+ * Whether a work's executor account may apply the work. The agent may do nearly everything; a work from a user may do
+ * only what the account may.
  */
 import { SubjectAccessReview } from "../../api/index.ts";
 import type { KubernetesObject, ManifestWorkExecutor } from "../../api/index.ts";
@@ -14,7 +14,7 @@ export interface Account {
   groups: readonly string[];
 }
 
-/** Creates nothing, as somebody else: shows whether the server would let them. Rejects with the server's refusal. */
+/** Dry-runs a create as another user: shows whether the server would allow it. Rejects with the server's error. */
 export type DryRunAs = (
   account: Account,
   kind: AnyKind,
@@ -28,7 +28,7 @@ export class NotAllowedError extends FlotillaError {
   }
 }
 
-/** How long a refusal is believed. */
+/** How long a rejection is cached. */
 export const NOT_ALLOWED_MS = 60_000;
 const RBAC_GROUP = "rbac.authorization.k8s.io";
 const RBAC_RESOURCES: ReadonlySet<string> = new Set(["roles", "rolebindings", "clusterroles", "clusterrolebindings"]);
@@ -37,11 +37,11 @@ export interface ExecutorQuestion {
   executor: DeepReadonly<ManifestWorkExecutor>;
   kind: AnyKind;
   object: DeepReadonly<KubernetesObject>;
-  /** Whether the object goes with the work: then the account must be able to delete it. */
+  /** Whether the object is deleted with the work: then the account needs permission to delete it. */
   isOwned: boolean;
 }
 
-/** Throws a `NotAllowedError`, or what kept the member from answering. */
+/** Throws a `NotAllowedError`, or the error that kept the member from answering. */
 export async function checkExecutor(
   { executor, kind, object, isOwned }: ExecutorQuestion,
   member: { client: Client; cluster: string; dryRunAs: DryRunAs },
@@ -81,13 +81,13 @@ export async function checkExecutor(
     if (!review.status?.allowed) throw new NotAllowedError(refusal);
   }
 
-  // A review does not see that somebody hands out rights that they do not have; the server does when the object is
-  // made.
+  // An access review does not detect privilege escalation through RBAC objects; the server does when the object is
+  // created.
   if (kind.group !== RBAC_GROUP || !RBAC_RESOURCES.has(kind.plural)) return;
   try {
     await member.dryRunAs(account, kind, object, signal);
   } catch (error) {
-    // It is asked about rights before it looks for the object.
+    // The server checks permissions before it checks for an existing object.
     if (isAlreadyExists(error)) return;
     if (error instanceof ApiError && error.status.code === 403)
       throw new NotAllowedError(`${refusal}, error: permission escalation`);
@@ -96,8 +96,8 @@ export async function checkExecutor(
 }
 
 /**
- * For a member over a network: the server is asked to take the request for the account's. It knows the account's
- * groups; naming them would need a right to each.
+ * For a member over a network: the request impersonates the account. The server knows the account's groups; naming them
+ * would need permission to impersonate each.
  */
 export function dryRunOver(client: Client, cluster: string): DryRunAs {
   return async ({ user }, { group, storageVersion, plural, scope }, object, signal) => {
@@ -120,7 +120,7 @@ export function dryRunOver(client: Client, cluster: string): DryRunAs {
   };
 }
 
-/** An answer comes from a member, which may say anything. */
+/** The response comes from a member, which is not trusted. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {

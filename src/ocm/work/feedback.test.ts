@@ -14,7 +14,7 @@ const paths = (...jsonPaths: string[]): FeedbackRule => ({
 });
 const scalars = { rawJson: false, maxRawLength: 1024 };
 
-test.each(["v1alpha1", "v1beta1"])("a CloneSet of %s has a well-known status", (version) => {
+test.each(["v1alpha1", "v1beta1"])("a %s CloneSet has well-known status feedback", (version) => {
   const cloneSet = object(`apps.kruise.io/${version}`, "CloneSet", {
     status: { replicas: 3, readyReplicas: 2, updatedReplicas: 1 },
   });
@@ -29,7 +29,7 @@ test.each(["v1alpha1", "v1beta1"])("a CloneSet of %s has a well-known status", (
   expect(problems).toEqual([]);
 });
 
-test("what can be read is read, and what cannot is told", () => {
+test("readable values are returned, and unreadable ones are reported", () => {
   const widget = object("example.com/v1", "Widget", { spec: { size: 2, share: 0.5, list: [1] } });
 
   const { values, problems } = readFeedback(
@@ -40,14 +40,14 @@ test("what can be read is read, and what cannot is told", () => {
 
   expect(values).toEqual([{ name: "v0", fieldValue: { type: "Integer", integer: 2 } }]);
   expect(problems).toEqual([
-    "the value of v2 is neither a text nor a whole number nor true or false",
+    "the value of v2 is not a string, an integer or a boolean",
     "failed to find value for v3 with error: the path .spec.list[7] cannot be followed in this object",
     expect.stringMatching(/^failed to parse json path \.spec\[ of v4 with error: /) as string,
     "cannot find the wellknown statuses for resource with gvk example.com/v1, Kind=Widget",
   ]);
 });
 
-test("objects come back as JSON, up to a length", () => {
+test("objects are returned as JSON, up to a length", () => {
   const widget = object("example.com/v1", "Widget", { spec: { z: 1, a: "<b>" } });
 
   expect(readFeedback(widget, [paths(".spec")], { rawJson: true, maxRawLength: 40 }).values).toEqual([
@@ -58,7 +58,7 @@ test("objects come back as JSON, up to a length", () => {
   ]);
 });
 
-test("values of one object that are too large together are left out, and told", () => {
+test("values that exceed the size limit of one object are omitted and reported", () => {
   const widget = object("example.com/v1", "Widget", { spec: { a: "x".repeat(40_000), b: "y".repeat(40_000), c: 1 } });
 
   const { values, problems } = readFeedback(widget, [paths(".spec.a", ".spec.b")], scalars);

@@ -1,24 +1,24 @@
-/** Values of a member's object that a work brings back to the hub. */
+/** Status feedback: values of a member's object that a work returns to the hub. */
 import type { FeedbackRule, FeedbackValue, FieldValue, KubernetesObject } from "../../api/index.ts";
 import { messageOf, type DeepReadonly, type Json } from "../../base/index.ts";
 import { compileStrictJsonPath, goJson } from "../../machinery/index.ts";
 
 export interface FeedbackOptions {
-  /**
-   * Objects, lists and several values at once are brought back as JSON; otherwise only texts, whole numbers and truth
-   * values are.
-   */
+  /** Objects, lists and multiple values are returned as JSON; otherwise only strings, integers and booleans are. */
   rawJson: boolean;
   maxRawLength: number;
 }
 
 export interface Feedback {
   values: FeedbackValue[];
-  /** What could not be read; the rest was. */
+  /** Values that could not be read; the others were. */
   problems: string[];
 }
 
-/** Texts are as long as they are, but a status has to be stored: more than this of one object is left out. */
+/**
+ * Strings have no length limit of their own, but the status has to be stored: values of one object beyond this total
+ * are omitted.
+ */
 const MAX_BYTES = 64 * 1024;
 
 type Object = DeepReadonly<KubernetesObject>;
@@ -50,7 +50,8 @@ const BROADCAST: readonly Path[] = [
 ];
 
 /**
- * OCM knows Deployment, DaemonSet, Job and Pod. The others are ours; OpenKruise's kinds mean the same in every version.
+ * OCM supports Deployment, DaemonSet, Job and Pod. The others are Flotilla's; OpenKruise's kinds have the same paths in
+ * every version.
  */
 const WELL_KNOWN: ReadonlyMap<string, readonly Path[]> = new Map([
   ["apps/v1 Deployment", REPLICAS],
@@ -103,9 +104,7 @@ export function readFeedback(
         bytes += Buffer.byteLength(value.string ?? value.jsonRaw ?? "") + name.length;
         if (bytes <= MAX_BYTES) feedback.values.push({ name, fieldValue: value });
         else
-          feedback.problems.push(
-            `the value of ${name} is left out: together the values of one object are larger than ${MAX_BYTES} bytes`,
-          );
+          feedback.problems.push(`the value of ${name} is omitted: the values of one object exceed ${MAX_BYTES} bytes`);
       }
     }
   }
@@ -151,7 +150,7 @@ function readValue(
   if (typeof value === "string") return { value: { type: "String", string: value } };
   if (typeof value === "boolean") return { value: { type: "Boolean", boolean: value } };
   if (typeof value === "number" && Number.isInteger(value)) return { value: { type: "Integer", integer: value } };
-  if (!rawJson) return { problem: `the value of ${name} is neither a text nor a whole number nor true or false` };
+  if (!rawJson) return { problem: `the value of ${name} is not a string, an integer or a boolean` };
   const jsonRaw = goJson(value as Json);
   if (Buffer.byteLength(jsonRaw) > maxRawLength)
     return {

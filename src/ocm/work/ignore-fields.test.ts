@@ -57,7 +57,7 @@ const ways: Record<string, { fields: Partial<IgnoreField>; want: object }> = {
       ],
     },
   },
-  "a pointer to nothing": {
+  "a JSON pointer to a missing field": {
     fields: { jsonPointers: ["/spec/nothing/here"] },
     want: {
       replicas: 2,
@@ -67,7 +67,7 @@ const ways: Record<string, { fields: Partial<IgnoreField>; want: object }> = {
       ],
     },
   },
-  "all of a list in jq": {
+  "all elements of a list in jq": {
     fields: { jqPathExpressions: [".spec.containers[].image"] },
     want: {
       replicas: 2,
@@ -89,7 +89,7 @@ const ways: Record<string, { fields: Partial<IgnoreField>; want: object }> = {
   },
 };
 for (const [way, { fields, want }] of Object.entries(ways)) {
-  test(`${way} leaves to the member what it names, and elements are told apart by name`, () => {
+  test(`${way} leaves the named field to the member, and matches list elements by name`, () => {
     expect(retained(fields, wanted, shown)).toEqual(want);
   });
 }
@@ -100,7 +100,7 @@ test("a field that the member does not have is left out", () => {
   ).toEqual({ paused: true });
 });
 
-test("a change on the member counts until the manifest changes where it is told so", () => {
+test("with OnSpokeChange a change on the member is kept until the manifest changes", () => {
   const retain = retainIgnored([{ condition: "OnSpokeChange", jsonPaths: [".spec.replicas"] }]);
 
   expect(retain(object({ spec: { replicas: 2 } }, "1"), object({ spec: { replicas: 5 } }, "1"))).toMatchObject({
@@ -111,7 +111,7 @@ test("a change on the member counts until the manifest changes where it is told 
   });
 });
 
-test("keys that mean something to JavaScript are keys like others", () => {
+test("keys with a special meaning in JavaScript are plain keys", () => {
   const hostile = object({ data: JSON.parse('{"__proto__": {"a": 1}, "b": 2}') as object });
 
   expect(() =>
@@ -130,7 +130,7 @@ const mistakes: Record<string, Partial<IgnoreField>> = {
   "JQ expression error in '': a part of it is empty": { jqPathExpressions: [""] },
 };
 for (const [message, fields] of Object.entries(mistakes)) {
-  test(`what cannot be understood is told: ${message}`, () => {
+  test(`an invalid expression is reported: ${message}`, () => {
     expect(() => retainIgnored([{ condition: "OnSpokePresent", ...fields }])).toThrow(new IgnoreFieldsError(message));
   });
 }

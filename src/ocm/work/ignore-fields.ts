@@ -1,6 +1,7 @@
 /**
- * Fields of a manifest that the member decides. Each is left to the member alone: everything else of the object is
- * still kept as the work says, where OCM's own agent gives up on the whole object until the work changes. Pure.
+ * ignoreFields: fields of a manifest that the member owns. Only these are left to the member; the rest of the object is
+ * still maintained as the work specifies, whereas OCM's agent stops updating the whole object until the work changes.
+ * Pure.
  *
  * `OnSpokePresent` leaves a field to the member as soon as the object exists, `OnSpokeChange` until the manifest
  * changes.
@@ -19,7 +20,7 @@ type Finder = (object: unknown, places: Places) => void;
 
 export class IgnoreFieldsError extends WorkMistakeError {}
 
-/** Throws an `IgnoreFieldsError` for what cannot be understood. */
+/** Throws an `IgnoreFieldsError` for an invalid expression. */
 export function retainIgnored(fields: readonly DeepReadonly<IgnoreField>[]): RetainFn {
   const present = findersOf(fields.filter(({ condition }) => condition !== "OnSpokeChange"));
   const changed = findersOf(fields.filter(({ condition }) => condition === "OnSpokeChange"));
@@ -40,7 +41,7 @@ function findersOf(fields: readonly DeepReadonly<IgnoreField>[]): Finder[] {
 }
 
 /**
- * As OCM reads it: the last name is a key of every map that the rest leads to. A path that cannot be followed ignores
+ * As OCM reads it: the last name is a key of every map that the rest resolves to. A path that does not resolve ignores
  * nothing.
  */
 function byPath(path: string): Finder {
@@ -88,8 +89,8 @@ function childOf(holder: unknown, key: string): unknown {
 }
 
 /**
- * The wanted value with what is ignored in it as the member has it; what the member does not have is left out. Shares
- * what stays.
+ * The desired value with ignored parts replaced by the member's; parts that the member lacks are omitted. Shares
+ * unchanged parts.
  */
 function take(wanted: unknown, shown: unknown, places: Places): unknown {
   const keys = typeof wanted === "object" && wanted !== null ? places.get(wanted) : undefined;
@@ -112,7 +113,7 @@ function take(wanted: unknown, shown: unknown, places: Places): unknown {
   return result ?? wanted;
 }
 
-/** The element of the member's list that stands for this one: by name where elements have names, by place otherwise. */
+/** The corresponding element of the member's list: by name if elements have names, otherwise by index. */
 function pairOf(item: unknown, index: number, shown: unknown): unknown {
   if (!Array.isArray(shown)) return undefined;
   const name = childOf(item, "name");

@@ -1,13 +1,12 @@
 /**
- * The part of jq that names places in an object: `.spec.replicas`, `.data["a.b"]`, `.spec.containers[0]`,
- * `.spec.containers[] | select(.name == "web") | .image`, and several of these with commas. Anything else of jq is
- * refused.
+ * The path subset of jq: `.spec.replicas`, `.data["a.b"]`, `.spec.containers[0]`, `.spec.containers[] | select(.name ==
+ * "web") | .image`, and several of these with commas. Any other jq syntax is rejected.
  */
 import { isObject, type Json } from "../../base/index.ts";
 import { badRequest } from "../../machinery/index.ts";
 import { addPlace, type Places } from "./places.ts";
 
-/** A value and where it is. */
+/** A value and its location. */
 interface Spot {
   value: unknown;
   holder?: object;
@@ -23,7 +22,7 @@ const INDEX = /^\.?\[\s*(-?\d+)\s*\]/;
 const EACH = /^\.?\[\s*\]/;
 const SELECT = /^select\s*\(\s*([^()]+?)\s*(==|!=)\s*("(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|true|false|null)\s*\)/;
 
-/** Throws a bad request for an expression that is none of these. */
+/** Throws a bad request for any other expression. */
 export function compileJqPath(expression: string): (object: unknown, places: Places) => void {
   if (expression.length > MAX_LENGTH) throw badRequest(`it is longer than ${MAX_LENGTH} characters`);
   const branches = splitOutside(expression, ",").map(stepsOf);
@@ -97,11 +96,11 @@ const selectStep =
   (spots) =>
     spots.filter((spot) => {
       const found = steps.reduce<Spot[]>((inside, step) => step(inside), [spot]);
-      // What is not there is null to jq.
+      // A missing value is null in jq.
       return ((found[0]?.value ?? null) === wanted) === isEqual;
     });
 
-/** Splits where the separator is neither quoted nor in brackets. */
+/** Splits at separators outside of quotes and brackets. */
 function splitOutside(text: string, separator: string): string[] {
   const parts: string[] = [];
   let depth = 0;

@@ -31,7 +31,7 @@ const statusOf = (type: string, ...statuses: ("True" | "False" | "Unknown")[]): 
     statuses.map((status, index) => manifest(index, `m${index}`, type, status)),
   ).find((condition) => condition.type === type)?.status;
 
-test("a work progresses while one manifest does, and is anything else when all are", () => {
+test("a work is progressing while one manifest is, and has any other condition only when all manifests do", () => {
   expect(statusOf("Progressing", "True", "False")).toBe("True");
   expect(statusOf("Progressing", "False", "Unknown")).toBe("Unknown");
   expect(statusOf("Progressing", "False", "False")).toBe("False");
@@ -40,7 +40,7 @@ test("a work progresses while one manifest does, and is anything else when all a
   expect(statusOf("Complete", "True", "True")).toBe("True");
 });
 
-test("a manifest that moved to another place keeps its conditions, and one of two alike does not", () => {
+test("a manifest that moved to another position keeps its conditions, unless there are two of the same identity", () => {
   const before = [
     manifest(0, "a", "Applied", "True", "Done"),
     manifest(1, "b", "Applied", "True", "Done"),
@@ -56,7 +56,7 @@ test("a manifest that moved to another place keeps its conditions, and one of tw
   expect(merged.map(({ conditions }) => conditions[0]?.lastTransitionTime)).toEqual([EARLIER, NOW]);
 });
 
-test("a manifest that nobody could read is like no other", () => {
+test("a manifest that could not be read matches no other", () => {
   const unread = (ordinal: number): ManifestCondition => ({
     ...manifest(ordinal, "", "Applied", "False", "Failed"),
     resourceMeta: { ordinal },
@@ -67,7 +67,7 @@ test("a manifest that nobody could read is like no other", () => {
   expect(merged.map(({ conditions }) => conditions[0]?.lastTransitionTime)).toEqual([EARLIER, NOW]);
 });
 
-test("a condition of another generation begins anew", () => {
+test("a condition of another generation gets a new transition time", () => {
   const merged = mergeManifests(
     [manifest(0, "a", "Applied", "True", "Done", 1)],
     [manifest(0, "a", "Applied", "True", "Done", 2)],
@@ -77,7 +77,7 @@ test("a condition of another generation begins anew", () => {
   expect(merged[0]?.conditions).toEqual([expect.objectContaining({ observedGeneration: 2, lastTransitionTime: NOW })]);
 });
 
-test("what a rule said of an earlier generation goes", () => {
+test("a rule condition of an earlier generation is dropped", () => {
   const conditions = [
     ...manifest(0, "a", "Complete", "True").conditions,
     ...manifest(0, "a", "Applied", "True", "Done").conditions,

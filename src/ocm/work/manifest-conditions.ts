@@ -1,4 +1,4 @@
-/** Conditions of manifests, carried over from one form of the work to the next and summed up for the whole work. */
+/** Conditions of manifests, carried over between versions of the work and aggregated for the whole work. */
 import type { ManifestCondition, ManifestResourceMeta } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { withCondition, type NextCondition } from "../../machinery/index.ts";
@@ -6,11 +6,11 @@ import { withCondition, type NextCondition } from "../../machinery/index.ts";
 type Manifest = DeepReadonly<ManifestCondition>;
 type Conditions = Manifest["conditions"];
 
-/** Conditions that rules made, whose reasons begin like this. */
+/** The reason prefix of conditions from rules. */
 const BY_RULE = "ConditionRule";
 export const isByRule = ({ reason }: { readonly reason: string }): boolean => reason.startsWith(BY_RULE);
 
-/** A condition about another generation is a new one: its time begins again, and it moves to the end. */
+/** A condition of another generation is new: its transition time restarts, and it moves to the end. */
 export function mergeConditions(before: Conditions, next: readonly NextCondition[], now: string): Conditions {
   return next.reduce((merged, condition) => {
     const known = merged.find(({ type }) => type === condition.type);
@@ -23,15 +23,15 @@ export function mergeConditions(before: Conditions, next: readonly NextCondition
 }
 
 /**
- * The conditions of the manifests as they are now, with what was known of the same manifests before: those in the same
- * place, or, where only one is alike, that one. What the work shows of their status stays.
+ * The current conditions of the manifests, merged with the previous ones of the same manifests: those at the same
+ * position, or else the only one of the same identity. Status feedback is kept.
  */
 export function mergeManifests(before: readonly Manifest[], next: readonly Manifest[], now: string): Manifest[] {
   const exact = new Map(before.map((manifest) => [keyOf(manifest.resourceMeta), manifest]));
   const alike = Map.groupBy(before, ({ resourceMeta }) => identityOf(resourceMeta));
   return next.map((manifest) => {
     const identity = identityOf(manifest.resourceMeta);
-    // What has no name is like nothing else.
+    // A manifest without a name matches nothing else.
     const others = identity === NAMELESS ? [] : (alike.get(identity) ?? []);
     const known = exact.get(keyOf(manifest.resourceMeta)) ?? (others.length === 1 ? others[0] : undefined);
     const conditions = mergeConditions(known?.conditions ?? [], manifest.conditions, now);
@@ -58,7 +58,9 @@ interface Tally {
   message: string;
 }
 
-/** What the work says of all its manifests: whether they are there, and what rules found. Sorted by type. */
+/**
+ * The aggregated conditions of the work: whether its manifests are available, and the results of rules. Sorted by type.
+ */
 export function aggregateConditions(generation: number, manifests: readonly Manifest[]): NextCondition[] {
   const tallies = new Map<string, Tally>([["Available", { true: 0, false: 0, unknown: 0, message: "" }]]);
   for (const { type, status, message, reason } of manifests.flatMap(({ conditions }) => conditions)) {
@@ -95,7 +97,7 @@ function available(tally: Tally, total: number): Omit<NextCondition, "type"> {
   return { status: "True", reason: "ResourcesAvailable", message: "All resources are available" };
 }
 
-/** One that still progresses makes the work progress; of anything else all must hold. */
+/** One progressing manifest makes the work progressing; any other condition requires all manifests. */
 function ruled(type: string, tally: Tally): Omit<NextCondition, "type"> {
   const total = tally.true + tally.false + tally.unknown;
   const [first, last] = type === "Progressing" ? ([tally.true, "True"] as const) : ([tally.false, "False"] as const);
@@ -108,6 +110,6 @@ function ruled(type: string, tally: Tally): Omit<NextCondition, "type"> {
   };
 }
 
-/** Leaves out what rules said of an earlier generation: a rule that is still there says it of this one. */
+/** Drops rule conditions of an earlier generation: a remaining rule sets them again. */
 export const withoutOldRules = (conditions: Conditions, generation: number): Conditions =>
   conditions.filter((condition) => !isByRule(condition) || condition.observedGeneration === generation);

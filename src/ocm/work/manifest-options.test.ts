@@ -25,11 +25,11 @@ test.each([
   { namespace: "shop", name: "web", isMatch: false },
   { namespace: "", name: "web-eu-1", isMatch: false },
   { namespace: "shop", name: "web.eu.1", isMatch: false },
-])("$namespace/$name is for shop/web-eu-1: $isMatch", ({ namespace, name, isMatch }) => {
+])("pattern $namespace/$name matches shop/web-eu-1: $isMatch", ({ namespace, name, isMatch }) => {
   expect(optionsOf(meta, [config(namespace, name)]) !== undefined).toBe(isMatch);
 });
 
-test("each option is taken from the first that has it", () => {
+test("each option is taken from the first matching config that sets it", () => {
   const feedbackRules = [{ type: "WellKnownStatus" as const }];
 
   const options = optionsOf(meta, [

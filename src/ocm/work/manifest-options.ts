@@ -1,4 +1,4 @@
-/** What a work says about the treatment of one of its manifests. */
+/** The options of a work for one of its manifests. */
 import type { ManifestConfigOption, ManifestResourceMeta } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 
@@ -7,7 +7,7 @@ export type ManifestOptions = Pick<
   "conditionRules" | "feedbackRules" | "updateStrategy" | "feedbackScrapeType"
 >;
 
-/** Of everything the first that says it counts, each for itself; undefined when nothing is said. */
+/** Each option comes from the first matching config that sets it; undefined if none matches. */
 export function optionsOf(
   meta: DeepReadonly<ManifestResourceMeta>,
   configs: readonly DeepReadonly<ManifestConfigOption>[] = [],
@@ -34,8 +34,7 @@ function matches(
 }
 
 /**
- * `*` stands for any text. Patterns come from users, so they are followed piece by piece and not as a regular
- * expression.
+ * `*` matches any text. Patterns come from users, so they are matched piece by piece and not as a regular expression.
  */
 function matchesPattern(text: string, pattern: string): boolean {
   const [first = "", ...rest] = pattern.split("*");

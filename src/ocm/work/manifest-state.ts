@@ -1,4 +1,4 @@
-/** What the status of a work says of its manifests. Pure. */
+/** Reads the state of manifests from a work's status. Pure. */
 import type { ManifestResourceMeta, ManifestWork } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { findCondition, isConditionTrue } from "../../machinery/index.ts";
@@ -9,7 +9,7 @@ type Conditions = NonNullable<
   NonNullable<NonNullable<Work["status"]>["resourceStatus"]>["manifests"]
 >[number]["conditions"];
 
-/** Not one of OCM's: there two writers overwrite each other. */
+/** Flotilla's own reason: in OCM two writers overwrite each other. */
 export const CONFLICT_REASON = "AppliedManifestConflict";
 
 function conditionsOf({ status }: Work, meta: Meta): Conditions {
@@ -23,10 +23,10 @@ function conditionsOf({ status }: Work, meta: Meta): Conditions {
   return status?.resourceStatus?.manifests?.find(({ resourceMeta }) => isSame(resourceMeta))?.conditions ?? [];
 }
 
-/** It has reached its end, and is not touched again. */
+/** Whether the manifest is complete and not touched again. */
 export const isComplete = (work: Work, meta: Meta): boolean => isConditionTrue(conditionsOf(work, meta), "Complete");
 
-/** This generation of it was delivered, or would have been if somebody else had not wanted the object otherwise. */
+/** Whether this generation was delivered, or would have been without a conflict with another owner. */
 export function isDelivered(work: Work, meta: Meta): boolean {
   const applied = findCondition(conditionsOf(work, meta), "Applied");
   return (

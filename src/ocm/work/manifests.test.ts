@@ -18,7 +18,7 @@ const sidecarSets = dynamicKind({
   scope: "Cluster",
 });
 
-test("what a server sets is not applied", () => {
+test("server-set fields are not applied", () => {
   const [manifest] = manifestsOf(
     work({
       apiVersion: "v1",
@@ -37,7 +37,7 @@ test("what a server sets is not applied", () => {
   });
 });
 
-test("the texts of a Secret become data, and two that differ are a mistake", () => {
+test("stringData of a Secret becomes data, and conflicting values are an error", () => {
   const secret = (data: JsonObject): JsonObject => ({
     apiVersion: "v1",
     kind: "Secret",
@@ -57,13 +57,13 @@ test("the texts of a Secret become data, and two that differ are a mistake", () 
   );
 });
 
-test("a spec is prepared once, and what needs nothing is shared", () => {
+test("a spec is prepared once, and unchanged manifests are shared", () => {
   const one = work({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: { a: "1" } });
 
   expect(manifestsOf(one)).toBe(manifestsOf({ ...one, status: {} }));
 });
 
-test("an object that belongs to no namespace is named without one", () => {
+test("a cluster-scoped object is identified without a namespace", () => {
   const [manifest] = manifestsOf(
     work({
       apiVersion: "apps.kruise.io/v1alpha1",
@@ -84,6 +84,6 @@ test("an object that belongs to no namespace is named without one", () => {
   });
 });
 
-test("a manifest without a kind is told and does no harm", () => {
+test("a manifest without a kind is reported and does not affect the others", () => {
   expect(manifestsOf(work({ metadata: {} }))[0]?.problem).toMatch(/says neither what kind/);
 });

@@ -1,7 +1,4 @@
-/**
- * The manifests of a work as they are applied: without what a server sets, and with what only tools write made plain.
- * Pure.
- */
+/** The manifests of a work as they are applied: without server-set fields, and normalized. Pure. */
 import { parseApiVersion } from "../../api/index.ts";
 import type { KubernetesObject, ManifestResourceMeta, ManifestWork } from "../../api/index.ts";
 import { isObject, setOwn, type DeepReadonly, type JsonObject } from "../../base/index.ts";
@@ -11,17 +8,17 @@ import type { ObjectRef } from "../../delivery/index.ts";
 type Object = DeepReadonly<KubernetesObject>;
 
 export interface Manifest {
-  /** Its place in the spec, by which the status names it. */
+  /** Its index in the spec, which identifies it in the status. */
   ordinal: number;
   object: Object;
-  /** Why it cannot be applied; undefined when it can. */
+  /** Why it cannot be applied; undefined if it can. */
   problem?: string;
 }
 
 const prepared = new WeakMap<object, readonly Manifest[]>();
 const NOTHING: readonly never[] = [];
 
-/** Specs are shared and never changed; each is prepared once. */
+/** Specs are shared and immutable; each is prepared once. */
 export function manifestsOf({ spec }: DeepReadonly<ManifestWork>): readonly Manifest[] {
   const manifests = spec.workload?.manifests;
   if (!manifests) return NOTHING;
@@ -32,7 +29,7 @@ export function manifestsOf({ spec }: DeepReadonly<ManifestWork>): readonly Mani
   return result;
 }
 
-/** What a server sets, and what is another manager's business. */
+/** Fields set by a server, and fields of other managers. */
 const SERVER_SET = [
   "uid",
   "resourceVersion",
@@ -50,18 +47,18 @@ function prepare(manifest: DeepReadonly<JsonObject>, ordinal: number): Manifest 
   for (const field of SERVER_SET) delete metadata[field];
   const object = { ...plain, metadata } as unknown as Object;
   if (typeof object.apiVersion !== "string" || typeof object.kind !== "string" || object.kind === "")
-    return { ordinal, object, problem: "the manifest says neither what kind of object it is, nor of which version" };
+    return { ordinal, object, problem: "the manifest has no kind or no apiVersion" };
   return { ordinal, ...(object.apiVersion === "v1" && object.kind === "Secret" ? plainSecret(object) : { object }) };
 }
 
-/** Texts of a Secret are stored as data, where they are compared. */
+/** A Secret's stringData is stored as data, which is compared. */
 function plainSecret(secret: Object): { object: Object; problem?: string } {
   const { stringData, ...rest } = secret as unknown as { stringData?: unknown; data?: unknown };
   if (!isObject(stringData)) return { object: secret };
   const data: Record<string, unknown> = isObject(rest.data) ? { ...rest.data } : {};
   for (const [key, text] of Object.entries(stringData)) {
     if (typeof text !== "string")
-      return { object: secret, problem: `Secret.stringData[${JSON.stringify(key)}] is not a text` };
+      return { object: secret, problem: `Secret.stringData[${JSON.stringify(key)}] is not a string` };
     const encoded = Buffer.from(text).toString("base64");
     if (Object.hasOwn(data, key) && data[key] !== encoded)
       return {
@@ -74,8 +71,8 @@ function plainSecret(secret: Object): { object: Object; problem?: string } {
 }
 
 /**
- * Tools that write Go types leave empty times behind, which a server takes for a change every time. Shares what has
- * none.
+ * Tools that serialize Go types leave empty timestamps, which a server treats as a change every time. Shares values
+ * without any.
  */
 function withoutEmptyTimes(value: unknown): unknown {
   if (Array.isArray(value)) {
@@ -99,10 +96,7 @@ function withoutEmptyTimes(value: unknown): unknown {
 
 const unscoped = new WeakMap<object, Object>();
 
-/**
- * The object as a kind with this scope takes it: one that belongs to no namespace loses the one that the manifest
- * names.
- */
+/** The object as a kind of this scope expects it: a cluster-scoped object loses its namespace. */
 export function inScope(object: Object, { scope }: Pick<AnyKind, "scope">): Object {
   if (scope !== "Cluster" || object.metadata.namespace === undefined) return object;
   const known = unscoped.get(object);
@@ -117,7 +111,7 @@ export function refOf({ apiVersion, kind, metadata }: Object): ObjectRef {
   return { apiVersion, kind, namespace: metadata.namespace || undefined, name: metadata.name };
 }
 
-/** How the status names a manifest; without a kind the member does not serve it, or was not asked. */
+/** The identification of a manifest in the status; without a kind the member does not serve it, or was not asked. */
 export function metaOf({ ordinal, object }: Manifest, kind: AnyKind | undefined): ManifestResourceMeta {
   const { group, version } = parseApiVersion(typeof object.apiVersion === "string" ? object.apiVersion : "");
   const { name, namespace = "" } = object.metadata;

@@ -1,6 +1,6 @@
 /**
- * The members' side of every work: a view of the objects that its manifests name and of the note that the member keeps
- * of the work, and the news that one of them changed.
+ * The member side of every work: a view of the objects in its manifests and of its AppliedManifestWork, and events when
+ * one of them changes.
  */
 import { AppliedManifestWork } from "../../api/index.ts";
 import type { KubernetesObject, ManifestWork } from "../../api/index.ts";
@@ -14,16 +14,17 @@ import { manifestsOf, refOf } from "./manifests.ts";
 
 type Work = DeepReadonly<ManifestWork>;
 
-/** A member, as works reach it. */
+/** A member, as the work controllers reach it. */
 export interface WorkMember {
   delivery: Delivery;
-  /** For what works keep on the member besides their objects. Its writes go into what `delivery` observes. */
+  /** For objects that works keep on the member besides their manifests. `delivery` observes its writes. */
   client: Client;
-  /** The member's name in keys for this client. */
+  /** The member's cluster name in keys for this client. */
   cluster: string;
   dryRunAs: DryRunAs;
   /**
-   * A member that leaves keeps what it runs: `release` takes our notes off if it answers, `abandon` does not ask it.
+   * A leaving member keeps its workloads: `release` removes our AppliedManifestWorks if it answers, `abandon` does not
+   * contact it.
    */
   farewell?: "release" | "abandon";
 }
@@ -32,9 +33,9 @@ export type MemberFor = (cluster: string) => WorkMember | undefined;
 
 export interface WorkObjects {
   source(): Source<ObjectKey>;
-  /** Undefined when the member has none or nothing is known. */
+  /** Undefined if the member does not have it or it is unknown. */
   get(work: Work, ref: ObjectRef): DeepReadonly<KubernetesObject> | undefined;
-  /** Only then does undefined mean that the member does not have the object. */
+  /** Only if true, undefined means that the member does not have the object. */
   isFresh(work: Work, ref: ObjectRef): boolean;
 }
 

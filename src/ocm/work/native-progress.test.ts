@@ -16,15 +16,15 @@ const FAILED = [...ON_ITS_WAY, "Degraded True ConditionRuleNative"];
 
 const rolledOut = { observedGeneration: 2, replicas: 3, updatedReplicas: 3, readyReplicas: 3, availableReplicas: 3 };
 const cases: Record<string, { subject: KubernetesObject; want: string[] }> = {
-  "a Deployment whose newest spec its controller has not seen is on its way": {
+  "a Deployment with an unobserved generation is progressing": {
     subject: object("apps/v1", "Deployment", { replicas: 3 }, { ...rolledOut, observedGeneration: 1 }),
     want: ON_ITS_WAY,
   },
-  "a Deployment of which pods are missing is on its way": {
+  "a Deployment with missing pods is progressing": {
     subject: object("apps/v1", "Deployment", { replicas: 3 }, { ...rolledOut, availableReplicas: 2 }),
     want: ON_ITS_WAY,
   },
-  "a Deployment whose new pod does not get ready beside the old ones is on its way": {
+  "a Deployment whose surge pod does not become ready is progressing": {
     subject: object(
       "apps/v1",
       "Deployment",
@@ -40,11 +40,11 @@ const cases: Record<string, { subject: KubernetesObject; want: string[] }> = {
     ),
     want: ON_ITS_WAY,
   },
-  "a Deployment that is rolled out is done": {
+  "a rolled-out Deployment is complete": {
     subject: object("apps/v1", "Deployment", { replicas: 3 }, rolledOut),
     want: DONE,
   },
-  "a Deployment that missed its deadline has failed": {
+  "a Deployment that exceeded its progress deadline has failed": {
     subject: object(
       "apps/v1",
       "Deployment",
@@ -57,7 +57,7 @@ const cases: Record<string, { subject: KubernetesObject; want: string[] }> = {
     ),
     want: FAILED,
   },
-  "a CloneSet that has reached its partition is done": {
+  "a CloneSet that has reached its partition is complete": {
     subject: object(
       "apps.kruise.io/v1alpha1",
       "CloneSet",
@@ -66,7 +66,7 @@ const cases: Record<string, { subject: KubernetesObject; want: string[] }> = {
     ),
     want: DONE,
   },
-  "a CloneSet of which pods are old is on its way": {
+  "a CloneSet with outdated pods is progressing": {
     subject: object(
       "apps.kruise.io/v1beta1",
       "CloneSet",
@@ -75,12 +75,12 @@ const cases: Record<string, { subject: KubernetesObject; want: string[] }> = {
     ),
     want: ON_ITS_WAY,
   },
-  "a Job that runs is on its way": { subject: object("batch/v1", "Job", {}, { active: 1 }), want: ON_ITS_WAY },
-  "a Job that is suspended has nowhere to go": {
+  "a running Job is progressing": { subject: object("batch/v1", "Job", {}, { active: 1 }), want: ON_ITS_WAY },
+  "a suspended Job is not progressing": {
     subject: object("batch/v1", "Job", { suspend: true }, {}),
     want: DONE,
   },
-  "a Job that is complete is done": {
+  "a complete Job is complete": {
     subject: object("batch/v1", "Job", {}, { conditions: [{ type: "Complete", status: "True" }] }),
     want: DONE,
   },
@@ -93,16 +93,16 @@ const cases: Record<string, { subject: KubernetesObject; want: string[] }> = {
     ),
     want: FAILED,
   },
-  "a BroadcastJob that is completed is done": {
+  "a completed BroadcastJob is complete": {
     subject: object("apps.kruise.io/v1alpha1", "BroadcastJob", {}, { phase: "completed" }),
     want: DONE,
   },
-  "a Pod that is ready is done": {
+  "a ready Pod is complete": {
     subject: object("v1", "Pod", {}, { phase: "Running", conditions: [{ type: "Ready", status: "True" }] }),
     want: DONE,
   },
-  "a ConfigMap goes nowhere": { subject: object("v1", "ConfigMap", {}, {}), want: [] },
-  "a status that makes no sense says nothing": {
+  "a ConfigMap has no progress": { subject: object("v1", "ConfigMap", {}, {}), want: [] },
+  "an invalid status reports no progress": {
     subject: object("batch/v1", "Job", {}, { conditions: "none" }),
     want: ON_ITS_WAY,
   },
@@ -113,7 +113,7 @@ for (const [behaviour, { subject, want }] of Object.entries(cases)) {
   });
 }
 
-test("a rule of the work takes the place of what is known", async () => {
+test("a rule of the work replaces the native progress", async () => {
   const failed = cases["a Job that failed has failed"]?.subject as KubernetesObject;
 
   expect(await told(failed, [rule("Progressing")])).toEqual([]);

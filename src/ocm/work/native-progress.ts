@@ -1,6 +1,6 @@
 /**
- * How far a workload of a kind that we know has come, where the work has no rule for it. OCM's own agent says nothing
- * then, and whoever rolls out over clusters waits for ever.
+ * The progress of a workload of a supported kind, if the work has no rule for it. OCM's own agent reports nothing then,
+ * and a rollout over clusters waits forever.
  */
 import { parseApiVersion } from "../../api/index.ts";
 import type { ConditionRule, KubernetesObject } from "../../api/index.ts";
@@ -11,25 +11,23 @@ import { findCondition, isConditionTrue, type NextCondition } from "../../machin
 type Object = DeepReadonly<KubernetesObject>;
 type Verdict = { isProgressing: boolean; failure?: string };
 
-/** Conditions that were found natively; the prefix makes them count like those of rules. */
+/** The reason of native conditions; the prefix makes them count like those of rules. */
 export const NATIVE_REASON = "ConditionRuleNative";
 
-/**
- * Kinds whose health says that the rollout of the newest spec has come as far as the spec asks, whatever their version.
- */
+/** Kinds whose health reports that the rollout of the latest spec is complete, in any version. */
 const ROLLED_OUT: ReadonlySet<string> = new Set([
   ...["Deployment", "StatefulSet", "DaemonSet"].map((kind) => `apps ${kind}`),
   ...["CloneSet", "StatefulSet", "DaemonSet", "UnitedDeployment", "SidecarSet"].map((kind) => `apps.kruise.io ${kind}`),
   "argoproj.io Rollout",
 ]);
-/** Kinds that run to an end. */
+/** Kinds that run to completion. */
 const FINISHED: ReadonlyMap<string, (object: Object) => Verdict> = new Map([
   ["batch Job", ofJob],
   ["apps.kruise.io BroadcastJob", ofBroadcastJob],
   [" Pod", ofPod],
 ]);
 
-/** Undefined for kinds of which nothing is known, and for manifests that have a rule of their own. */
+/** Undefined for unsupported kinds, and for manifests with their own rule. */
 export async function nativeProgress(
   object: Object,
   rules: readonly DeepReadonly<ConditionRule>[],
@@ -44,7 +42,7 @@ export async function nativeProgress(
     type: "Progressing",
     status: isProgressing ? "True" : "False",
     reason: NATIVE_REASON,
-    message: isProgressing ? `${name} is on its way` : `${name} is as it should be`,
+    message: isProgressing ? `${name} is progressing` : `${name} is up to date`,
   };
   return failure === undefined || rules.some(({ condition }) => condition === "Degraded")
     ? [progressing]
@@ -55,7 +53,7 @@ async function verdictOn(object: Object, interpreter: Pick<Interpreter, "health"
   const id = `${parseApiVersion(object.apiVersion).group} ${object.kind}`;
   const finished = FINISHED.get(id);
   if (!finished && !ROLLED_OUT.has(id)) return undefined;
-  // What is going away is made again.
+  // An object that is being deleted is created again.
   if (object.metadata.deletionTimestamp) return { isProgressing: true };
   if (finished) return finished(object);
   const isDone = !hasSurplus(object) && (await interpreter.health(object)) === "Healthy";
@@ -64,8 +62,8 @@ async function verdictOn(object: Object, interpreter: Pick<Interpreter, "health"
 }
 
 /**
- * Pods beyond what is asked for: a new one that never gets ready beside old ones that serve looks healthy to whoever
- * counts available pods.
+ * More pods than desired: a new pod that never becomes ready next to serving old ones looks healthy by the number of
+ * available pods.
  */
 function hasSurplus(object: Object): boolean {
   const wanted = (object as { spec?: { replicas?: unknown } }).spec?.replicas;

@@ -1,10 +1,10 @@
-/** Which objects on a member go with the work, and which objects a work once had. */
+/** Which objects on a member are deleted with the work, and which objects an earlier version of the work had. */
 import type { AppliedManifestResourceMeta, DeleteOption, ManifestResourceIdentifier } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 
 type Identifier = Pick<DeepReadonly<ManifestResourceIdentifier>, "group" | "resource" | "namespace" | "name">;
 
-/** Whether an object is deleted with the work. An orphan stays, and does not name the work as its owner. */
+/** Whether an object is deleted with the work. An orphaned object stays, and has no owner reference to the work. */
 export function isOwned(identifier: Identifier, deleteOption: DeepReadonly<DeleteOption> | undefined): boolean {
   if (deleteOption?.propagationPolicy === "Foreground") return true;
   if (deleteOption?.propagationPolicy === "Orphan") return false;
@@ -12,8 +12,8 @@ export function isOwned(identifier: Identifier, deleteOption: DeepReadonly<Delet
 }
 
 /**
- * Objects that were applied for an earlier form of the work and are not part of it any more. A version is only another
- * view of the same object.
+ * Objects that were applied for an earlier version of the work and are no longer part of it. Another API version is
+ * only another view of the same object.
  */
 export function untracked(
   before: readonly DeepReadonly<AppliedManifestResourceMeta>[],

@@ -1,6 +1,6 @@
 /**
- * Places in an object: the maps and lists that hold a field, with the keys of what they hold. Lists have their numbers
- * as keys.
+ * Locations in an object: the maps and lists that contain a field, with the keys of the contained values. Lists have
+ * their indexes as keys.
  */
 export type Places = Map<object, Set<string>>;
 

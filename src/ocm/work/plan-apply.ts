@@ -1,4 +1,4 @@
-/** How one manifest of a work is applied, from the strategy that the work chooses for it. Pure. */
+/** How one manifest of a work is applied, from its update strategy. Pure. */
 import { WORK_AGENT_MANAGER } from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -7,17 +7,17 @@ import { retainIgnored } from "./ignore-fields.ts";
 import type { ManifestOptions } from "./manifest-options.ts";
 import type { Manifest } from "./manifests.ts";
 
-/** Kinds of which an update changes metadata alone: the rest belongs to whoever runs on the member. */
+/** Kinds of which an update changes only metadata: the rest belongs to the member's controllers. */
 const METADATA_ONLY: ReadonlySet<string> = new Set(["v1 Namespace", "v1 Pod", "v1 ServiceAccount"]);
-/** Kinds whose data an update replaces whole. */
+/** Kinds whose data an update replaces as a whole. */
 const EXACT: ReadonlyMap<string, readonly string[]> = new Map([
   ["v1 ConfigMap", ["data", "binaryData"]],
   ["v1 Secret", ["data"]],
 ]);
-/** What the member's own controllers put into such a Secret stays. */
+/** Data that the member's controllers add to such a Secret stays. */
 const TOKEN = "kubernetes.io/service-account-token";
 
-/** Throws an `IgnoreFieldsError` for fields to ignore that cannot be understood. */
+/** Throws an `IgnoreFieldsError` for invalid ignoreFields. */
 export function planApply(
   { object }: Manifest,
   options: ManifestOptions | undefined,

@@ -66,13 +66,13 @@ const condition = ({ status }: DeepReadonly<ManifestWork>, type: string): string
   return found && `${found.status} ${found.observedGeneration} ${found.lastTransitionTime}`;
 };
 
-test("a status that says nothing new is the same object", () => {
+test("a status without changes is the same object", () => {
   const first = planWorkStatus(work(), { generation: 1, manifests: [seen(1, 0)] }, FIRST);
 
   expect(planWorkStatus(first, { generation: 1, manifests: [seen(1, 0)] }, LATER)).toBe(first);
 });
 
-test("progress is told together with the word that a generation is applied", () => {
+test("progress is reported together with the Applied condition of a generation", () => {
   const first = planWorkStatus(work(), { generation: 1, manifests: [seen(1, 0)] }, FIRST);
 
   expect([condition(first, "Applied"), condition(first, "Progressing"), condition(first, "Available")]).toEqual([
@@ -82,7 +82,7 @@ test("progress is told together with the word that a generation is applied", () 
   ]);
 });
 
-test("the success of another generation is counted from its own time", () => {
+test("success of a new generation gets its own transition time", () => {
   const first = planWorkStatus(work(), { generation: 1, manifests: [seen(1, 2, "False")] }, FIRST);
 
   const second = planWorkStatus(
@@ -94,7 +94,7 @@ test("the success of another generation is counted from its own time", () => {
   expect(condition(second, "Progressing")).toBe(`False 2 ${LATER}`);
 });
 
-test("other values move the time of the feedback, and of nothing else", () => {
+test("changed feedback values only update the transition time of the feedback condition", () => {
   const first = planWorkStatus(work(), { generation: 1, manifests: [seen(1, 0)] }, FIRST);
 
   const [manifest] =
@@ -107,7 +107,7 @@ test("other values move the time of the feedback, and of nothing else", () => {
 });
 
 describe("a manifest that was not tried", () => {
-  test("keeps what was said of it, and a new generation is not called applied", () => {
+  test("keeps its conditions, and a new generation is not reported as applied", () => {
     const first = planWorkStatus(work(), { generation: 1, manifests: [seen(1, 2, "False")] }, FIRST);
     const next = { ...first, metadata: { ...first.metadata, generation: 2 } };
 
@@ -129,7 +129,7 @@ describe("a manifest that was not tried", () => {
   });
 });
 
-test("a failure that is over takes its condition along", () => {
+test("a resolved failure removes its condition", () => {
   const degraded: NextCondition = {
     type: "Degraded",
     status: "True",
@@ -150,7 +150,7 @@ test("a failure that is over takes its condition along", () => {
   expect(second.status?.resourceStatus?.manifests?.[0]?.conditions.map(({ type }) => type)).not.toContain("Degraded");
 });
 
-test("a work that is withheld from its cluster says why", () => {
+test("a work withheld from its cluster reports why", () => {
   const first = planWorkStatus(work(), { generation: 1, manifests: [seen(1, 2)] }, FIRST);
 
   const { status } = planWorkStatus(first, { generation: 1, manifests: [], withheld: "no such label" }, LATER);
@@ -163,14 +163,14 @@ test("a work that is withheld from its cluster says why", () => {
   expect(status?.resourceStatus?.manifests).toEqual([]);
 });
 
-test("a work that is being deleted says so once", () => {
+test("a work that is being deleted reports it once", () => {
   const first = planDeleting(work(), { gone: new Set() }, FIRST);
 
   expect(findCondition(first.status?.conditions, "Deleting")).toMatchObject({ status: "True", reason: "WorkDeleting" });
   expect(planDeleting(first, { gone: new Set() }, LATER)).toBe(first);
 });
 
-test("a work that is being deleted says what its member refuses, and which objects are gone", () => {
+test("a work that is being deleted reports its member's rejections and the deleted objects", () => {
   const condition = {
     type: "Available",
     status: "True" as const,
@@ -193,7 +193,7 @@ test("a work that is being deleted says what its member refuses, and which objec
   const next = planDeleting(told, { gone: new Set([1]), refusal: "may not be deleted" }, LATER);
 
   expect(findCondition(next.status?.conditions, "Deleting")?.message).toBe(
-    "ManifestWork is being deleted, and its cluster refuses: may not be deleted",
+    "ManifestWork is being deleted, but its cluster rejects the deletion:may not be deleted",
   );
   expect(
     next.status?.resourceStatus?.manifests?.map(({ conditions }) => findCondition(conditions, "Available")?.status),

@@ -1,4 +1,4 @@
-/** The status of a work after a look at its manifests on the member. Pure. */
+/** Computes the status of a work from its manifests on the member. Pure. */
 import type { ManifestCondition, ManifestWork } from "../../api/index.ts";
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import { withCondition, type NextCondition } from "../../machinery/index.ts";
@@ -14,14 +14,14 @@ import { NOT_THERE, type ManifestReading } from "./read-manifest.ts";
 type Work = DeepReadonly<ManifestWork>;
 type Conditions = DeepReadonly<ManifestCondition>["conditions"];
 
-/** Stands in the message of a work that cannot go, before what its member says. */
-export const DELETION_REFUSED = ", and its cluster refuses: ";
+/** Part of the message of a work that cannot be deleted, followed by its member's error. */
+export const DELETION_REFUSED = ", but its cluster rejects the deletion:";
 
 export interface Look {
-  /** Of the work that was looked at. */
+  /** The work's generation. */
   generation: number;
   manifests: readonly ManifestReading[];
-  /** Why nothing of the work is meant for this cluster; the work says so instead of whether it is applied. */
+  /** Why the work does not target this cluster; reported instead of whether it is applied. */
   withheld?: string;
 }
 
@@ -49,10 +49,10 @@ function withReading(
 ): DeepReadonly<ManifestCondition> {
   if (!reading) return manifest;
   let conditions = withCondition(manifest.conditions, reading.available, now);
-  // Until it can be seen again, what it said last stays.
+  // Until it can be read again, the last known values stay.
   if (!reading.seen) return { ...manifest, conditions };
   const { values, feedback, ruled } = reading.seen;
-  // Other values are news, and the condition's time tells of when.
+  // The condition's transition time records when the values changed.
   if (!equalJson(manifest.statusFeedback?.values ?? [], values))
     conditions = conditions.filter(({ type }) => type !== feedback.type);
   conditions = withCondition(conditions, feedback, now);
@@ -85,8 +85,8 @@ function workConditions(
   const aggregated = aggregateConditions(generation, manifests);
   const kept = new Set(aggregated.map(({ type }) => type));
   const next = [...(applied ? [applied] : []), ...aggregated];
-  // What rules say of another generation is news, also when it is the same again: whoever waits after a success counts
-  // from there.
+  // A rule result for another generation gets a new transition time even if it is unchanged: a minimum success time
+  // counts from there.
   const merged = next.reduce<Conditions>(
     (all, condition) =>
       isByRule(condition) ? mergeConditions(all, [condition], now) : withCondition(all, condition, now),
@@ -95,7 +95,9 @@ function workConditions(
   return withoutOldRules(merged, generation).filter((condition) => !isByRule(condition) || kept.has(condition.type));
 }
 
-/** Undefined while nothing was tried for this generation: what is known of an earlier one is not said of it. */
+/**
+ * Undefined while nothing was tried for this generation: the result of an earlier generation is not reported for it.
+ */
 function appliedOf(
   manifests: readonly DeepReadonly<ManifestCondition>[],
   readings: readonly ManifestReading[],
@@ -125,11 +127,11 @@ function appliedOf(
       };
 }
 
-/** What is known of a work that goes, besides that it does. */
+/** The details of a work that is being deleted. */
 export interface Farewell {
-  /** The member lets an object not go: its answer. */
+  /** The member's error if it rejects the deletion of an object. */
   refusal?: string;
-  /** Places of the objects in the spec that are gone. */
+  /** Ordinals of the deleted objects. */
   gone: ReadonlySet<number>;
 }
 

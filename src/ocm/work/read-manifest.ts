@@ -1,4 +1,4 @@
-/** What the member shows of one manifest, as the work's status tells it. */
+/** Reads the member's object of one manifest for the work's status. */
 import type { FeedbackValue, KubernetesObject, ManifestResourceMeta } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { InterpretError, type Interpreter } from "../../interpreter/index.ts";
@@ -10,22 +10,22 @@ import { nativeProgress } from "./native-progress.ts";
 
 type Object = DeepReadonly<KubernetesObject>;
 
-/** `absent` is only said on a fresh view; a text says why nothing can be seen. */
+/** `absent` is only used with a synced informer; `problem` describes why the object cannot be read. */
 export type Sight = { object: Object } | "absent" | "unserved" | { problem: string };
 
 export interface ManifestReading {
   meta: ManifestResourceMeta;
-  /** Undefined where nothing was tried: what was said before stays. */
+  /** Undefined if nothing was tried: the previous condition stays. */
   applied?: NextCondition;
   available: NextCondition;
-  /** Undefined where the object cannot be seen. */
+  /** Undefined if the object cannot be read. */
   seen?: { values: FeedbackValue[]; feedback: NextCondition; ruled: NextCondition[] };
 }
 
-/** As OCM's own agent, with objects and lists brought back as JSON up to what the definition of the kind lets in. */
+/** As OCM's own agent, plus objects and lists as JSON, up to the maximum length of the CRD. */
 const FEEDBACK = { rawJson: true, maxRawLength: 1024 };
 
-/** Of which version of the work the object is looked at, and whether the member refused that version of it. */
+/** The generation of the work, and whether the member rejected that generation of the object. */
 export interface Reading {
   generation: number;
   isRefused: boolean;
@@ -42,7 +42,7 @@ export async function readManifest(
   if (typeof sight === "string" || !("object" in sight)) return { meta, available };
   const { object } = sight;
   const rules = options?.conditionRules ?? [];
-  // What is there is as an earlier version wanted it: how far that has come says nothing of the one that was refused.
+  // The existing object is from an earlier generation: its progress does not apply to the rejected one.
   const progress = isRefused ? [] : await progressOf(object, rules, interpreter);
   const ruled = [...evaluatedRules(object, rules), ...progress].map((condition) => ({
     ...condition,
@@ -52,8 +52,8 @@ export async function readManifest(
 }
 
 /**
- * Rules may cost much, and an object is looked at several times before it changes. Objects and specs are shared and
- * never changed.
+ * Rules may be expensive, and an object is read several times before it changes. Objects and specs are shared and
+ * immutable.
  */
 const evaluated = new WeakMap<object, { rules: unknown; conditions: readonly NextCondition[] }>();
 
@@ -69,7 +69,7 @@ function evaluatedRules(
   return conditions;
 }
 
-/** A user's rule about health that fails is told by whoever carries rules out; here nothing is known then. */
+/** A failing health rule of a user is reported where rules are executed; here the progress is unknown. */
 async function progressOf(...args: Parameters<typeof nativeProgress>): Promise<NextCondition[]> {
   try {
     return await nativeProgress(...args);

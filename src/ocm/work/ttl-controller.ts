@@ -1,9 +1,9 @@
 /**
- * Works that have reached their end and say how long they stay: they are deleted after that time, and with them what
- * they brought.
+ * ManifestWorks that are complete and have a `ttlSecondsAfterFinished`: they are deleted after that time, with their
+ * objects.
  *
  * Reads: ManifestWork.
- * Writes: deletes ManifestWorks. Those of a ManifestWorkReplicaSet are its own business.
+ * Writes: deletes ManifestWorks, except those of a ManifestWorkReplicaSet, which manages its own.
  */
 import { ManifestWork, REPLICA_SET_LABEL } from "../../api/index.ts";
 import type { Clock, DeepReadonly } from "../../base/index.ts";
@@ -35,7 +35,7 @@ export function createWorkTtlController({ client, clock }: { client: Client; clo
   });
 }
 
-/** Undefined for a work that stays. */
+/** Undefined for a work that is not deleted. */
 export function timeLeftMs({ metadata, spec, status }: DeepReadonly<ManifestWork>, nowMs: number): number | undefined {
   const ttlSeconds = spec.deleteOption?.ttlSecondsAfterFinished;
   if (metadata.deletionTimestamp || ttlSeconds === undefined || metadata.labels?.[REPLICA_SET_LABEL] !== undefined)

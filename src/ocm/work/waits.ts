@@ -1,5 +1,6 @@
 /**
- * How often objects that are being deleted are looked for: those of a work are watched, but not those that it had once.
+ * The polling interval for objects that are being deleted: objects of a work are watched, but objects of its earlier
+ * versions are not.
  */
 import type { ManifestWork } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -10,7 +11,7 @@ const FIRST_MS = 1_000;
 const LAST_MS = 60_000;
 
 export interface Waits {
-  /** Longer from time to time. */
+  /** Grows with each call. */
   nextMs(work: DeepReadonly<ManifestWork>): number;
   forget(key: ObjectKey): void;
 }

@@ -1,6 +1,6 @@
 import { FlotillaError } from "../../base/index.ts";
 
-/** A mistake in the work itself: no second try changes it. */
+/** An error in the work itself: a retry does not help. */
 export class WorkMistakeError extends FlotillaError {
   constructor(message: string) {
     super("WorkMistake", message);

@@ -1,10 +1,10 @@
 /**
- * Aggregate sums what the members report onto the binding and onto the template itself, so that `kubectl get` on the
- * hub shows the fleet.
+ * Aggregate combines the members' statuses onto the binding and the template, so that `kubectl get` on the hub shows
+ * the fleet.
  *
  * Reads: ResourceBinding or ClusterResourceBinding, its Works, its template.
  * Writes: `aggregatedStatus` and the condition `FullyApplied` of the binding; the template's status.
- * Before: reflect filled the Works' status. After: nothing; this is the end of the way back.
+ * Before: reflect filled the Works' status. After: nothing; this is the last stage of the status flow.
  */
 import { Work } from "../../api/index.ts";
 import type { KubernetesObject, ResourceBinding } from "../../api/index.ts";
@@ -29,10 +29,10 @@ export interface AggregateDependencies {
   /** Keys of the bindings whose template changed, its status included. */
   templateChanges: Source<ObjectKey>;
   interpreter: Pick<Interpreter, "aggregateStatus">;
-  /** Bindings whose kind is understood differently now. */
+  /** Bindings whose interpreter rules changed. */
   ruleChanges: Source<ObjectKey>;
   tellFailure: TellRuleFailure;
-  /** Once, that the kind of this template has no place for a status. */
+  /** Reports, once, that the kind of this template has no status subresource. */
   tellNoStatus(template: DeepReadonly<KubernetesObject>, binding: DeepReadonly<ResourceBinding>): void;
   bindingStatus: StatusWriter<ResourceBinding>;
   /** The writer for templates of this kind. */
@@ -62,7 +62,7 @@ export function createAggregateController(deps: AggregateDependencies): Controll
     for: deps.scope.kind,
     watches: [
       { source: deps.ruleChanges },
-      // A status that somebody wrote over is put right.
+      // A status that another client overwrote is restored.
       { source: deps.templateChanges },
       watch(Work, ({ cluster, object }) => {
         const key = bindingKeyOf(deps.scope, cluster, object);
@@ -77,10 +77,10 @@ export function createAggregateController(deps: AggregateDependencies): Controll
       const works = deps.worksOf(binding);
       if (isTooEarly(binding, works)) return done;
       const items = planItems(works);
-      // Of a ConfigMap members report nothing, so nothing is missing on it.
+      // Members report no status for a ConfigMap, so none is missing on it.
       const hadReports = binding.status?.aggregatedStatus?.some(({ status }) => status);
       const now = formatTime(deps.clock.now());
-      // A failure is told at once, and so is the end of a rollout; what lies between may wait for it.
+      // A failure is reported at once, and so is the end of a rollout; intermediate states may be delayed.
       const isSettled = items.some(({ applied }) => !applied) || items.every(({ health }) => health === "Healthy");
       const timing = isSettled ? {} : { patienceMs: PROGRESS_PATIENCE_MS };
       if (planAggregation(binding, items, now) !== binding)
@@ -89,8 +89,7 @@ export function createAggregateController(deps: AggregateDependencies): Controll
       if (template === "unknown") return { requeueAfterMs: LOOK_AGAIN_MS };
       if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
       if (!(await deps.templates.kindOf(binding.spec.resource)).subresources.status) {
-        // Written as an ordinary field it would be a new version of the template, and every report of a member a
-        // rollout.
+        // Written as an ordinary field it would be a new version of the template, and every status report a rollout.
         if (!hadReports && items.some(({ status }) => status)) deps.tellNoStatus(template, binding);
         return done;
       }

@@ -5,7 +5,7 @@ import { isBehind, isTooEarly, planAggregation, planItems, takeStatus } from "./
 const NOW = "2024-05-01T12:00:00Z";
 const binding = makeBinding(makeDeployment("shop/web").build()).targets({ paris: 5, oslo: 3 }).build();
 
-test("each cluster reports its status, sorted by name", () => {
+test("each cluster's status is aggregated, sorted by name", () => {
   const works = [
     makeWork("paris", "web").applied("True").reports({ replicas: 5 }).build(),
     makeWork("oslo", "web").applied("True").reports({ replicas: 3 }).build(),
@@ -17,7 +17,7 @@ test("each cluster reports its status, sorted by name", () => {
   ]);
 });
 
-test("a cluster where applying failed says why and reports nothing else", () => {
+test("a cluster where applying failed reports the error only", () => {
   const works = [makeWork("paris", "web").applied("False", "quota exceeded").reports({ replicas: 5 }).build()];
 
   expect(planItems(works)).toEqual([
@@ -26,21 +26,21 @@ test("a cluster where applying failed says why and reports nothing else", () => 
 });
 
 const fully: Record<string, { works: ReturnType<ReturnType<typeof makeWork>["build"]>[]; want: string }> = {
-  "is fully applied when every target cluster is": {
+  "is fully applied when it is applied on every target cluster": {
     works: [makeWork("paris", "web").applied("True").build(), makeWork("oslo", "web").applied("True").build()],
     want: "True",
   },
-  "is fully applied whatever becomes of a member that is no target any more": {
+  "is fully applied regardless of members that are no longer targets": {
     works: ["paris", "oslo"]
       .map((cluster) => makeWork(cluster, "web").applied("True").build())
       .concat(makeWork("rome", "web").applied("False").build()),
     want: "True",
   },
-  "is not fully applied while a target has no Work yet": {
+  "is not fully applied while a target has no Work": {
     works: [makeWork("paris", "web").applied("True").build()],
     want: "False",
   },
-  "is not fully applied while a target failed": {
+  "is not fully applied while it failed on a target": {
     works: [makeWork("paris", "web").applied("True").build(), makeWork("oslo", "web").applied("False").build()],
     want: "False",
   },
@@ -53,7 +53,7 @@ for (const [behaviour, { works, want }] of Object.entries(fully)) {
   });
 }
 
-test("an unchanged sum gives the binding itself back, so that nothing is written", () => {
+test("an unchanged aggregation returns the same binding, so that nothing is written", () => {
   const items = planItems([
     makeWork("paris", "web").applied("True").build(),
     makeWork("oslo", "web").applied("True").build(),
@@ -63,7 +63,7 @@ test("an unchanged sum gives the binding itself back, so that nothing is written
   expect(planAggregation(once, items, "2024-05-01T13:00:00Z")).toBe(once);
 });
 
-test("nothing is summed before every target was tried once, and everything afterwards", () => {
+test("aggregation starts once every target was tried", () => {
   const tried = makeWork("paris", "web").applied("True").build();
   const untried = makeWork("oslo", "web").build();
 
@@ -72,7 +72,7 @@ test("nothing is summed before every target was tried once, and everything after
   expect(isTooEarly({ ...binding, status: { aggregatedStatus: [] } }, [tried, untried])).toBe(false);
 });
 
-test("a summed status goes to the newest form of its template", () => {
+test("an aggregated status is moved to the latest version of its template", () => {
   const template = {
     apiVersion: "v1",
     kind: "Widget",
@@ -86,7 +86,7 @@ test("a summed status goes to the newest form of its template", () => {
   });
 });
 
-test("a status that was summed for an earlier spec, or is there already, changes nothing", () => {
+test("a status aggregated for an earlier spec, or already present, changes nothing", () => {
   const template = {
     apiVersion: "v1",
     kind: "Widget",
@@ -99,7 +99,7 @@ test("a status that was summed for an earlier spec, or is there already, changes
   expect(takeStatus(template, template, { ...template, status: { ready: 3 } })).toBe(template);
 });
 
-test("a sum is behind while some member has not seen the newest spec", () => {
+test("an aggregation is behind while a member has not observed the latest spec", () => {
   const template = { apiVersion: "v1", kind: "Widget", metadata: { name: "w", generation: 2 } };
 
   expect(isBehind({ ...template, status: { observedGeneration: 1 } })).toBe(true);

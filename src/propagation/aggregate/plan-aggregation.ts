@@ -1,4 +1,4 @@
-/** Sums what the Works of a binding report: one item per target cluster, and whether all of them are applied. Pure. */
+/** Aggregates the Works of a binding: one item per target cluster, and whether all of them are applied. Pure. */
 import type { KubernetesObject, ResourceBinding, Work } from "../../api/index.ts";
 import { equalJson, isObject } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -8,7 +8,7 @@ import { targetsOf } from "../targets.ts";
 
 type Item = NonNullable<NonNullable<ResourceBinding["status"]>["aggregatedStatus"]>[number];
 
-/** Sorted by cluster name. A Work that is being deleted no longer speaks for its cluster. */
+/** Sorted by cluster name. A Work that is being deleted no longer counts for its cluster. */
 export function planItems(works: readonly DeepReadonly<Work>[]): Item[] {
   return works
     .filter(({ metadata }) => !metadata.deletionTimestamp)
@@ -17,12 +17,12 @@ export function planItems(works: readonly DeepReadonly<Work>[]): Item[] {
 }
 
 /**
- * Before every target has been tried once there is nothing to say yet: a first sum that only reads "not applied" would
- * cost writes and alarm people about a workload that is on its way.
+ * Nothing is aggregated before every target has been tried once: an initial "not applied" would cost writes and alarm
+ * users about a workload that is still being delivered.
  */
 export function isTooEarly(binding: DeepReadonly<ResourceBinding>, works: readonly DeepReadonly<Work>[]): boolean {
   if (binding.status?.aggregatedStatus) return false;
-  // Before the first schedule the template keeps the status that it has; after it, no clusters means that nothing runs.
+  // Before the first scheduling the template keeps its status; after it, no clusters means that nothing runs.
   const targets = targetsOf(binding.spec);
   if (targets.length === 0) return !isConditionTrue(binding.status?.conditions ?? [], "Scheduled");
   const tried = works.filter(({ status }) => findCondition(status?.conditions ?? [], "Applied")).length;
@@ -55,7 +55,7 @@ export function planAggregation(
   now: string,
 ): DeepReadonly<ResourceBinding> {
   const targets = targetsOf(binding.spec);
-  // A member that is no target any more may still have a Work that shuts it down.
+  // A member that is no longer a target may still have a Work that scales it down.
   const applied = new Set(items.filter((item) => item.applied).map(({ clusterName }) => clusterName));
   const isComplete = targets.every(({ name }) => applied.has(name));
   const conditions = withCondition(
@@ -83,8 +83,8 @@ export function planAggregation(
 type Template = DeepReadonly<KubernetesObject> & { readonly status?: unknown };
 
 /**
- * The newest form of a template with the status that was summed for an earlier one. A sum for another generation is
- * made anew.
+ * The latest version of a template with the status that was aggregated for an earlier one. A status of another
+ * generation is aggregated again.
  */
 export function takeStatus(newest: Template, { metadata }: Template, summed: Template): Template {
   const isSame = newest.metadata.uid === metadata.uid && newest.metadata.generation === metadata.generation;
@@ -93,8 +93,7 @@ export function takeStatus(newest: Template, { metadata }: Template, summed: Tem
 }
 
 /**
- * Whether a sum is still of an earlier spec somewhere: the members that have seen the newest one will say more in a
- * moment.
+ * Whether some member still reports on an earlier spec: members that observed the latest one will report again soon.
  */
 export function isBehind({ metadata: { generation = 0 }, status }: Template): boolean {
   const observed = isObject(status) ? status["observedGeneration"] : undefined;

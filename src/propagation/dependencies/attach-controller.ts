@@ -1,14 +1,14 @@
 /**
- * Dependencies, second half: takes what resources need to where they run.
+ * Dependencies, second half: propagates the objects that resources need to the clusters where these run.
  *
- * Reads: the references that bindings note, the objects that they name.
- * Writes: the binding of each needed object: `requiredBy`, the labels that name who needs it and, unless a policy
- * propagates the object as well, how to treat what a member already has.
- * Before: `record-controller.ts` noted the references, schedule chose clusters. After: dispatch makes Works on those
- * clusters.
+ * Reads: the references recorded on bindings, the objects that they name.
+ * Writes: the binding of each needed object: `requiredBy`, the labels that identify the requiring bindings and, unless
+ * a policy propagates the object as well, the conflict resolution for existing objects on members.
+ * Before: `record-controller.ts` recorded the references, schedule chose clusters. After: dispatch creates Works on
+ * those clusters.
  *
- * A key is a needed object. Everything about its binding follows from the object and the bindings that need it now, so
- * a binding that is gone needs no finalizer to be forgotten.
+ * A key is a needed object. Its binding is derived from the object and the bindings that currently need it, so a
+ * deleted binding needs no finalizer.
  */
 import { bindingName, controllerOf, gvkOf, parseApiVersion } from "../../api/index.ts";
 import type { KubernetesObject, ResourceBinding } from "../../api/index.ts";
@@ -39,7 +39,7 @@ export interface AttachDependencies {
 const idOf = ({ group, kind, namespace, name }: TemplateKey): string => `${group}/${kind}/${namespace}/${name}`;
 const BY_PLACE = "dependencies.place";
 const CONCURRENCY = 16;
-/** When to look again for the binding of an earlier object of the same name to be collected. */
+/** Recheck interval while the binding of an earlier object of the same name is garbage-collected. */
 const LOOK_AGAIN_MS = 5_000;
 
 export function createAttachController({
@@ -50,15 +50,15 @@ export function createAttachController({
   templates,
   events,
 }: AttachDependencies): Controller<TemplateKey> {
-  /** By object, the bindings that were told that they may not have it. */
+  /** By object, the bindings that were notified that they may not use it. */
   const told = new Map<string, ReadonlySet<string | undefined>>();
-  /** Objects that cannot have the name of their binding, and whose requirers were told. */
+  /** Objects whose binding name is already taken, and whose requirers were notified. */
   const taken = new Set<string>();
   for (const informer of [bindings, clusterBindings])
     informer.addIndex(BY_PLACE, (binding) => placesOf(referencesOf(binding)));
 
   /**
-   * Objects whose binding may have to change with this one: what it needs or needed, and its own where others need it.
+   * Objects whose binding may change with this one: the objects that it needs or needed, and its own if others need it.
    */
   function* affected(event: ObjectEvent<ResourceBinding>): Iterable<TemplateKey> {
     if (!isRelevant(event)) return;
@@ -78,7 +78,7 @@ export function createAttachController({
     }
   }
 
-  /** Bindings that need the object and run somewhere, and those of them that may not have it. */
+  /** Scheduled bindings that need the object, and those of them that may not use it. */
   function requirersOf(object: DeepReadonly<KubernetesObject>): { requirers: Binding[]; withheld: Binding[] } {
     const { apiVersion, kind, metadata } = object;
     const where = { apiVersion, kind, namespace: metadata.namespace ?? "" };
@@ -94,7 +94,7 @@ export function createAttachController({
     return { requirers: [...requirers], withheld: [...withheld] };
   }
 
-  /** Each once: a key comes back whenever something about its bindings changes. */
+  /** Each once: a key is enqueued whenever one of its bindings changes. */
   function tellWithheld(key: TemplateKey, withheld: readonly Binding[]): void {
     const id = idOf(key);
     const before = told.get(id);
@@ -106,7 +106,7 @@ export function createAttachController({
       events.record(hub, resourceOf(binding), {
         type: "Warning",
         reason: "GetDependenciesFailed",
-        message: `The dependency on ${what} is left out: it is not in this namespace, and its annotation ${SHARED_WITH} does not name this namespace.`,
+        message: `The dependency on ${what} is left out: it is in another namespace, and its annotation ${SHARED_WITH} does not name this namespace.`,
       });
     }
   }
@@ -114,7 +114,7 @@ export function createAttachController({
   function tellTaken(key: TemplateKey, requirers: readonly Binding[], why: string): void {
     if (taken.has(idOf(key))) return;
     taken.add(idOf(key));
-    const message = `${key.kind} ${key.name} is not taken along: ${why}`;
+    const message = `${key.kind} ${key.name} is not propagated as a dependency: ${why}`;
     for (const binding of requirers)
       events.record(hub, binding, { type: "Warning", reason: "SyncScheduleResultToDependenciesFailed", message });
   }
@@ -140,7 +140,7 @@ export function createAttachController({
       if (plan.action === "update") return await client.patch(scope.kind, key, plan.patch, { type: "merge", signal });
       if (plan.action === "delete") await client.delete(scope.kind, key, { signal });
     } catch (error) {
-      // Made or removed meanwhile; its event brings the key back.
+      // Created or deleted concurrently; its event enqueues the key again.
       if (!isAlreadyExists(error) && !isNotFound(error)) throw error;
     }
     return undefined;
@@ -154,7 +154,7 @@ export function createAttachController({
     sources: [
       { source: informerSource(bindings, affected) },
       { source: informerSource(clusterBindings, affected) },
-      // What is in an object matters to dispatch; here only whether it is there, its labels, and for whom it is.
+      // Dispatch reads the content of an object; here only its existence, labels and sharing annotation matter.
       {
         source: templates.source(({ object, old, deleted }) =>
           isSameObject(object, old) && !deleted ? [] : [keyOfTemplate(object)],
@@ -163,10 +163,10 @@ export function createAttachController({
     ],
 
     async reconcile(key, { log, signal }) {
-      // Absence of a binding means something only once all are listed.
+      // A missing binding is meaningful only after all are listed.
       if (!bindings.synced || !clusterBindings.synced) return { requeueAfterMs: LOOK_AGAIN_MS };
       const object = templates.find(key);
-      // With the object goes its binding, which it owns.
+      // The object owns its binding, so garbage collection deletes both.
       if (!object || object.metadata.deletionTimestamp) {
         told.delete(idOf(key));
         taken.delete(idOf(key));
@@ -189,7 +189,7 @@ export function createAttachController({
             tellTaken(
               key,
               requirers,
-              `binding ${bindingKey.name} belongs to an object of another API group, which the names of bindings do not contain; rename one of the two objects`,
+              `binding ${bindingKey.name} belongs to an object of another API group, because binding names do not contain the group; rename one of the two objects`,
             );
           return { requeueAfterMs: LOOK_AGAIN_MS };
         }
@@ -229,7 +229,7 @@ function isAttached({ metadata, spec }: Binding): boolean {
   );
 }
 
-/** Members report all the time; their reports change nothing here. */
+/** Status reports from members are frequent and change nothing here. */
 function isRelevant({ object, old, deleted }: ObjectEvent<ResourceBinding>): boolean {
   if (!old || deleted) return true;
   const [now, before] = [object.metadata, old.metadata];

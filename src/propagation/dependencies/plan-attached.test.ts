@@ -25,7 +25,7 @@ function attachedTo(...requirers: ResourceBinding[]): ResourceBinding {
   return plan.binding as ResourceBinding;
 }
 
-test("what is needed gets a binding that its object owns and that says by whom and where", () => {
+test("a needed object gets a binding that it owns, with requirers and clusters", () => {
   expect(attachedTo(web)).toEqual({
     apiVersion: "work.karmada.io/v1alpha2",
     kind: "ResourceBinding",
@@ -61,7 +61,7 @@ test("what is needed gets a binding that its object owns and that says by whom a
   });
 });
 
-test("what is in no namespace gets the other kind of binding", () => {
+test("a cluster-scoped object gets a ClusterResourceBinding", () => {
   const role = {
     apiVersion: "rbac.authorization.k8s.io/v1",
     kind: "ClusterRole",
@@ -77,7 +77,7 @@ test("what is in no namespace gets the other kind of binding", () => {
   });
 });
 
-test("a cluster that is left gracefully still needs it", () => {
+test("a cluster under graceful eviction still needs it", () => {
   const moving = requirer(
     "web",
     { rome: 2 },
@@ -92,7 +92,7 @@ test("a cluster that is left gracefully still needs it", () => {
   ]);
 });
 
-test("one who overwrites, or preserves, is enough, and that they disagree is told", () => {
+test("one requirer that overwrites, or preserves, is enough, and a disagreement is reported", () => {
   const api = requirer("api", { rome: 1 }, ({ spec }) =>
     Object.assign(spec, { conflictResolution: "Overwrite", preserveResourcesOnDeletion: true }),
   );
@@ -112,14 +112,14 @@ test("one who overwrites, or preserves, is enough, and that they disagree is tol
   });
 });
 
-describe("a binding that is there", () => {
-  test("is left alone when it says all that already, whatever the members reported meanwhile", () => {
+describe("an existing binding", () => {
+  test("is unchanged when it is up to date, regardless of status reports", () => {
     expect(planAttached(settings, [web], { ...attachedTo(web), status: { aggregatedStatus: [] } })).toEqual({
       action: "none",
     });
   });
 
-  test("follows those who need it", () => {
+  test("follows its requirers", () => {
     const api = requirer("api", { rome: 1 });
 
     expect(planAttached(settings, [api], attachedTo(web))).toEqual({
@@ -139,11 +139,11 @@ describe("a binding that is there", () => {
     });
   });
 
-  test("goes when nobody needs it any more", () => {
+  test("is deleted without requirers", () => {
     expect(planAttached(settings, [], attachedTo(web))).toEqual({ action: "delete" });
   });
 
-  test("stays when a policy propagates it, which also says how", () => {
+  test("stays when a policy propagates it, with the policy's settings", () => {
     const ofPolicy = {
       ...attachedTo(web),
       spec: { ...attachedTo(web).spec, placement: {}, conflictResolution: "Overwrite" as const },
@@ -160,7 +160,7 @@ describe("a binding that is there", () => {
     });
   });
 
-  test("is none of ours when nobody ever needed it", () => {
+  test("is left alone when it never had a requirer", () => {
     expect(planAttached(settings, [], makeBinding(settings).build())).toEqual({ action: "none" });
   });
 });

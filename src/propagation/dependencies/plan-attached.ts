@@ -1,9 +1,9 @@
 /**
- * Decides what the binding of a needed object says: who needs it, and where. Pure.
+ * Computes the binding of a needed object: its requirers and their clusters. Pure.
  *
- * It follows from the object and from all bindings that need it at this moment, so a binding that stops needing it, or
- * is deleted, leaves no trace. An object that a policy propagates as well keeps the binding of its policy, which then
- * also says who needs it.
+ * The result depends only on the object and the bindings that currently need it, so a binding that stops needing it, or
+ * is deleted, leaves no trace. An object that a policy propagates as well keeps its policy's binding, to which the
+ * requirers are added.
  */
 import { bindingName, bindingReferenceKey, controllerReference } from "../../api/index.ts";
 import type { KubernetesObject, ResourceBinding } from "../../api/index.ts";
@@ -21,11 +21,11 @@ export type AttachedPlan =
   | {
       readonly action: "create";
       readonly binding: Binding;
-      /** Where those who need it disagree. */ readonly conflicts: readonly string[];
+      /** Settings on which the requirers disagree. */ readonly conflicts: readonly string[];
     }
-  /** A merge patch of what this stage owns in the binding; the rest may change meanwhile. */
+  /** A merge patch of the fields that this stage owns in the binding; other fields may change concurrently. */
   | { readonly action: "update"; readonly patch: Json; readonly conflicts: readonly string[] }
-  /** Nobody needs it any more, and no policy propagates it. */
+  /** There are no requirers left, and no policy propagates it. */
   | { readonly action: "delete" };
 
 const NONE: AttachedPlan = { action: "none" };
@@ -44,7 +44,7 @@ export function planAttached(
   const letGo = planLetGo(existing, requirers);
   if (!existing)
     return { action: "create", binding: newBinding(object, labels, letGo, { requiredBy, ...strategy }), conflicts };
-  // What a policy says about its own binding is the policy's business.
+  // The policy owns the other fields of its own binding.
   return planUpdate(
     existing,
     { labels, letGo },
@@ -65,12 +65,12 @@ function planRelease(existing: Binding): AttachedPlan {
   return planUpdate(existing, { labels: {}, letGo: planLetGo(existing, []) }, { requiredBy: [] }, []);
 }
 
-/** The label that says which binding needs it; its key names the binding, its value is that binding's id. */
+/** The label of a requirer; its key contains the binding's name, its value the binding's id. */
 function dependedBy({ metadata }: Binding): string {
   return DEPENDED_BY_PREFIX + bindingReferenceKey(metadata.namespace ?? "", metadata.name);
 }
 
-/** Where what needs it runs. A cluster that is being left still runs it until its replacement is healthy. */
+/** The clusters on which the requirer runs. A cluster under eviction still runs it until the replacement is healthy. */
 function snapshotOf({ metadata, spec }: Binding): Snapshot {
   const kept = [...leftGracefully(spec)].map((name) => ({ name }));
   const clusters = [...(spec.clusters ?? []).map(({ name, replicas }) => ({ name, replicas })), ...kept];
@@ -81,7 +81,7 @@ function snapshotOf({ metadata, spec }: Binding): Snapshot {
   };
 }
 
-/** One who overwrites, or preserves, is enough. */
+/** One requirer that overwrites, or preserves, is enough. */
 function strategyOf(requirers: readonly Binding[]): {
   conflictResolution: "Abort" | "Overwrite";
   preserveResourcesOnDeletion: boolean;

@@ -1,9 +1,9 @@
 /**
- * Dependencies, first half: notes on a binding what its resource needs, such as the ConfigMaps that its pods mount.
+ * Dependencies, first half: records on a binding what its resource needs, such as the ConfigMaps that its pods mount.
  *
- * Reads:  binding with `propagateDeps`, its template.
- * Writes: the annotation with the references, and the one that says where the resource was let go; nothing else.
- * Before: match wrote the binding. After: `attach-controller.ts` takes what is needed to where it is needed.
+ * Reads: binding with `propagateDeps`, its template.
+ * Writes: the annotation with the references, and the one that lists the clusters where the resource was released.
+ * Before: match wrote the binding. After: `attach-controller.ts` propagates the needed objects.
  */
 import type { KubernetesObject } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -23,9 +23,9 @@ export interface RecordDependencies {
   scope: BindingScope;
   client: Client;
   templates: Pick<Templates, "get">;
-  /** Keys of the bindings that ask for dependencies and whose template changed. */
+  /** Keys of the bindings with `propagateDeps` whose template changed. */
   templateChanges: Source<ObjectKey>;
-  /** Bindings whose kind is understood differently now. */
+  /** Bindings whose interpreter rules changed. */
   ruleChanges: Source<ObjectKey>;
   interpreter: Pick<Interpreter, "dependencies">;
   tellFailure: TellRuleFailure;
@@ -67,7 +67,7 @@ export function createRecordController({
       if (binding.spec.propagateDeps) {
         const template = await templates.get(binding.spec.resource);
         if (template === "unknown") return { requeueAfterMs: LOOK_AGAIN_MS };
-        // Its deletion deletes this binding. A namesake made since then gets its own binding first.
+        // The deletion of the template deletes this binding. A new object of the same name gets its own binding first.
         if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
         const all = await ask(template);
         const needed = all.filter(mayBeNeeded);
@@ -79,7 +79,7 @@ export function createRecordController({
             message: renderRefused(refused),
           });
         text = needed.length > 0 ? formatReferences(needed) : null;
-        // Only those who need something have anybody who wants to know.
+        // Only a binding with dependencies has readers of this annotation.
         unmanaged = text === null ? null : (template.metadata.annotations?.[UNMANAGED] ?? null);
       }
       if (text === (before ?? null) && unmanaged === (binding.metadata.annotations?.[UNMANAGED] ?? null)) return done;
@@ -104,5 +104,5 @@ export function createRecordController({
 
 function renderRefused({ kind, namespace, name, labelSelector }: Dependency): string {
   if (!name && !labelSelector) return `A dependency on ${kind} is left out: it has neither a name nor a labelSelector.`;
-  return `The dependency on ${kind} ${[namespace, name].filter(Boolean).join("/")} is left out: what belongs to the hub or to each cluster itself is not taken to members.`;
+  return `The dependency on ${kind} ${[namespace, name].filter(Boolean).join("/")} is left out: objects of the hub or of a cluster's system namespaces are not propagated to members.`;
 }

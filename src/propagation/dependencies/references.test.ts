@@ -12,7 +12,7 @@ const noting = (text: string, propagateDeps = true) =>
     .build();
 const map = { apiVersion: "v1", kind: "ConfigMap", namespace: "shop", name: "settings" };
 
-test("references are written as Karmada writes them, and read back", () => {
+test("formats references as Karmada does, and parses them back", () => {
   const references = [
     { ...map, labelSelector: undefined } as never,
     { apiVersion: "v1", kind: "Secret", namespace: "shop", labelSelector: { matchLabels: { a: "b" } } },
@@ -25,13 +25,13 @@ test("references are written as Karmada writes them, and read back", () => {
 });
 
 test.each(["{", "null", "{}", "[1]", '[{"apiVersion":1}]', '[{"apiVersion":"v1","kind":"ConfigMap"}]'])(
-  "a note that reads %s names nothing",
+  "an annotation with value %s has no references",
   (text) => {
     expect(referencesOf(noting(text))).toEqual([]);
   },
 );
 
-test("a binding that does not ask for dependencies, or is going, needs nothing", () => {
+test("a binding without propagateDeps, or being deleted, has no references", () => {
   const going = noting(`[${JSON.stringify(map)}]`);
   going.metadata.deletionTimestamp = "2024-05-01T12:00:00Z";
 
@@ -47,11 +47,11 @@ test.each([
     why: "the control plane's own kinds",
   },
   { reference: { apiVersion: "v1", kind: "ConfigMap", namespace: "shop" }, why: "nothing" },
-])("nobody can need $why", ({ reference }) => {
+])("rejects references to $why", ({ reference }) => {
   expect(mayBeNeeded(reference)).toBe(false);
 });
 
-test("a reference is about an object of any version, by name or by labels", () => {
+test("a reference matches an object in any version, by name or by labels", () => {
   const object = {
     apiVersion: "apps/v1",
     kind: "Widget",
@@ -72,7 +72,7 @@ test("a reference is about an object of any version, by name or by labels", () =
   ).toEqual([placeOf({ ...object, namespace: "shop" }, "a"), placeOf({ ...object, namespace: "shop" })]);
 });
 
-describe("what a binding's resource has to do with an object", () => {
+describe("the need of a binding's resource for an object", () => {
   const needing = (namespace: string | undefined, ...references: object[]): ResourceBinding =>
     makeBinding(makeDeployment("shop/web").build())
       .with((binding) => {
@@ -95,26 +95,26 @@ describe("what a binding's resource has to do with an object", () => {
   });
 
   const cases: Record<string, { binding: ResourceBinding; object: KubernetesObject; want: string }> = {
-    "nothing, when it does not name it": { binding: needing("bank"), object: secret(), want: "none" },
-    "it has what is in its namespace": { binding: needing("bank", toSecret), object: secret(), want: "met" },
-    "it has not what is in another": { binding: needing("shop", toSecret), object: secret(), want: "withheld" },
-    "unless it is shared with its namespace": {
+    "is none without a reference": { binding: needing("bank"), object: secret(), want: "none" },
+    "is met in the same namespace": { binding: needing("bank", toSecret), object: secret(), want: "met" },
+    "is withheld in another namespace": { binding: needing("shop", toSecret), object: secret(), want: "withheld" },
+    "is met when the object is shared with the namespace": {
       binding: needing("shop", toSecret),
       object: secret({ "flotilla.dev/shared-with": "web , shop" }),
       want: "met",
     },
-    "or with all": {
+    "is met when the object is shared with all namespaces": {
       binding: needing("shop", toSecret),
       object: secret({ "flotilla.dev/shared-with": "*" }),
       want: "met",
     },
-    "a namespace whose name begins alike is another one": {
+    "is withheld when only namespaces with a similar name are shared with": {
       binding: needing("shop", toSecret),
       object: secret({ "flotilla.dev/shared-with": "shop-test,sho" }),
       want: "withheld",
     },
-    "what is in no namespace itself has it": { binding: needing(undefined, toSecret), object: secret(), want: "met" },
-    "nobody has what is every cluster's own": {
+    "is met for a cluster-scoped resource": { binding: needing(undefined, toSecret), object: secret(), want: "met" },
+    "is withheld for system namespaces of clusters": {
       binding: needing(undefined, { apiVersion: "v1", kind: "Namespace", name: "kube-system" }),
       object: namespace("kube-system"),
       want: "withheld",

@@ -1,6 +1,6 @@
 /**
- * What a binding says that its resource needs: references by name or by labels, kept as JSON in an annotation that
- * Karmada defined. They are filed by what they name, so that a change of an object leads to the bindings that need it.
+ * The references of a binding's resource, by name or by labels, stored as JSON in an annotation that Karmada defines.
+ * They are indexed by target, so that a change of an object leads to the bindings that need it.
  */
 import { parseApiVersion } from "../../api/index.ts";
 import type { KubernetesObject, ResourceBinding } from "../../api/index.ts";
@@ -12,13 +12,12 @@ import { DEPENDENCIES, SHARED_WITH } from "../well-known.ts";
 
 export type Reference = DeepReadonly<Dependency>;
 
-/** More than this a resource does not need; a rule that says otherwise is wrong. */
+/** No real resource has more references; an interpreter rule that returns more is wrong. */
 const MAX_REFERENCES = 1000;
 
 /**
- * Only what may leave the hub: neither the control planes' own kinds, nor anything in the namespaces that are every
- * cluster's own business, or hold the members' credentials. A reference without a name and without labels is about
- * nothing.
+ * Only objects that may leave the hub: neither the control planes' own kinds, nor objects in system namespaces or in
+ * namespaces with the members' credentials. A reference without a name and without labels matches nothing.
  */
 export function mayBeNeeded({ apiVersion, namespace = "", name, labelSelector }: Reference): boolean {
   return (
@@ -28,7 +27,7 @@ export function mayBeNeeded({ apiVersion, namespace = "", name, labelSelector }:
   );
 }
 
-/** In the order and with the fields that Karmada writes. */
+/** In Karmada's order and with Karmada's fields. */
 export function formatReferences(references: readonly Reference[]): string {
   return JSON.stringify(
     references.map(({ apiVersion, kind, namespace, name, labelSelector }) => ({
@@ -42,10 +41,10 @@ export function formatReferences(references: readonly Reference[]): string {
 }
 
 const NONE: readonly Reference[] = [];
-/** Parsed once per version of a binding: the index asks for the old and the new one at every change. */
+/** Parsed once per version of a binding: the index reads the old and the new one at every change. */
 const parsed = new WeakMap<DeepReadonly<ResourceBinding>, readonly Reference[]>();
 
-/** What the binding's resource needs; nothing while dependencies are not asked for, or it is going. */
+/** The references of the binding's resource; none without `propagateDeps`, or while it is being deleted. */
 export function referencesOf(binding: DeepReadonly<ResourceBinding>): readonly Reference[] {
   const text = binding.metadata.annotations?.[DEPENDENCIES];
   if (text === undefined || !binding.spec.propagateDeps || binding.metadata.deletionTimestamp) return NONE;
@@ -60,7 +59,7 @@ function parse(text: string): readonly Reference[] {
     if (!Array.isArray(list)) return NONE;
     return (list.slice(0, MAX_REFERENCES) as unknown[]).filter(isReference).filter(mayBeNeeded);
   } catch (error) {
-    if (error instanceof SyntaxError) return NONE; // Written over by hand; the stage writes it anew.
+    if (error instanceof SyntaxError) return NONE; // Overwritten by a user; the stage writes it again.
     throw error;
   }
 }
@@ -71,12 +70,12 @@ function isReference(value: unknown): value is Reference {
   return [apiVersion, kind, namespace, name].every((text) => typeof text === "string") && isObject(labelSelector);
 }
 
-/** Under what a reference is filed: the object that it names, or all objects of a kind in a namespace. */
+/** Index keys of references: the named object, or all objects of a kind in a namespace. */
 export function placesOf(references: readonly Reference[]): string[] {
   return references.map((reference) => (reference.name ? placeOf(reference, reference.name) : placeOf(reference)));
 }
 
-/** Versions of a kind are one object, so they do not count. */
+/** Versions are omitted, because all versions of a kind are one object. */
 export function placeOf(
   { apiVersion, kind, namespace = "" }: Pick<Reference, "apiVersion" | "kind" | "namespace">,
   name = "",
@@ -102,13 +101,12 @@ export function refersTo(
   return compileLabelSelector(reference.labelSelector ?? {})(metadata.labels);
 }
 
-/** `withheld`: it is needed, and is not for the namespace of what needs it to take. */
+/** `withheld`: the object is needed, but the namespace of the requirer has no access to it. */
 export type Need = "none" | "withheld" | "met";
 
 /**
- * What a binding's resource has to do with an object. A reference comes from what is in a template, and whoever may
- * write one namespace's templates must not thereby send another namespace's Secrets to members: their owner has to say
- * so.
+ * The need of a binding's resource for an object. References come from templates, and a user who may write templates in
+ * one namespace must not thereby send another namespace's Secrets to members: the owner of the object must allow it.
  */
 export function needOf(binding: DeepReadonly<ResourceBinding>, object: DeepReadonly<KubernetesObject>): Need {
   if (
@@ -119,7 +117,7 @@ export function needOf(binding: DeepReadonly<ResourceBinding>, object: DeepReado
   return isTemplate(object) && isSharedWith(object, binding.metadata.namespace) ? "met" : "withheld";
 }
 
-/** What is in no namespace is made by those who answer for the whole hub. */
+/** Cluster-scoped templates are created by administrators of the whole hub. */
 function isSharedWith({ metadata }: DeepReadonly<KubernetesObject>, namespace: string | undefined): boolean {
   if (!namespace || namespace === metadata.namespace) return true;
   return (

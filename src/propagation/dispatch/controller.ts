@@ -1,8 +1,8 @@
 /**
  * Dispatch turns a scheduled binding into one Work per target cluster.
  *
- * Reads:  ResourceBinding or ClusterResourceBinding, its template, OverridePolicy, ClusterOverridePolicy, Cluster.
- * Writes: Work, in each cluster's execution namespace; the condition `Dispatched` of the binding where that failed.
+ * Reads: ResourceBinding or ClusterResourceBinding, its template, OverridePolicy, ClusterOverridePolicy, Cluster.
+ * Writes: Work, in each cluster's execution namespace; the condition `Dispatched` of the binding on failure.
  * Before: schedule fills `spec.clusters`. After: execute applies each Work on its member.
  */
 import { Work } from "../../api/index.ts";
@@ -35,7 +35,7 @@ export interface DispatchDependencies {
   /** Keys of the bindings whose template changed. */
   templateChanges: Source<ObjectKey>;
   interpreter: Pick<Interpreter, "divide" | "replicas">;
-  /** Bindings whose kind is understood differently now. */
+  /** Bindings whose interpreter rules changed. */
   ruleChanges: Source<ObjectKey>;
   tellFailure: TellRuleFailure;
   /** Overrides for one cluster (the override stage). */
@@ -44,7 +44,7 @@ export interface DispatchDependencies {
   events: EventRecorder;
   clock: Clock;
   worksOf(binding: DeepReadonly<ResourceBinding>): readonly DeepReadonly<Work>[];
-  /** Deletes every Work of a binding, also one that no informer has seen yet. */
+  /** Deletes every Work of a binding, including those not yet in an informer. */
   removeWorks(binding: DeepReadonly<ResourceBinding>, signal: AbortSignal): Promise<void>;
   works: {
     replace(
@@ -62,8 +62,8 @@ export function createDispatchController(deps: DispatchDependencies): Controller
   const patience = createPatience();
 
   /**
-   * A template that cannot be divided, or an override that cannot be applied, leaves the Work of its cluster as it is,
-   * and the binding says why.
+   * If a template cannot be divided, or an override cannot be applied, the Work of that cluster stays unchanged, and
+   * the binding reports the reason.
    */
   function report(binding: DeepReadonly<ResourceBinding>, key: ObjectKey, failure: DispatchFailure | undefined): void {
     const now = formatTime(deps.clock.now());
@@ -96,7 +96,7 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       { source: deps.ruleChanges },
       { source: deps.templateChanges },
       ...overrideChanges(deps.bindings),
-      // A Work that somebody changed or deleted is put right.
+      // A Work that another client changed or deleted is restored.
       watch(Work, (event) => {
         const key = bindingKeyOf(deps.scope, event.cluster, event.old ?? event.object);
         return key && isTouched(event) ? [key] : [];
@@ -112,8 +112,8 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       }
       const template = await deps.templates.get(binding.spec.resource);
       if (template === "unknown") return { requeueAfterMs: LOOK_AGAIN_MS };
-      // Its deletion deletes this binding, and finalize cleans up. A namesake made since then gets its own binding
-      // first.
+      // The deletion of the template deletes this binding, and finalize cleans up. A new object of the same name gets
+      // its own binding first.
       if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
 
       const works = deps.worksOf(binding);
@@ -131,7 +131,7 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       });
       const { desired, failures } = plan;
       if (plan.isHandingOver) {
-        // The end of the last Work that has to go brings the key back.
+        // The deletion of the last Work that must be removed enqueues the key again.
         await write(binding, key, desired, signal);
         return done;
       }
@@ -142,8 +142,7 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       const changes = await write(binding, key, desired, signal);
       if (changes.created + changes.updated + changes.deleted > 0)
         log.info("works dispatched", { clusters: desired.length, ...changes });
-      // Told on the binding. What the template itself asks for wrongly waits for a change; the rest is tried again with
-      // back-off.
+      // Reported on the binding. Errors in the template itself wait for a change; others are retried with backoff.
       for (const { error } of failures)
         throw error instanceof DivideError ? new TerminalError(error.message, { cause: error }) : error;
       return done;

@@ -16,7 +16,7 @@ function setUp() {
   return { news, told };
 }
 
-test("a failure to make copies is told once on both objects, until the condition is written, and so is its end", () => {
+test("a failure to make copies is reported once on both objects until the condition is written, and so is its recovery", () => {
   const { news, told } = setUp();
   const failure = { reason: "RenderFailed", message: "oslo: no" } as const;
 
@@ -31,7 +31,7 @@ test("a failure to make copies is told once on both objects, until the condition
   ]);
 });
 
-test("a failure that is over before the condition was written is told to be over", () => {
+test("reports recovery from a failure that ended before the condition was written", () => {
   const { news, told } = setUp();
 
   news.synced(key, binding, { reason: "RenderFailed", message: "oslo: no" });
@@ -46,7 +46,7 @@ test("a failure that is over before the condition was written is told to be over
   ]);
 });
 
-test("override policies are told of one by one, each once", () => {
+test("override policies are reported one by one, each once", () => {
   const { news, told } = setUp();
   const fails = (cluster: string, policy: string) => ({ cluster, error: new OverrideError("no", { policy }) });
 
@@ -66,7 +66,7 @@ test("override policies are told of one by one, each once", () => {
   ]);
 });
 
-test("a Work that the hub refuses is told of, and what passes by itself is not", () => {
+test("a Work that the hub rejects is reported, and a transient error is not", () => {
   const { news, told } = setUp();
   const refused = invalid("work.karmada.io", "Work", "web", []);
 

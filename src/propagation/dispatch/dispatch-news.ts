@@ -1,7 +1,7 @@
 /**
- * What dispatch tells people, on the binding and on its template, under Karmada's reasons and in its words. A failure
- * is told when it begins or becomes another one, a success when it ends a failure. The binding's condition knows what
- * was told before a restart; which override policies failed is only in memory.
+ * Events of dispatch on the binding and on its template, with Karmada's reasons and messages. A failure is reported
+ * when it starts or changes, a success when it ends a failure. The binding's condition keeps what was reported before a
+ * restart; failed override policies are only in memory.
  */
 import type { KubernetesObject, ResourceBinding } from "../../api/index.ts";
 import { messageOf, type DeepReadonly } from "../../base/index.ts";
@@ -18,21 +18,21 @@ type Binding = DeepReadonly<ResourceBinding>;
 type Template = DeepReadonly<KubernetesObject>;
 
 export interface DispatchNews {
-  /** Copies cannot be made, or can again: the binding's condition is to say so. */
+  /** Copies cannot be made, or can be made again: the binding's condition should report it. */
   synced(key: ObjectKey, binding: Binding, failure: DispatchFailure | undefined): void;
-  /** The binding's condition says what it should, or was never told of a failure that is over. */
+  /** The binding's condition is up to date, or a failure ended before it was written. */
   settled(key: ObjectKey, binding: Binding, failure: DispatchFailure | undefined): void;
-  /** Which override policies can be applied to which copies. */
+  /** Reports which override policies can be applied to which copies. */
   overridden(key: ObjectKey, template: Template, failures: WorksPlan["failures"]): void;
-  /** Why Works were not written; undefined when they were. */
+  /** The error that prevented writing Works; undefined on success. */
   written(key: ObjectKey, binding: Binding, error: unknown): void;
-  /** Works of a binding that is being deleted cannot be removed. */
+  /** Works of a binding that is being deleted cannot be deleted. */
   notCleaned(key: ObjectKey, binding: Binding, error: unknown): void;
   forget(key: ObjectKey): void;
 }
 
 interface Failing {
-  /** Override policies by the text that names them and the cluster. */
+  /** Override policies by the message that names policy and cluster. */
   overrides: ReadonlySet<string>;
   write?: string | undefined;
   cleanup?: string | undefined;
@@ -41,9 +41,9 @@ interface Failing {
 const WELL: Failing = { overrides: new Set() };
 
 export function createDispatchNews(events: EventRecorder): DispatchNews {
-  /** By binding; only those of which something fails. */
+  /** By binding; only bindings with failures. */
   const failing = new Map<string, Failing>();
-  /** What was told of bindings whose condition is not written yet. */
+  /** Reported failures of bindings whose condition is not written yet. */
   const lastSynced = new Map<string, string>();
 
   function note(key: ObjectKey, change: Partial<Failing>): Failing {

@@ -11,7 +11,7 @@ const divided: Spec["placement"] = { replicaScheduling: { replicaSchedulingType:
 const duplicated: Spec["placement"] = { replicaScheduling: { replicaSchedulingType: "Duplicated" } };
 
 const cases: Record<string, { spec: Partial<Spec>; asked?: number; want: string | undefined }> = {
-  "agree when the shares add up": {
+  "agree when they add up to the replicas": {
     spec: {
       placement: divided,
       replicas: 6,
@@ -33,11 +33,11 @@ const cases: Record<string, { spec: Partial<Spec>; asked?: number; want: string 
     },
     want: undefined,
   },
-  "are old when match has counted more than schedule has divided": {
+  "are stale when match has counted more replicas than schedule has divided": {
     spec: { placement: divided, replicas: 12, clusters: [{ name: "paris", replicas: 6 }] },
     want: "12, 12, 6",
   },
-  "are old when one of several members does not have all replicas yet": {
+  "are stale when one of several members does not have all replicas yet": {
     spec: {
       placement: duplicated,
       replicas: 12,
@@ -48,21 +48,21 @@ const cases: Record<string, { spec: Partial<Spec>; asked?: number; want: string 
     },
     want: "12, 12, 6",
   },
-  "are old when the template asks for more than match has counted": {
+  "are stale when the template requests more replicas than match has counted": {
     spec: { placement: divided, replicas: 6, clusters: [{ name: "paris", replicas: 6 }] },
     asked: 12,
     want: "12, 6, 6",
   },
-  "are never old where there are none yet": {
+  "are never stale before the first scheduling": {
     spec: { placement: divided, replicas: 6, clusters: [] },
     asked: 12,
     want: undefined,
   },
-  "are never old of what has no replicas": {
+  "are never stale without replicas": {
     spec: { placement: divided, clusters: [{ name: "paris" }] },
     want: undefined,
   },
-  "are never old where nobody may schedule": {
+  "are never stale while scheduling is suspended": {
     spec: {
       placement: divided,
       replicas: 12,
@@ -72,7 +72,7 @@ const cases: Record<string, { spec: Partial<Spec>; asked?: number; want: string 
     asked: 12,
     want: undefined,
   },
-  "are never old of what goes as a whole": {
+  "are never stale for a workload that is placed as a whole": {
     spec: { placement: divided, components: [{ name: "jobmanager", replicas: 1 }], clusters: [{ name: "paris" }] },
     asked: 3,
     want: undefined,
@@ -88,7 +88,7 @@ for (const [behaviour, { spec, asked, want }] of Object.entries(cases)) {
   });
 }
 
-test("a template is asked for its replicas only when a Work is of another generation", async () => {
+test("a template's replicas are computed only when a Work has another generation", async () => {
   const changed = { ...template, metadata: { ...template.metadata, generation: 2 } };
   const workOf = (generation: string) => {
     const work = makeWork("paris", "web").build();
@@ -113,7 +113,7 @@ test("a template is asked for its replicas only when a Work is of another genera
   expect(await newlyAsked(changed, [workOf("1")], fails)).toBeUndefined();
 });
 
-test("old shares are waited for once, for a second", () => {
+test("stale shares are waited for once, for one second", () => {
   const patience = createPatience();
 
   expect(patience.waitMs("web", "12, 6, 6", 0)).toBe(PATIENCE_MS);

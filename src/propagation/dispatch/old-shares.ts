@@ -1,11 +1,11 @@
 /**
- * Whether a binding's shares are those of a moment ago: the template asks for another number of replicas than match has
- * counted, or match has counted another than schedule has divided. Copies made of such shares are written, applied, and
- * written again.
+ * Detects stale shares of a binding: the template requests another number of replicas than match has counted, or match
+ * has counted another than schedule has divided. Copies made from such shares would be written, applied, and written
+ * again.
  *
- * So dispatch gives the stages before it a moment. It is no more than that: shares stay as they are where there is no
- * room, where scheduling is suspended or the policy is gone, and whatever else the template says must reach the members
- * all the same.
+ * Dispatch therefore waits briefly for the stages before it. The wait is limited: shares stay stale when there is no
+ * room, when scheduling is suspended or when the policy was deleted, and other template changes must still reach the
+ * members.
  */
 import type { KubernetesObject, ResourceBinding, Work } from "../../api/index.ts";
 import { InterpretError, TEMPLATE_GENERATION } from "../../interpreter/index.ts";
@@ -16,11 +16,12 @@ type Binding = DeepReadonly<ResourceBinding>;
 type Template = DeepReadonly<KubernetesObject>;
 
 /**
- * In process match and schedule take milliseconds; on a busy hub they are worth a second, and no rollout notices that.
+ * Match and schedule take milliseconds in process; on a busy hub they may take up to a second, which no rollout
+ * notices.
  */
 export const PATIENCE_MS = 1000;
 
-/** The numbers that do not agree, as a text that changes when one of them does; undefined when they agree. */
+/** The disagreeing numbers, as a string that changes when one of them does; undefined when they agree. */
 export function oldShares({ spec }: Binding, asked: number | undefined): string | undefined {
   const { clusters = [], placement, replicas = 0, components } = spec;
   if (clusters.length === 0 || !placement || components?.length || spec.suspension?.scheduling) return undefined;
@@ -33,10 +34,7 @@ export function oldShares({ spec }: Binding, asked: number | undefined): string 
     : `${asked ?? replicas}, ${replicas}, ${divided}`;
 }
 
-/**
- * How many replicas a template asks for that the Works do not know yet; undefined when they know it, or nobody can
- * tell.
- */
+/** The replicas that a template requests and the Works do not reflect yet; undefined when they do, or when unknown. */
 export async function newlyAsked(
   template: Template,
   works: readonly DeepReadonly<Work>[],
@@ -47,7 +45,7 @@ export async function newlyAsked(
   try {
     return (await interpreter.replicas(template))?.replicas;
   } catch (error) {
-    if (error instanceof InterpretError) return undefined; // Match tells of it; the shares stay.
+    if (error instanceof InterpretError) return undefined; // Match reports it; the shares stay.
     throw error;
   }
 }
@@ -58,12 +56,12 @@ function generationIn({ spec }: DeepReadonly<Work>): string | undefined {
 }
 
 export interface Patience {
-  /** How long to wait still for shares that agree; 0 when they do, and when they were waited for. */
+  /** The remaining wait for shares to agree; 0 when they do, or when the wait is over. */
   waitMs(id: string, disagreement: string | undefined, nowMs: number): number;
   forget(id: string): void;
 }
 
-/** By binding, and only while its numbers do not agree: when to go on, and which numbers these are. */
+/** By binding, and only while its numbers disagree: when to continue, and the numbers. */
 export function createPatience(): Patience {
   const waiting = new Map<string, { disagreement: string; untilMs: number }>();
   return {

@@ -1,6 +1,6 @@
 /**
- * Decides which Works a binding has next: those of its targets, those that stay for a while, and those whose copy
- * cannot be made and that are therefore left as they are. Writes nothing; `divide` may ask a user's rules.
+ * Decides the next Works of a binding: those of its targets, those that stay for a while, and those whose copy cannot
+ * be made and that therefore stay unchanged. Writes nothing; `divide` may run user-defined rules.
  */
 import { executionNamespace } from "../../api/index.ts";
 import type { KubernetesObject, ResourceBinding, Work } from "../../api/index.ts";
@@ -14,7 +14,7 @@ type Binding = DeepReadonly<ResourceBinding>;
 type Template = DeepReadonly<KubernetesObject>;
 
 export interface DispatchInput extends Pick<PlanWorks, "render">, Pick<Interpreter, "divide"> {
-  /** Those of the binding as they are. */
+  /** The current Works of the binding. */
   works: readonly DeepReadonly<Work>[];
 }
 
@@ -23,9 +23,9 @@ export interface DispatchPlan {
   failures: WorksPlan["failures"];
   /** The template cannot be divided at all. */
   indivisible?: InterpretError;
-  /** Pods of a rollout that wait for members that get no copies. */
+  /** Pods of a rollout that wait for members without copies. */
   heldRollout?: HeldRollout;
-  /** A Work must be gone before another is made. */
+  /** A Work must be deleted before another is created. */
   isHandingOver?: true;
 }
 
@@ -48,8 +48,8 @@ export async function planDispatch(binding: Binding, template: Template, input: 
 }
 
 /**
- * What is only needed elsewhere was never counted, so there is nothing to divide; and what has components goes as a
- * whole.
+ * The replicas of a dependency were never counted, so there is nothing to divide; and a workload with components is
+ * placed as a whole.
  */
 export function isUndivided({ spec }: Binding): boolean {
   return (spec.placement === undefined && Boolean(spec.requiredBy?.length)) || Boolean(spec.components?.length);

@@ -6,14 +6,14 @@ import { failureOf, planDispatched } from "./plan-dispatched.ts";
 const NOW = "2024-05-01T12:00:00Z";
 const binding = makeBinding(makeDeployment("shop/web").build()).build();
 
-test("a dispatch that works says nothing, which costs no write", () => {
+test("a successful dispatch writes no condition, which saves a write", () => {
   expect(planDispatched(binding, undefined, NOW)).toBe(binding);
 });
 
-test("one that fails says why, and takes it back when it works again", () => {
+test("a failed dispatch reports the reason, and clears it after recovery", () => {
   const failed = planDispatched(
     binding,
-    { reason: "RenderFailed", message: "applying override policy registry; these members keep what they have" },
+    { reason: "RenderFailed", message: "applying override policy registry; these members keep their current copies" },
     NOW,
   );
   expect(failed.status?.conditions).toMatchObject([
@@ -21,7 +21,7 @@ test("one that fails says why, and takes it back when it works again", () => {
       type: "Dispatched",
       status: "False",
       reason: "RenderFailed",
-      message: "applying override policy registry; these members keep what they have",
+      message: "applying override policy registry; these members keep their current copies",
     },
   ]);
 
@@ -30,7 +30,7 @@ test("one that fails says why, and takes it back when it works again", () => {
   ]);
 });
 
-test("a template that cannot be divided is told once for all members, anything else by member", () => {
+test("an indivisible template is reported once for all members, other failures by member", () => {
   const error = new InterpretError("dividing CloneSet web: no such order");
 
   expect(failureOf([])).toBeUndefined();
@@ -41,22 +41,22 @@ test("a template that cannot be divided is told once for all members, anything e
     ]),
   ).toEqual({
     reason: "DivideFailed",
-    message: "paris, oslo: dividing CloneSet web: no such order; these members keep what they have",
+    message: "paris, oslo: dividing CloneSet web: no such order; these members keep their current copies",
   });
   expect(
     failureOf([
       { cluster: "paris", error: new Error("a") },
       { cluster: "oslo", error: new Error("b") },
     ]),
-  ).toEqual({ reason: "RenderFailed", message: "paris: a; oslo: b; these members keep what they have" });
+  ).toEqual({ reason: "RenderFailed", message: "paris: a; oslo: b; these members keep their current copies" });
 });
 
-test("a rollout that waits for members is told with what waits, after anything that failed", () => {
+test("a held rollout is reported with the waiting pods, after any failures", () => {
   const held = { demanded: 9, waiting: 3, clusters: ["oslo"] };
 
   expect(failureOf([], held)).toEqual({
     reason: "RolloutHeld",
-    message: "3 of 9 pods of the rollout wait for oslo, which gets no copies at the moment",
+    message: "3 of 9 pods of the rollout wait for oslo, which currently gets no copies",
   });
   expect(failureOf([{ cluster: "paris", error: new Error("a") }], held)?.reason).toBe("RenderFailed");
 });

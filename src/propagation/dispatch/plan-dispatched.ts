@@ -1,27 +1,29 @@
-/** Decides what a binding says about its dispatch: nothing while it works, and what is wrong when it does not. Pure. */
+/**
+ * Computes the `Dispatched` condition of a binding: none while dispatch succeeds, and the reason when it fails. Pure.
+ */
 import type { ResourceBinding } from "../../api/index.ts";
 import { messageOf, type DeepReadonly } from "../../base/index.ts";
 import { InterpretError } from "../../interpreter/index.ts";
 import type { HeldRollout } from "../../interpreter/index.ts";
 import { findCondition, withCondition } from "../../machinery/index.ts";
 
-/** Not one of Karmada's conditions: there, a failing override is an event at best. */
+/** Not a Karmada condition: in Karmada, a failing override is at best an event. */
 const TYPE = "Dispatched";
 
-/** What keeps copies from being made, in one word and in a sentence. */
+/** The reason and message for copies that cannot be made. */
 export interface DispatchFailure {
   reason: "DivideFailed" | "ForeignResource" | "RenderFailed" | "RolloutHeld";
   message: string;
 }
 
-/** The first that a sentence names; the others are counted. */
+/** The number of names in a message; the rest is counted. */
 const NAMED = 10;
-const KEPT = "; these members keep what they have";
+const KEPT = "; these members keep their current copies";
 
-/** Somebody made the binding by hand; nothing is done for it. */
+/** A user created the binding by hand; it is not processed. */
 export const FOREIGN: DispatchFailure = {
   reason: "ForeignResource",
-  message: "a binding is about a resource of its own namespace, and this resource is in another; nothing is dispatched",
+  message: "the resource is in another namespace than this binding; nothing is dispatched",
 };
 
 export function planDispatched(
@@ -34,14 +36,14 @@ export function planDispatched(
   const conditions = withCondition(
     before,
     failure === undefined
-      ? { type: TYPE, status: "True", reason: "Success", message: "Works follow the template and its overrides." }
+      ? { type: TYPE, status: "True", reason: "Success", message: "Works match the template and its overrides." }
       : { type: TYPE, status: "False", reason: failure.reason, message: failure.message },
     now,
   );
   return conditions === before ? binding : { ...binding, status: { ...binding.status, conditions: [...conditions] } };
 }
 
-/** A template that cannot be divided fails for every member alike and is told once; anything else is told by member. */
+/** An indivisible template fails for every member alike and is reported once; other failures are reported by member. */
 export function failureOf(
   failures: readonly { cluster: string; error: unknown }[],
   held?: HeldRollout,
@@ -62,5 +64,5 @@ export function failureOf(
 
 function renderHeld({ demanded, waiting, clusters }: HeldRollout): string {
   const more = clusters.length > NAMED ? ` and ${clusters.length - NAMED} more` : "";
-  return `${waiting} of ${demanded} pods of the rollout wait for ${clusters.slice(0, NAMED).join(", ")}${more}, which ${clusters.length === 1 ? "gets" : "get"} no copies at the moment`;
+  return `${waiting} of ${demanded} pods of the rollout wait for ${clusters.slice(0, NAMED).join(", ")}${more}, which currently ${clusters.length === 1 ? "gets" : "get"} no copies`;
 }

@@ -4,7 +4,7 @@ import { makeBinding, makeDeployment, makeWork } from "../../testing/index.ts";
 import { handingOver, keptWorks, planDivision, planWorks } from "./plan-works.ts";
 import type { PlanWorks, WorksPlan } from "./plan-works.ts";
 
-/** Divides as the interpreter does; overrides change nothing unless the test says so. */
+/** Divides as the interpreter does; overrides change nothing unless the test sets them. */
 async function plan(
   binding: Parameters<typeof planWorks>[0],
   template: Parameters<typeof planWorks>[1],
@@ -22,8 +22,8 @@ type Manifest = {
 };
 
 const cases: Record<string, { clusters: string[]; want: string[] }> = {
-  "makes no Work before the scheduler has chosen clusters": { clusters: [], want: [] },
-  "makes one Work in the execution namespace of each target": {
+  "creates no Work before the scheduler has chosen clusters": { clusters: [], want: [] },
+  "creates one Work in the execution namespace of each target": {
     clusters: ["paris", "oslo"],
     want: ["karmada-es-paris", "karmada-es-oslo"],
   },
@@ -61,13 +61,13 @@ describe("a Work", async () => {
     expect(manifests.map(({ spec }) => spec.replicas)).toEqual([5, 3]);
   });
 
-  test("leaves out what belongs to the hub's copy alone", () => {
+  test("omits fields that belong only to the hub's copy", () => {
     expect(manifests[0]?.status).toBeUndefined();
     expect(Object.keys(manifests[0]?.metadata ?? {}).sort()).toEqual(["annotations", "labels", "name", "namespace"]);
     expect(manifests[0]?.metadata.annotations).not.toHaveProperty("deployment.kubernetes.io/revision");
   });
 
-  test("says on the manifest where it comes from, so that status finds its way back", () => {
+  test("annotates the manifest with its source, so that status can be collected", () => {
     expect(manifests[0]?.metadata.annotations).toMatchObject({
       owner: "shop",
       "resourcebinding.karmada.io/namespace": "shop",
@@ -84,7 +84,7 @@ describe("a Work", async () => {
     });
   });
 
-  test("has an identity of its own, which it keeps and its manifest repeats", async () => {
+  test("has a permanent id, which it keeps and its manifest repeats", async () => {
     const idsIn = ({ works }: WorksPlan): (string | undefined)[][] =>
       works.map(({ metadata, spec }) =>
         [metadata, (spec.workload?.manifests?.[0] as unknown as Manifest | undefined)?.metadata].map(
@@ -102,7 +102,7 @@ describe("a Work", async () => {
   });
 });
 
-test("an object without replicas is the same everywhere", async () => {
+test("an object without replicas is identical on every cluster", async () => {
   const template = {
     apiVersion: "v1",
     kind: "ConfigMap",
@@ -119,7 +119,7 @@ test("an object without replicas is the same everywhere", async () => {
   ]);
 });
 
-test("overrides come after the division and win", async () => {
+test("overrides are applied after the division and win", async () => {
   const template = makeDeployment("shop/web").replicas(4).build();
   const binding = makeBinding(template).targets({ paris: 4 }).build();
   const render: PlanWorks["render"] = (object) => ({
@@ -133,7 +133,7 @@ test("overrides come after the division and win", async () => {
   expect(work?.metadata.annotations).toMatchObject({ "policy.karmada.io/applied-overrides": "[{}]" });
 });
 
-test("a binding that is suspended for a cluster makes a Work there that waits", async () => {
+test("a binding suspended for a cluster creates a suspended Work there", async () => {
   const template = makeDeployment("shop/web").build();
   const binding = makeBinding(template)
     .targets("paris", "oslo")
@@ -143,7 +143,7 @@ test("a binding that is suspended for a cluster makes a Work there that waits", 
   expect((await plan(binding, template)).works.map(({ spec }) => spec.suspendDispatching)).toEqual([undefined, true]);
 });
 
-test("a cluster whose copy cannot be made fails alone", async () => {
+test("a cluster whose copy cannot be made does not affect others", async () => {
   const template = makeDeployment("shop/web").build();
   const binding = makeBinding(template).targets("paris", "oslo").build();
   const render: PlanWorks["render"] = (object, cluster) => {
@@ -157,19 +157,19 @@ test("a cluster whose copy cannot be made fails alone", async () => {
   expect(failures).toEqual([{ cluster: "paris", error: new Error("no such field") }]);
 });
 
-describe("a member that is no target any more", () => {
+describe("a member that is no longer a target", () => {
   const template = makeDeployment("shop/web").replicas(4).build();
   const binding = makeBinding(template).targets({ oslo: 4 }).build();
   const works = ["oslo", "rome"].map((cluster) => makeWork(cluster, "web").build());
 
-  test("still counts in the division while its Work is there", () => {
+  test("counts in the division while its Work exists", () => {
     expect(planDivision(binding, template, works).shares).toEqual([
       { cluster: "oslo", replicas: 4 },
       { cluster: "rome", replicas: 0, leaving: true },
     ]);
   });
 
-  test("keeps its Work only as long as the division gives it a copy, which no override changes", () => {
+  test("keeps its Work only while the division gives it a copy, which no override changes", () => {
     const render: PlanWorks["render"] = (object) => ({ object: { ...object, spec: { replicas: 9 } } as never });
     const replicasWith = (...clusters: string[]): unknown[] =>
       planWorks(binding, template, {
@@ -192,7 +192,7 @@ describe("a member that is no target any more", () => {
 test.each([
   { type: "Divided" as const, isWhole: false },
   { type: "Duplicated" as const, isWhole: true },
-])("the division is told that the placement is $type", ({ type, isWhole }) => {
+])("the division receives placement type $type", ({ type, isWhole }) => {
   const template = makeDeployment("shop/web").replicas(4).build();
   const binding = makeBinding(template)
     .targets({ oslo: 4, rome: 4 })
@@ -205,7 +205,7 @@ test.each([
   ]);
 });
 
-test("the Work of an object in no namespace names its ClusterResourceBinding", async () => {
+test("the Work of a cluster-scoped object names its ClusterResourceBinding", async () => {
   const template = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "reader" } };
   const binding = makeBinding(template)
     .targets("paris")
@@ -223,7 +223,7 @@ test("the Work of an object in no namespace names its ClusterResourceBinding", a
   expect(work?.metadata.annotations).toEqual({ "clusterresourcebinding.karmada.io/name": "reader-clusterrole" });
 });
 
-describe("a cluster that is being left", () => {
+describe("a cluster under eviction", () => {
   const template = makeDeployment("shop/web").replicas(4).build();
   const leaving = (purgeMode: "Directly" | "Gracefully", preservedLabelState?: Record<string, string>) =>
     makeBinding(template)
@@ -250,19 +250,19 @@ describe("a cluster that is being left", () => {
       .flatMap(({ spec }) => (spec.workload?.manifests ?? []) as unknown as Manifest[])
       .map(({ metadata }) => metadata.labels);
 
-  test("keeps its Work as it is while it is left gracefully, unless it has to shut down first", () => {
+  test("keeps its Work unchanged during graceful eviction, unless it must shut down first", () => {
     expect(namespaces(keptWorks(leaving("Gracefully"), works, []))).toEqual(["karmada-es-oslo"]);
     expect(keptWorks(leaving("Gracefully"), works, [makeWork("oslo", "web").build()])).toEqual([]);
     expect(keptWorks(leaving("Directly"), works, [])).toEqual([]);
   });
 
-  test("holds up the others until its Work is gone when it is left directly", () => {
+  test("blocks the others until its Work is deleted when it is purged directly", () => {
     expect(namespaces(handingOver(leaving("Directly"), works))).toEqual(["karmada-es-rome"]);
     expect(handingOver(leaving("Directly"), [makeWork("rome", "web").build()])).toBeUndefined();
     expect(handingOver(leaving("Gracefully"), works)).toBeUndefined();
   });
 
-  test("hands its state to the one copy that replaces it, once it is gone", async () => {
+  test("passes its state to the single replacement copy, after its deletion", async () => {
     expect(await labelsOf(leaving("Directly", { "shop/state": "3" }))).toEqual([
       expect.objectContaining({ "shop/state": "3" }),
     ]);
@@ -278,7 +278,7 @@ describe("a cluster that is being left", () => {
   });
 });
 
-test("what others need goes where they are", async () => {
+test("a dependency is placed on the clusters of its requirers", async () => {
   const template = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: "settings" }, data: {} };
   const binding = makeBinding(template)
     .targets("paris")

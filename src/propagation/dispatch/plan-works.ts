@@ -43,7 +43,7 @@ import { dependencyOn } from "../unmanaged.ts";
 
 type Template = DeepReadonly<KubernetesObject>;
 
-/** What `divide` is asked: the template as a member may have it, and who gets how much of it. */
+/** The input of `divide`: the template as members may have it, and each member's share. */
 export interface Division {
   bare: Template;
   shares: Share[];
@@ -54,17 +54,17 @@ export interface PlanWorks {
   copies: ReadonlyMap<string, Template>;
   /** Overrides for one cluster (the override stage). */
   render(copy: Template, cluster: string): Rendered;
-  /** Those of the binding as they are: each keeps its identity. */
+  /** The current Works of the binding: each keeps its permanent id. */
   works: readonly DeepReadonly<Work>[];
 }
 
-/** A cluster whose copy cannot be made fails alone; the others get theirs. */
+/** A cluster whose copy cannot be made does not affect the others. */
 export interface WorksPlan {
   works: Work[];
   failures: { cluster: string; error: unknown }[];
 }
 
-/** `works` are those of the binding as they are: what a member was given is what it owns, for example its ordinals. */
+/** `works` are the current Works of the binding: a member owns what it was given, for example its ordinals. */
 export function planDivision(
   binding: DeepReadonly<ResourceBinding>,
   template: Template,
@@ -73,12 +73,11 @@ export function planDivision(
   const observed = new Map(binding.status?.aggregatedStatus?.map(({ clusterName, status }) => [clusterName, status]));
   const given = new Map(works.map((work) => [work.metadata.namespace, work]));
   const { placement } = binding.spec;
-  // The numbers alone do not tell: while a template is scaled, the shares of a moment ago may happen to equal its
-  // replicas.
+  // The numbers alone are ambiguous: while a template is scaled, stale shares may happen to equal its replicas.
   const isWhole = placement && placement.replicaScheduling?.replicaSchedulingType !== "Divided";
   const shareOf = (name: string, replicas: number): Share => {
     const work = given.get(executionNamespace(name));
-    // A member whose copy is not applied says nothing on the binding; what it last said is on its Work.
+    // A member whose copy is not applied has no status on the binding; its last status is on its Work.
     const status = observed.get(name) ?? work?.status?.manifestStatuses?.[0]?.status;
     return {
       cluster: name,
@@ -92,7 +91,7 @@ export function planDivision(
     shareOf(name, replicas ?? binding.spec.replicas ?? 0),
   );
   const targets = new Set(shares.map(({ cluster }) => cluster));
-  // A member that is no target any more still counts while its Work is there: what it owned may still run.
+  // A member that is no longer a target still counts while its Work exists: what it owned may still run.
   for (const { metadata } of works) {
     const cluster = clusterNameOf(metadata.namespace ?? "");
     if (cluster !== undefined && !targets.has(cluster)) shares.push({ ...shareOf(cluster, 0), leaving: true });
@@ -100,7 +99,7 @@ export function planDivision(
   return { bare: withoutRecords(withoutTimeToLive(prune(template))), shares };
 }
 
-/** What a member was given, and whether it gets more. */
+/** What a member was given, and whether it will get more. */
 function givenIn(binding: DeepReadonly<ResourceBinding>, cluster: string, work: DeepReadonly<Work>): Partial<Share> {
   const { annotations = {} } = work.metadata;
   const manifest = work.spec.workload?.manifests?.[0] as Template | undefined;
@@ -132,7 +131,7 @@ function heldIn(
   const reason = findCondition(status?.conditions ?? [], "Applied")?.reason;
   if (reason === NO_ANSWER || reason === ANSWER_PENDING) return "unsure";
   if (reason === MEMBER_UNREACHABLE || spec.suspendDispatching) return "behind";
-  // Its last copy was not held up, and may be under way.
+  // Its last copy was not suspended, and may be in flight.
   return isSuspended(binding, cluster) ? "unsure" : undefined;
 }
 
@@ -144,15 +143,13 @@ export function planWorks(
   const plan: WorksPlan = { works: [], failures: [] };
   const targets = new Set(targetsOf(binding.spec).map(({ name }) => name));
   const ids = new Map(works.map(({ metadata }) => [metadata.namespace, metadata.labels?.[WORK_ID]]));
-  // A copy for a member that is no target any more shuts down what must be gone there before it runs elsewhere.
+  // A copy for a member that is no longer a target shuts down what must not run there before it runs elsewhere.
   for (const cluster of targets.union(new Set(copies.keys()))) {
     try {
       const copy = copies.get(cluster);
       if (!copy)
-        throw new InterpretError(
-          `dividing ${template.kind} ${template.metadata.name}: there is no copy for ${cluster}`,
-        );
-      // Such a copy is what the member had, overrides included, but for what is shut down.
+        throw new InterpretError(`dividing ${template.kind} ${template.metadata.name} returned no copy for ${cluster}`);
+      // Such a copy is the member's previous one, overrides included, except for what is shut down.
       const rendered = targets.has(cluster)
         ? withState(overridden(copy, cluster, render), stateFor(binding.spec, cluster, targets.size))
         : { object: copy };
@@ -173,8 +170,8 @@ export function planWorks(
 }
 
 /**
- * Works that stay as they are: those of clusters that are left gracefully, until the replacement is healthy. What shuts
- * down there already, because it may run only once in the fleet, has a copy of its own.
+ * Works that stay unchanged: those of clusters under graceful eviction, until the replacement is healthy. A workload
+ * that shuts down there first, because it may run only once in the fleet, has a copy of its own.
  */
 export function keptWorks(
   { spec }: DeepReadonly<ResourceBinding>,
@@ -189,9 +186,7 @@ export function keptWorks(
   );
 }
 
-/**
- * What is left of the Works while one must be gone before another is made; undefined when nothing stands in the way.
- */
+/** The remaining Works while one must be deleted before another is created; undefined when nothing blocks. */
 export function handingOver(
   { spec }: DeepReadonly<ResourceBinding>,
   works: readonly DeepReadonly<Work>[],
@@ -202,7 +197,7 @@ export function handingOver(
   return staying.length < works.length ? staying : undefined;
 }
 
-/** Overrides are users' words, too. */
+/** Overrides are user input too. */
 function overridden(copy: Template, cluster: string, render: PlanWorks["render"]): Rendered {
   const rendered = render(copy, cluster);
   const object = withRecordsOf(rendered.object, copy);
@@ -210,8 +205,8 @@ function overridden(copy: Template, cluster: string, render: PlanWorks["render"]
 }
 
 /**
- * What the new copy must know of the one that it replaces. As in Karmada, only where the resource moves as a whole from
- * one cluster to another, and the old copy was gone first.
+ * State that the replacement needs from the copy that it replaces. As in Karmada, only when the resource moves as a
+ * whole from one cluster to another, and the old copy was deleted first.
  */
 function stateFor(
   { gracefulEvictionTasks }: DeepReadonly<ResourceBinding>["spec"],
@@ -233,7 +228,7 @@ function withState(rendered: Rendered, state: Readonly<Record<string, string>> |
   };
 }
 
-/** A UUID that follows from what the Work is for, so that making it twice makes the same Work. */
+/** A deterministic UUID, so that creating a Work twice creates the same Work. */
 function newWorkId(binding: DeepReadonly<ResourceBinding>, cluster: string): string {
   const digest = hash("sha256", `${bindingId(binding)}/${cluster}`, "hex");
   return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-8${digest.slice(17, 20)}-${digest.slice(20, 32)}`;
@@ -298,8 +293,8 @@ function planWork(
 }
 
 /**
- * The namespaces stage takes this namespace to every member; where a policy takes it, the Work is shared and never
- * deleted for a move.
+ * The namespaces stage propagates this namespace to every member; if a policy propagates it too, the Work is shared and
+ * never deleted for a move.
  */
 function isSyncedNamespace({ apiVersion, kind, metadata }: Template): boolean {
   return (
@@ -316,7 +311,7 @@ function isSuspended({ spec: { suspension } }: DeepReadonly<ResourceBinding>, cl
   );
 }
 
-/** A valid annotation on the template wins over the policy. */
+/** A valid annotation on the template takes precedence over the policy. */
 function conflictResolution(binding: DeepReadonly<ResourceBinding>, template: Template): string {
   const asked = template.metadata.annotations?.[CONFLICT_RESOLUTION];
   if (asked === "overwrite" || asked === "abort") return asked;
@@ -325,7 +320,7 @@ function conflictResolution(binding: DeepReadonly<ResourceBinding>, template: Te
 
 /**
  * The manifest with our labels and annotations, and a record of all its keys: a key that a later manifest lacks is then
- * known to have been ours and is removed on the member, while the member's own keys stay.
+ * known to be ours and is removed on the member, while the member's own keys stay.
  */
 function stamp(object: Template, labels: Record<string, string>, annotations: Record<string, string>): Template {
   const allLabels = { ...object.metadata.labels, ...labels };

@@ -1,6 +1,6 @@
 /**
- * Amounts of resources as plain numbers: thousandths of a CPU, and whole units of everything else. Quantities are exact
- * and slow; they are read once, when a cluster or a binding changes, and then compared with a thousand others.
+ * Resource amounts as plain numbers: thousandths of a CPU, and whole units of everything else. Quantities are exact and
+ * slow; they are parsed once, when a cluster or a binding changes, and then compared with a thousand others.
  */
 import type { Quantity as QuantityText } from "../../api/index.ts";
 import {
@@ -12,7 +12,7 @@ import {
   type Quantity,
 } from "../../machinery/index.ts";
 
-/** Resource name to quantity, as API objects hold them. */
+/** Resource name to quantity, as in API objects. */
 export type ResourceList = Readonly<Record<string, QuantityText>>;
 export type Amounts = ReadonlyMap<string, number>;
 
@@ -20,13 +20,14 @@ export const PODS = "pods";
 const CPU = "cpu";
 
 /**
- * Rounded up, so that a fraction of a byte is a byte. Beyond 2^53 the last digits are lost, which no estimate notices.
+ * Rounded up, so that a fraction of a byte is a byte. Beyond 2^53 the last digits are lost, which is irrelevant for
+ * estimates.
  */
 export function amountOf(name: string, quantity: Quantity): number {
   return Number(name === CPU ? quantityMilliValue(quantity) : quantityValue(quantity));
 }
 
-/** A text that is no quantity counts as nothing: admission refuses it, and one broken entry must not hide a cluster. */
+/** An invalid quantity counts as zero: admission rejects it, and one broken entry must not hide a cluster. */
 export function quantityOf(text: QuantityText | undefined): Quantity {
   return (text === undefined ? undefined : tryParseQuantity(text)) ?? NOTHING;
 }
@@ -42,7 +43,7 @@ export function readAmountsOf(entries: Iterable<readonly [string, QuantityText]>
   return amounts;
 }
 
-/** What is left of `total`, for every resource that it names; negative where more is used than there is. */
+/** The rest of `total` for every resource that it names; negative where usage exceeds it. */
 export function readFree(total: ResourceList | undefined, ...used: (ResourceList | undefined)[]): Amounts {
   const free = new Map<string, number>();
   for (const [name, text] of Object.entries(total ?? {})) {

@@ -1,33 +1,33 @@
-/** What is free on a member, read from its Cluster object once per change and asked for every binding. */
+/** Free capacity of a member, read from its Cluster once per change and used for every binding. */
 import type { Cluster, ClusterSpec } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { PODS, readAmounts, readAmountsOf, readFree, type Amounts } from "./amounts.ts";
 
-/** What estimation reads of a Cluster. */
+/** The fields of a Cluster that estimation reads. */
 export type MeasuredCluster = DeepReadonly<{
   spec?: Pick<ClusterSpec, "resourceModels">;
   status?: Pick<NonNullable<Cluster["status"]>, "resourceSummary">;
 }>;
 
-/** Nodes that are alike: each has at least this much free. */
+/** Nodes of one grade: each has at least this much free. */
 export interface NodeGroup {
   readonly count: number;
   readonly free: Amounts;
 }
 
 export interface Capacity {
-  /** Pods that may still be created; 0 when there are too many already. */
+  /** Pods that may still be created; 0 when the limit is exceeded. */
   readonly pods: number;
   /** Over all nodes. A resource that is not listed does not exist on the member. */
   readonly free: Amounts;
-  /** The same by node, smallest first, when the member reports how many of its nodes are of which grade. */
+  /** The same by node, smallest first, when the member reports node counts by grade. */
   readonly nodes?: readonly NodeGroup[];
 }
 
-/** What Kubernetes recommends as the most pods of a node; how many a node of a grade runs already is not known. */
+/** The pod limit per node that Kubernetes recommends; the number of running pods of a graded node is unknown. */
 const PODS_PER_NODE = 110;
 
-/** Undefined when the member has not said what it has: nothing can be counted on there. */
+/** Undefined when the member has not reported its resources: nothing is known to fit there. */
 export function readCapacity({ spec, status }: MeasuredCluster): Capacity | undefined {
   const summary = status?.resourceSummary;
   if (!summary) return undefined;
@@ -42,7 +42,7 @@ export function readCapacity({ spec, status }: MeasuredCluster): Capacity | unde
 type Models = NonNullable<NonNullable<MeasuredCluster["spec"]>["resourceModels"]>;
 type Counts = DeepReadonly<{ grade: number; count: number }[]>;
 
-/** Undefined when there are no models, or counts that cannot be: then the sum over all nodes is all that is known. */
+/** Undefined without models, or with invalid counts: then only the sum over all nodes is known. */
 function readNodes(models: Models, counts: Counts): NodeGroup[] | undefined {
   if (models.length === 0 || counts.length === 0 || counts.some(({ count }) => count < 0)) return undefined;
   const countOf = new Map<number, number>();
@@ -50,7 +50,7 @@ function readNodes(models: Models, counts: Counts): NodeGroup[] | undefined {
   const groups: NodeGroup[] = [];
   for (const { grade, ranges } of models.toSorted((a, b) => a.grade - b.grade)) {
     const count = countOf.get(grade) ?? 0;
-    // A node of a grade has at least the grade's minimum free; that it may have more is not counted on.
+    // A node of a grade has at least the grade's minimum free; more is not assumed.
     if (count > 0)
       groups.push({
         count,

@@ -1,19 +1,19 @@
 /**
- * How many replicas of a workload fit a member besides what runs there, from what its Cluster object says.
+ * Estimates how many more replicas of a workload fit a member, from its Cluster object.
  *
- * By node when the member reports grades of nodes: replicas do not spread over the free ends of several nodes.
- * Otherwise by the sum over all nodes. Pure; one call costs the requested resources.
+ * By node when the member reports node grades, because a replica cannot use the free space of several nodes; otherwise
+ * by the sum over all nodes. Pure; the cost of a call is proportional to the requested resources.
  */
 import { readAmounts, type Amounts, type ResourceList } from "./amounts.ts";
 import type { Capacity, NodeGroup } from "./capacity.ts";
 
-/** What one replica asks for, read once per binding: resource and amount, without those of which it asks nothing. */
+/** The request of one replica, parsed once per binding: resource and amount, without zero amounts. */
 export type Request = readonly (readonly [name: string, amount: number])[];
 
 /** Replica counts are 32 bits wide. */
 export const MOST_REPLICAS = 2 ** 31 - 1;
 
-/** Undefined when the workload states no requirements at all, which is not the same as asking for nothing. */
+/** Undefined when the workload has no requirements at all, which differs from an empty request. */
 export function readRequest(
   requirements: { readonly resourceRequest?: ResourceList | undefined } | undefined,
 ): Request | undefined {
@@ -27,7 +27,7 @@ export function estimateReplicas(capacity: Capacity | undefined, request: Reques
   return Math.min(bound, capacity.nodes ? fitOnNodes(capacity.nodes, request) : fitOnAll(capacity.free, request));
 }
 
-/** A resource that the member does not have fits no replica that asks for it. */
+/** A resource that the member lacks fits no replica that requests it. */
 function fitOnAll(free: Amounts, request: Request): number {
   let most = Infinity;
   for (const [name, amount] of request) {
@@ -44,7 +44,7 @@ function fitOnNodes(nodes: readonly NodeGroup[], request: Request): number {
   return sum;
 }
 
-/** The amounts of a node are its free ones; `pods` is among them and every replica takes one. */
+/** The amounts of a node are its free ones; they include `pods`, and every replica takes one. */
 export function fitOnNode(free: Amounts, request: Request): number {
   let most = free.get("pods") ?? 0;
   for (const [name, amount] of request) {
@@ -55,7 +55,7 @@ export function fitOnNode(free: Amounts, request: Request): number {
 
 const NATIVE: ReadonlySet<string> = new Set(["cpu", "memory", "ephemeral-storage"]);
 
-/** Names that a kubelet accounts for by node. Others, such as a quota's `requests.cpu`, say nothing about nodes. */
+/** Resources that a kubelet accounts for by node. Others, such as a quota's `requests.cpu`, do not concern nodes. */
 export function isCountedOnNodes(name: string): boolean {
   if (NATIVE.has(name) || name.startsWith("hugepages-") || name.startsWith("attachable-volumes-")) return true;
   return name.includes("/") && !name.startsWith("requests.");

@@ -1,13 +1,13 @@
 /**
- * How many complete sets of a workload of several components fit a member: a set has all replicas of every component.
- * Used when such a workload goes to one cluster as a whole. Pure.
+ * Estimates how many complete sets of a multi-component workload fit a member: a set has all replicas of every
+ * component. Used when such a workload is placed on one cluster as a whole. Pure.
  */
 import type { ResourceBindingSpec } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import type { Capacity, NodeGroup } from "./capacity.ts";
 import { fitOnNode, MOST_REPLICAS, readRequest, type Request } from "./estimate-replicas.ts";
 
-/** A component made ready: its replicas in one set, and what each asks for. */
+/** A parsed component: its replicas in one set, and the request of each. */
 interface Part {
   readonly replicas: number;
   readonly request: Request;
@@ -17,7 +17,7 @@ interface Part {
 export interface ComponentSet {
   readonly parts: readonly Part[];
   readonly pods: number;
-  /** What one set asks for, over all its replicas. */
+  /** The request of one set, over all its replicas. */
   readonly request: Request;
 }
 
@@ -52,7 +52,7 @@ export function estimateSets(capacity: Capacity | undefined, set: ComponentSet):
 
 /**
  * Places set after set, each component on the first nodes with room. A node without room for a component never has room
- * for it again, so each component goes on from the node where it stopped: the cost is sets times components, plus
+ * for it again, so each component continues at the node where it stopped: the cost is sets times components, plus
  * nodes.
  */
 function placeSets(groups: readonly NodeGroup[], parts: readonly Part[], most: number): number {
@@ -77,8 +77,8 @@ function placeSets(groups: readonly NodeGroup[], parts: readonly Part[], most: n
 }
 
 /**
- * Kubernetes is made for clusters of up to 5,000 nodes; a member that claims many more is estimated by this many of
- * each grade.
+ * Kubernetes supports clusters of up to 5,000 nodes; a member that reports many more is estimated with this many nodes
+ * of each grade.
  */
 const MAX_NODES = 10_000;
 

@@ -40,27 +40,27 @@ describe("replicas that fit a member", () => {
     allocating: { cpu: "250m", pods: "1" },
   };
   const cases: Record<string, { of: MeasuredCluster; request?: Record<string, string>; want: number }> = {
-    "are as many as the scarcest resource allows": { of: cluster(room), request: { cpu: "5", memory: "1Gi" }, want: 2 },
-    "are bounded by free pods": { of: cluster(room), request: { cpu: "1m" }, want: 104 },
-    "are all free pods when nothing is required": { of: cluster(room), want: 104 },
-    "are all free pods when nothing is asked for": { of: cluster(room), request: { cpu: "0" }, want: 104 },
-    "are none when the member said nothing": { of: {}, request: { cpu: "1" }, want: 0 },
-    "are none when no pod is free": {
+    "are limited by the scarcest resource": { of: cluster(room), request: { cpu: "5", memory: "1Gi" }, want: 2 },
+    "are limited by free pods": { of: cluster(room), request: { cpu: "1m" }, want: 104 },
+    "are all free pods without requirements": { of: cluster(room), want: 104 },
+    "are all free pods with an empty request": { of: cluster(room), request: { cpu: "0" }, want: 104 },
+    "are zero when the member reported no resources": { of: {}, request: { cpu: "1" }, want: 0 },
+    "are zero when no pod is free": {
       of: cluster({ allocatable: { cpu: "16", pods: "5" }, allocated: { pods: "5" } }),
       request: { cpu: "1" },
       want: 0,
     },
-    "are none when more is used than there is": {
+    "are zero when usage exceeds capacity": {
       of: cluster({ allocatable: { cpu: "1", pods: "9" }, allocated: { cpu: "2" } }),
       request: { cpu: "1" },
       want: 0,
     },
-    "are none when the member does not know the resource": {
+    "are zero when the member lacks the resource": {
       of: cluster(room),
       request: { "nvidia.com/gpu": "1" },
       want: 0,
     },
-    "are counted by node where grades are reported": {
+    "are estimated by node where grades are reported": {
       of: cluster(
         {
           ...room,
@@ -75,17 +75,17 @@ describe("replicas that fit a member", () => {
       request: { cpu: "600m" },
       want: 6,
     },
-    "are counted by the sum where grades have no models": {
+    "are estimated by the sum where grades have no models": {
       of: cluster({ ...room, allocatableModelings: [{ grade: 1, count: 3 }] }),
       request: { cpu: "600m" },
       want: 21,
     },
-    "are counted by the sum where counts are wrong": {
+    "are estimated by the sum where counts are invalid": {
       of: cluster({ ...room, allocatableModelings: [{ grade: 1, count: -3 }] }, grades),
       request: { cpu: "600m" },
       want: 21,
     },
-    "ignore a broken quantity of another resource": {
+    "ignore an invalid quantity of another resource": {
       of: cluster({ ...room, allocated: { cpu: "3", memory: "lots" } }),
       request: { cpu: "5" },
       want: 2,
@@ -97,7 +97,7 @@ describe("replicas that fit a member", () => {
     });
   }
 
-  test("never grow when more is asked for or less is free", () => {
+  test("never increase when more is requested or less is free", () => {
     const amount = fc.integer({ min: 1, max: 200 });
     fc.assert(
       fc.property(amount, amount, amount, amount, (free, less, asked, more) => {
@@ -130,14 +130,14 @@ describe("sets of components that fit a member", () => {
       set: components([1, { cpu: "1" }], [3, { cpu: "1" }]),
       want: 3,
     },
-    "count decimal and binary quantities alike": {
+    "treat decimal and binary quantities alike": {
       of: cluster(room),
       set: components([3, { memory: "100M" }], [2, { memory: "3Gi" }]),
       want: 2,
     },
-    "are bounded by free pods": { of: cluster(room), set: components([20, {}]), want: 2 },
-    "are as many as free pods for no components": { of: cluster(room), set: components(), want: 45 },
-    "are none when the member said nothing": { of: {}, set: components([1, {}]), want: 0 },
+    "are limited by free pods": { of: cluster(room), set: components([20, {}]), want: 2 },
+    "equal the free pods without components": { of: cluster(room), set: components(), want: 45 },
+    "are zero when the member reported no resources": { of: {}, set: components([1, {}]), want: 0 },
     "are placed on nodes where grades are reported": {
       of: cluster(
         {
@@ -152,7 +152,7 @@ describe("sets of components that fit a member", () => {
       set: components([1, { cpu: "1" }], [1, { cpu: "600m" }]),
       want: 2,
     },
-    "go on where a component stopped": {
+    "continue at the node where a component stopped": {
       of: cluster({ ...room, allocatableModelings: [{ grade: 2, count: 3 }] }, grades),
       set: components([2, { cpu: "1" }]),
       want: 3,
@@ -165,7 +165,7 @@ describe("sets of components that fit a member", () => {
   }
 });
 
-describe("a member has grown", () => {
+describe("the capacity of a member has grown", () => {
   const before = readCapacity(cluster({ allocatable: { cpu: "8", pods: "10" }, allocated: { cpu: "4" } }));
   const cases: Record<string, { after: Summary; want: boolean }> = {
     "when more is free": { after: { allocatable: { cpu: "8", pods: "10" }, allocated: { cpu: "3" } }, want: true },
@@ -173,7 +173,7 @@ describe("a member has grown", () => {
       after: { allocatable: { cpu: "8", pods: "10", "nvidia.com/gpu": "1" }, allocated: { cpu: "4" } },
       want: true,
     },
-    "when a node of some grade came": {
+    "when a node of some grade was added": {
       after: {
         allocatable: { cpu: "8", pods: "10" },
         allocated: { cpu: "4" },
@@ -182,7 +182,7 @@ describe("a member has grown", () => {
       want: true,
     },
     "not when less is free": { after: { allocatable: { cpu: "8", pods: "10" }, allocated: { cpu: "5" } }, want: false },
-    "not when it only reported again": {
+    "not when an unchanged status is reported again": {
       after: { allocatable: { cpu: "8000m", pods: "10" }, allocated: { cpu: "4" } },
       want: false,
     },

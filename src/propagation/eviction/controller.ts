@@ -1,10 +1,11 @@
 /**
- * Eviction ends the orders to leave a cluster: when the resource is healthy where it went, its old copy may go.
+ * Eviction completes graceful eviction tasks: when the resource is healthy on its new clusters, the old copy may be
+ * deleted.
  *
  * Reads: `gracefulEvictionTasks`, `clusters` and the status of a binding.
- * Writes: takes tasks off, or notes when one was first seen; the record of finished moves.
- * Before: failover, schedule or a user added a task, and schedule found another place. After: dispatch removes the old
- * Work.
+ * Writes: removes tasks, or sets a missing creationTimestamp; the record of finished moves.
+ * Before: failover, schedule or a user added a task, and schedule chose another cluster. After: dispatch deletes the
+ * old Work.
  */
 import type { ResourceBinding } from "../../api/index.ts";
 import type { Clock, DeepReadonly, Json } from "../../base/index.ts";
@@ -24,7 +25,7 @@ export interface EvictionDependencies {
   client: Client;
   events: EventRecorder;
   clock: Clock;
-  /** How long a copy waits for its replacement where the policy does not say; Karmada's 10 minutes unless given. */
+  /** How long a copy waits for its replacement if the policy does not specify it; defaults to Karmada's 10 minutes. */
   timeoutMs?: number;
 }
 
@@ -48,7 +49,7 @@ export function createEvictionController({
       const nowMs = clock.now();
       const plan = planEvictions(binding, timeoutMs, nowMs);
       if (plan.tasks !== binding.spec.gracefulEvictionTasks) {
-        // What was judged is this version: when it changed meanwhile, the newer one is judged instead.
+        // The plan is valid for this version only: if the binding changed meanwhile, it is planned again.
         const written = await unlessChanged(
           client.patch(kind, key, planPatch(binding, plan, nowMs), { type: "merge", signal }),
         );
@@ -79,7 +80,7 @@ function withdrawn(cluster: string): RecordedEvent {
   return {
     type: "Warning",
     reason: "EvictWorkloadFromClusterFailed",
-    message: `Evict from cluster ${cluster} failed: there is no other place any more, so it stays there`,
+    message: `Evict from cluster ${cluster} failed: no other cluster fits any more, so the resource stays there`,
   };
 }
 

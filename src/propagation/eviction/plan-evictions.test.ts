@@ -61,63 +61,66 @@ const WELL: State = { health: { rome: "Healthy", oslo: "Unhealthy" }, available:
 
 const cases: Record<string, { task?: Partial<GracefulEvictionTask>; state?: State; afterMs?: number; want: string[] }> =
   {
-    "an order ends when everything is healthy where it went": { state: WELL, want: ["oslo Replaced"] },
-    "and goes on while the new copy is not healthy": { state: { health: { rome: "Unhealthy" } }, want: [] },
-    "or has not reported": { state: {}, want: [] },
-    "or is healthy with fewer replicas than it was given": { state: { ...WELL, available: { rome: 2 } }, want: [] },
-    "a kind that does not count is healthy when it says so": {
+    "a task ends when all new copies are healthy": { state: WELL, want: ["oslo Replaced"] },
+    "a task continues while the new copy is unhealthy": { state: { health: { rome: "Unhealthy" } }, want: [] },
+    "a task continues while the new copy has not reported": { state: {}, want: [] },
+    "a task continues while the new copy has fewer available replicas than its share": {
+      state: { ...WELL, available: { rome: 2 } },
+      want: [],
+    },
+    "a kind without available replicas is up when it reports healthy": {
       state: { health: { rome: "Healthy" } },
       want: ["oslo Replaced"],
     },
-    "a report from before the scheduler decided says nothing": { state: { ...WELL, isObserved: false }, want: [] },
-    "nothing leaves while the scheduler has found no place": {
+    "a status from before the scheduling decision is ignored": { state: { ...WELL, isObserved: false }, want: [] },
+    "a copy stays while the scheduler has found no cluster": {
       state: { ...WELL, isScheduled: false },
       afterMs: 60 * MINUTE,
       want: [],
     },
-    "nor before it has seen the order": {
+    "a copy stays until the scheduler has observed the task": {
       state: { ...WELL, clusters: { oslo: 4 }, isObserved: false },
       afterMs: 60 * MINUTE,
       want: [],
     },
-    "an order is void when the scheduler has seen it and wants the cluster": {
+    "a task is withdrawn when the scheduler has observed it and selects the cluster again": {
       state: { ...WELL, clusters: { oslo: 4 } },
       want: ["oslo Withdrawn"],
     },
-    "an unhealthy copy goes when the time is over": {
+    "an unhealthy copy is evicted after the timeout": {
       state: { health: { oslo: "Unhealthy", rome: "Unhealthy" } },
       afterMs: 10 * MINUTE,
       want: ["oslo TimedOut"],
     },
-    "a healthy one outlives the hub's own limit": {
+    "a healthy copy stays after the default timeout": {
       state: { health: { oslo: "Healthy", rome: "Unhealthy" } },
       afterMs: 60 * MINUTE,
       want: [],
     },
-    "but not what the policy says": {
+    "a healthy copy is evicted after the policy's gracePeriodSeconds": {
       task: { gracePeriodSeconds: 300 },
       state: { health: { oslo: "Healthy", rome: "Unhealthy" } },
       afterMs: 4 * MINUTE,
       want: ["oslo TimedOut"],
     },
-    "and not before": {
+    "no copy is evicted before the policy's gracePeriodSeconds": {
       task: { gracePeriodSeconds: 300 },
       state: { health: { oslo: "Unhealthy", rome: "Unhealthy" } },
       afterMs: 3 * MINUTE,
       want: [],
     },
-    "a copy that is never purged stays": {
+    "a copy with purge mode Never stays": {
       task: { purgeMode: "Never", suppressDeletion: true },
       state: WELL,
       afterMs: 600 * MINUTE,
       want: [],
     },
-    "until somebody says that it may go": {
+    "a copy with purge mode Never is evicted when suppressDeletion is set to false": {
       task: { purgeMode: "Never", suppressDeletion: false },
       state: {},
       want: ["oslo Confirmed"],
     },
-    "an order to purge directly ends in time, whatever became of it": {
+    "a task with purge mode Directly ends after the timeout in any case": {
       task: { purgeMode: "Directly" },
       state: { isScheduled: false },
       afterMs: 10 * MINUTE,
@@ -130,7 +133,7 @@ for (const [behaviour, { task: fields, state, afterMs = 0, want }] of Object.ent
   });
 }
 
-test("an order without a time gets the time when it was first seen, and is not judged before", () => {
+test("a task without creationTimestamp gets the time of first observation, and does not time out before", () => {
   const { creationTimestamp: _unset, ...untimed } = task();
 
   const plan = planEvictions(bindingOf([untimed], WELL), TIMEOUT, NOW);
@@ -142,7 +145,7 @@ test("an order without a time gets the time when it was first seen, and is not j
   });
 });
 
-test("what does not change is the same list, and the next look is when the first order expires", () => {
+test("an unchanged list is returned as the same object, and requeued when the first task expires", () => {
   const binding = bindingOf([task(), task({ fromCluster: "bonn", gracePeriodSeconds: 120 })]);
 
   const plan = planEvictions(binding, TIMEOUT, NOW);
@@ -151,7 +154,7 @@ test("what does not change is the same list, and the next look is when the first
   expect(plan.requeueAfterMs).toBe(MINUTE);
 });
 
-test("an eviction that the policy does not hurry never leaves fewer healthy replicas than before", () => {
+test("an eviction without a policy deadline never leaves fewer healthy replicas than before", () => {
   const health = constantFrom<Health>("Healthy", "Unhealthy", "Unknown");
   const member = record({ health, available: integer({ min: 0, max: 4 }) });
   assert(
@@ -175,7 +178,8 @@ test("an eviction that the policy does not hurry never leaves fewer healthy repl
 
         const isGone = planEvictions(binding, TIMEOUT, NOW + minutes * MINUTE).ended.length > 0;
 
-        // A member that is healthy all that time with fewer replicas than its share has what its overrides want.
+        // A member that is healthy all the time with fewer replicas than its share has the number that its overrides
+        // specify.
         const isShortOfReplicas = others.every((item) => item.health === "Healthy") && minutes >= 9;
         expect(!isGone || isShortOfReplicas || healthy(others) >= healthy([old])).toBe(true);
       },
@@ -185,7 +189,7 @@ test("an eviction that the policy does not hurry never leaves fewer healthy repl
 });
 
 describe("the record of moves", () => {
-  test("says what happened, why, by whom, before and after", () => {
+  test("contains cause, source, and clusters before and after", () => {
     const binding = bindingOf([], WELL);
 
     expect(
@@ -204,7 +208,7 @@ describe("the record of moves", () => {
     });
   });
 
-  test("keeps the newest few, and starts again when somebody damaged it", () => {
+  test("keeps the latest few, and starts over when it is corrupt", () => {
     const binding = bindingOf([], WELL);
     for (let time = 0; time < 9; time++)
       binding.metadata.annotations = {

@@ -1,10 +1,10 @@
 /**
- * Decides which orders to leave a cluster are carried out: once the resource is healthy where it went. Pure.
+ * Decides which graceful eviction tasks end: once the resource is healthy on its new clusters. Pure.
  *
- * Karmada ends an order when its time is over, whatever became of the replacement. Here a copy that is still healthy
- * outlives the hub's own time limit, and no copy goes while the scheduler has found no place for it: what runs is taken
- * away only after its replacement is healthy, or because the policy says so (`gracePeriodSeconds`, or the purge mode
- * Directly).
+ * Karmada ends a task after its timeout, regardless of the replacement. Here a copy that is still healthy stays after
+ * the default timeout, and no copy is deleted while the scheduler has found no cluster for it: a running copy is
+ * deleted only after its replacement is healthy, or because the policy requires it (`gracePeriodSeconds`, or the purge
+ * mode Directly).
  */
 import type { GracefulEvictionTask, ResourceBinding } from "../../api/index.ts";
 import { formatTime, isObject, type DeepReadonly } from "../../base/index.ts";
@@ -19,7 +19,7 @@ export interface EvictionsPlan {
   /** The same list when nothing changes. */
   readonly tasks: readonly Task[];
   readonly ended: readonly { readonly task: Task; readonly ending: Ending }[];
-  /** When to look again if nothing changes until then. */
+  /** When to reconcile again if nothing changes until then. */
   readonly requeueAfterMs?: number;
 }
 
@@ -30,7 +30,7 @@ export function planEvictions(binding: Binding, timeoutMs: number, nowMs: number
   const ended: { task: Task; ending: Ending }[] = [];
   let nextMs = Infinity;
   for (const given of before) {
-    // Whoever orders by hand need not know what time it is.
+    // A user who adds a task by hand may omit the time.
     const task = given.creationTimestamp ? given : { ...given, creationTimestamp: formatTime(nowMs) };
     const expiresMs =
       Date.parse(task.creationTimestamp ?? "") +
@@ -47,10 +47,10 @@ export function planEvictions(binding: Binding, timeoutMs: number, nowMs: number
 }
 
 interface View {
-  /** The scheduler has decided about this very spec, and found a place for everything. */
+  /** The scheduler has decided for this very spec, and placed everything. */
   readonly isPlaced: boolean;
   readonly targets: ReadonlySet<string>;
-  /** Every target reports that it is healthy, and has as many replicas up as it was given. */
+  /** Every target reports healthy, and has as many available replicas as its share. */
   readonly isUp: boolean;
   /** Every target reports that it is healthy. */
   readonly isHealthy: boolean;
@@ -77,8 +77,8 @@ function viewOf({ metadata, spec, status }: Binding): View {
 }
 
 /**
- * A member that gets more replicas is reported healthy until it has heard of them. Kinds that count what is available
- * tell the difference; of the others the report is all there is.
+ * A member that gets more replicas still reports healthy until it has received them. Kinds that report available
+ * replicas show the difference; for others only the health is known.
  */
 function replicasUp(status: unknown): number | undefined {
   if (!isObject(status)) return undefined;
@@ -87,7 +87,7 @@ function replicasUp(status: unknown): number | undefined {
   return typeof up === "number" ? up : undefined;
 }
 
-/** Held until a user says that the copy may go. */
+/** Held until a user allows the deletion of the copy. */
 function isHeld({ suppressDeletion, purgeMode }: Task): boolean {
   return suppressDeletion ?? purgeMode === "Never";
 }
@@ -99,11 +99,11 @@ function endingOf(
 ): Ending | undefined {
   if (task.suppressDeletion === false) return "Confirmed";
   if (isHeld(task)) return undefined;
-  // A copy that is purged directly is gone already; its order only keeps the cluster from being chosen again.
+  // A directly purged copy is already deleted; its task only keeps the scheduler from choosing the cluster again.
   if (isExpired && isPurgedDirectly(task)) return "TimedOut";
   if (!isPlaced) return undefined;
-  // The scheduler has seen the order and wants the cluster again: nothing else fits, so the copy is no longer one that
-  // is left.
+  // The scheduler has observed the task and selects the cluster again: nothing else fits, so the copy is no longer
+  // evicted.
   if (targets.has(task.fromCluster)) return "Withdrawn";
   if (isUp) return "Replaced";
   if (!isExpired) return undefined;

@@ -13,7 +13,7 @@ const work = (annotations: Record<string, string> = {}) => ({
   metadata: { namespace: "karmada-es-paris", name: "web", annotations },
 });
 
-test("drift is repaired unless the policy, or rather the template, says to report it", () => {
+test("drift is repaired unless the policy or the template specifies report, and the template takes precedence", () => {
   const report = { "flotilla.dev/drift": "report" };
 
   expect(planApplyPolicy(work(), manifest({}), false).drift).toBe("repair");
@@ -21,7 +21,7 @@ test("drift is repaired unless the policy, or rather the template, says to repor
   expect(planApplyPolicy(work(report), manifest({ "flotilla.dev/drift": "repair" }), false).drift).toBe("repair");
 });
 
-test("replicas are the member's where an autoscaler is on its way there, or the template says so", () => {
+test("the member owns replicas where an autoscaler is propagated there, or the template specifies it", () => {
   expect(planApplyPolicy(work(), manifest({}), false).replicas).toBe("autoscaled");
   expect(planApplyPolicy(work(), manifest({}), true).replicas).toBe("theirs");
   expect(
@@ -40,18 +40,21 @@ const definition = (change: object): KubernetesObject => {
 };
 const [first] = customResourceDefinitionOf(CloneSet).spec.versions;
 const adoptions: Record<string, { object: KubernetesObject; want: boolean }> = {
-  "an object that a member has is taken over when the policy says so": { object: manifest(overwrite), want: true },
-  "an object that a member has is left alone otherwise": { object: manifest({}), want: false },
-  "a definition of OpenKruise that the hub converts by code never takes the place of the member's": {
+  "adopts an existing object on a member when the policy allows it": { object: manifest(overwrite), want: true },
+  "leaves an existing object on a member alone otherwise": { object: manifest({}), want: false },
+  "an OpenKruise CRD that the hub converts by code never replaces the member's CRD": {
     object: definition({}),
     want: false,
   },
-  "one that names its webhook, as OpenKruise publishes it, does": {
+  "an OpenKruise CRD with its webhook, as published, replaces the member's CRD": {
     object: definition({ conversion: { strategy: "Webhook" } }),
     want: true,
   },
-  "one with a single version does": { object: definition({ versions: [first] }), want: true },
-  "a definition of another project does": { object: definition({ group: "example.dev" }), want: true },
+  "an OpenKruise CRD with a single version replaces the member's CRD": {
+    object: definition({ versions: [first] }),
+    want: true,
+  },
+  "a CRD of another project replaces the member's CRD": { object: definition({ group: "example.dev" }), want: true },
 };
 for (const [behaviour, { object, want }] of Object.entries(adoptions)) {
   test(behaviour, () => {
@@ -59,7 +62,7 @@ for (const [behaviour, { object, want }] of Object.entries(adoptions)) {
   });
 }
 
-test("a definition of OpenKruise that the hub converts by code is not put back when somebody on the member changes it", () => {
+test("an OpenKruise CRD that the hub converts by code is not repaired when it is changed on the member", () => {
   expect(planApplyPolicy(work(), definition({}), false).drift).toBe("report");
   expect(planApplyPolicy(work(), definition({ conversion: { strategy: "Webhook" } }), false).drift).toBe("repair");
 });

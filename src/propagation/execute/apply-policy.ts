@@ -1,7 +1,4 @@
-/**
- * Decides how one manifest is delivered, from the annotations of the template and of the policy that carried it here.
- * Pure.
- */
+/** Decides how one manifest is delivered, from the annotations of the template and its policy. Pure. */
 import { convertsWithoutWebhook, CustomResourceDefinition, gvkOf } from "../../api/index.ts";
 import type { KubernetesObject, Work } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -11,12 +8,12 @@ import { CONFLICT_RESOLUTION, DRIFT, RETAIN_REPLICAS, UNMANAGED } from "../well-
 
 type Manifest = DeepReadonly<KubernetesObject>;
 
-/** The manager under which the hub owns fields on members. */
+/** The hub's field manager on members. */
 export const FIELD_MANAGER = "flotilla";
 
 export function planApplyPolicy(work: DeepReadonly<Work>, manifest: Manifest, isScaledByWork: boolean): ApplyPolicy {
   const { labels, annotations } = manifest.metadata;
-  // The template's own word counts more than its policy's.
+  // The template takes precedence over its policy.
   const drift = annotations?.[DRIFT] ?? work.metadata.annotations?.[DRIFT];
   const isOnlyOurs = isConvertedByCode(manifest);
   return {
@@ -31,9 +28,9 @@ export function planApplyPolicy(work: DeepReadonly<Work>, manifest: Manifest, is
 }
 
 /**
- * Whether this is the hub's own definition of a kind whose versions it converts by code, as OpenKruise's. A member that
- * has the kind already, or is given it by OpenKruise's own chart, converts by the webhook that its definition names, or
- * serves one version: with ours in its place it would read one version as another, and a partition would be gone.
+ * Whether this is the hub's own CRD for a kind whose versions it converts by code, as for OpenKruise's. A member that
+ * already has the kind, or gets it from OpenKruise's chart, converts with the webhook in its CRD, or serves one
+ * version. With our CRD in its place it would read one version as another, and lose fields such as a partition.
  */
 export function isConvertedByCode(manifest: Manifest): boolean {
   if (manifest.kind !== CustomResourceDefinition.kind || gvkOf(manifest).group !== CustomResourceDefinition.group)
@@ -44,7 +41,7 @@ export function isConvertedByCode(manifest: Manifest): boolean {
 
 export const ownerOf = ({ metadata: { namespace = "", name } }: DeepReadonly<Work>): string => `${namespace}/${name}`;
 
-/** Whether the template asks to be left alone on this member: everywhere, or on the clusters that it lists. */
+/** Whether the template opts out of management on this member: everywhere, or on the clusters that it lists. */
 export function isUnmanaged(manifest: Manifest, cluster: string): boolean {
   return isUnmanagedOn(manifest.metadata.annotations?.[UNMANAGED], cluster);
 }

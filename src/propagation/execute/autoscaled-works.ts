@@ -1,4 +1,4 @@
-/** Which objects are scaled by an autoscaler that is itself on its way to the member, or there because of a Work. */
+/** Finds objects that are scaled by an autoscaler that a Work propagates to the same member. */
 import { parseApiVersion } from "../../api/index.ts";
 import type { HorizontalPodAutoscaler, KubernetesObject, Work } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -12,7 +12,7 @@ export interface AutoscaledWorks {
   has(executionNamespace: string, manifest: DeepReadonly<KubernetesObject>): boolean;
 }
 
-/** Called once per informer, by whoever wires the stages. */
+/** Called once per informer, by the code that wires the stages. */
 export function createAutoscaledWorks(works: Pick<Informer<Work>, "addIndex" | "by">): AutoscaledWorks {
   works.addIndex(BY_TARGET, (work) =>
     work.metadata.deletionTimestamp
@@ -38,7 +38,7 @@ function targetOf(executionNamespace: string, manifest: DeepReadonly<KubernetesO
     : [];
 }
 
-/** Versions do not matter: a target is one object in all of them. */
+/** Versions do not matter: a target is the same object in all of them. */
 function idOf(executionNamespace: string, namespace = "", apiVersion: string, kind: string, name: string): string {
   return `${executionNamespace}/${parseApiVersion(apiVersion).group}/${kind}/${namespace}/${name}`;
 }

@@ -1,15 +1,15 @@
 /**
- * Execute applies a Work's manifests on its member, and again whenever they drift there.
+ * Execute applies a Work's manifests on its member, and repairs drift there.
  *
  * Reads: Work, the member's objects, Cluster.
  * Writes: the objects on the member; the conditions `Applied`, `Dispatching`, `Drifted` and `Managed` in the Work's
  * status.
- * Before: dispatch made the Work. After: reflect brings the objects' status back.
+ * Before: dispatch created the Work. After: reflect collects the objects' status.
  *
- * A failure is told on the Work in the member's own words. What happens next depends on what stands in the way
- * (`obstacles.ts` of delivery): a member that does not answer is waited for without costing others (`member-lanes.ts`
- * there), a refusal is repeated slowly and at once when something about it changed (`refusals.ts` there), anything else
- * comes back with the queue's back-off.
+ * A failure is reported on the Work with the member's own message. The retry depends on the obstacle (`obstacles.ts` of
+ * delivery): an unreachable member is waited for without affecting others (`member-lanes.ts` there), a rejection is
+ * retried slowly, and at once when something relevant changes (`refusals.ts` there), anything else uses the queue's
+ * backoff.
  */
 import { Cluster, clusterNameOf, Work } from "../../api/index.ts";
 import { equalJson, FlotillaError, formatTime, messageOf } from "../../base/index.ts";
@@ -44,7 +44,7 @@ export interface ExecuteDependencies {
   memberObjects: MemberObjects;
   interpreter: Pick<Interpreter, "retain">;
   autoscaledWorks: AutoscaledWorks;
-  /** Works whose kinds are understood differently now. */
+  /** Works whose interpreter rules changed. */
   ruleChanges: Source<ObjectKey>;
   workStatus: StatusWriter<Work>;
   lanes: MemberLanes;
@@ -54,9 +54,12 @@ export interface ExecuteDependencies {
   random: Random;
 }
 
-/** How many Works are delivered at the same time: enough to keep several members busy, few enough to bound memory. */
+/** Works delivered concurrently: enough to keep several members busy, few enough to bound memory. */
 const CONCURRENCY = 64;
-/** A Work that is being deleted and waits for its member comes back with it; this is for what nobody tells. */
+/**
+ * A Work that is being deleted is requeued when its member answers again; this interval covers changes without an
+ * event.
+ */
 const LOOK_AGAIN_MS = 60_000;
 
 type ManifestAttempt = { kind: string; name: string; repairs: boolean; servesAsItIs: boolean; attempt: Attempt };
@@ -87,12 +90,12 @@ export function createExecuteController({
     if (!delivery)
       throw new FlotillaError(
         "NotJoined",
-        `no connection to the cluster of ${work.metadata.namespace}; has it joined?`,
+        `no connection to the cluster of ${work.metadata.namespace}; check that it has joined`,
       );
     return delivery;
   };
 
-  /** The Work, and what the member has of it: a refusal of one of these says nothing about another. */
+  /** The Work, and the member's object: a rejection of one combination does not apply to another. */
   function questionOf(work: DeepReadonly<Work>): string {
     const stamps = refsOf(work).map((ref) => {
       const { uid, generation, resourceVersion } = memberObjects.get(work, ref)?.metadata ?? {};
@@ -133,14 +136,14 @@ export function createExecuteController({
           );
       } catch (error) {
         note({ result: "failed", error });
-        // The rest of the Work would meet the same.
+        // The rest of the Work would fail in the same manner.
         if (["busy", "unreachable"].includes(obstacleOf(error))) break;
       }
     }
     return attempts;
   }
 
-  /** Lets an object go that carries our marks, as far as is known; one without them is not ours already. */
+  /** Releases an object that carries our marks, as far as known; an object without them is already not ours. */
   async function release(
     work: DeepReadonly<Work>,
     ref: ObjectRef,
@@ -168,7 +171,7 @@ export function createExecuteController({
 
   function tellApplied(work: DeepReadonly<Work>, key: ObjectKey, failure: Failure | undefined, now: string): void {
     if (planApplied(work, failure, now) === work) return;
-    // Reflect is about to report the applied object; a success waits for that, a failure does not.
+    // Reflect will report the applied object shortly; a success waits for that, a failure does not.
     workStatus.set(
       key,
       "execute",
@@ -183,7 +186,7 @@ export function createExecuteController({
         reason: "SyncFailed",
         message: `Failed to sync work(${namespace}/${name}) to cluster(${clusterOf(work)}), err: ${failure.message}`,
       });
-    // That all is well is worth an event only after it was not: every Work would cost one more write otherwise.
+    // A success is reported as an event only after a failure: otherwise every Work would cost one more write.
     else if (before?.status === "False")
       events.record(hub, work, {
         type: "Normal",
@@ -202,7 +205,7 @@ export function createExecuteController({
       "drift" in attempt && attempt.drift ? [{ kind, name, isRepaired: repairs, fields: attempt.drift }] : [],
     );
     if (planDrifted(work, drift, now) === work) return;
-    // That it is over comes after what was found, which may not be written yet, and does not replace it.
+    // The end of drift is queued behind the finding, which may not be written yet, and does not replace it.
     workStatus.set(key, drift.length > 0 ? "drift" : "drift-over", (newest) => planDrifted(newest, drift, now));
     for (const each of drift)
       events.record(hub, work, {
@@ -213,8 +216,8 @@ export function createExecuteController({
   }
 
   /**
-   * What a change of a Cluster lets go on: everything when it answers again, and Works that wait for a kind when it
-   * serves others.
+   * Works to retry after a change of a Cluster: all when it answers again, and those that wait for a kind when its
+   * served kinds change.
    */
   function afterClusterChange({ object, old }: ObjectEvent<Cluster>): ObjectKey[] {
     if (!old) return [];
@@ -259,7 +262,7 @@ export function createExecuteController({
       const failures = attempts.flatMap(({ attempt }) => (attempt.result === "failed" ? [attempt.error] : []));
       const obstacles = new Set<Obstacle>(failures.map(obstacleOf));
       passage.leave(obstacles.has("unreachable") ? messageOf(failures.at(-1)) : undefined);
-      if (signal.aborted || obstacles.has("busy")) return done; // It comes back when there is room.
+      if (signal.aborted || obstacles.has("busy")) return done; // It is requeued when a place is free.
       meter?.workSynced(meter.nowMs() - startMs, failures.length === 0);
 
       const changed = attempts.filter(({ attempt: { result } }) => result === "created" || result === "updated").length;
@@ -267,7 +270,7 @@ export function createExecuteController({
       const isManaged = !attempts.some(({ attempt }) => attempt.result === "unmanaged");
       if (planManaged(work, isManaged, now) !== work)
         workStatus.set(key, "managed", (newest) => planManaged(newest, isManaged, now));
-      // Objects that are left alone say nothing about whether the rest is applied.
+      // Unmanaged objects do not determine whether the rest is applied.
       if (isManaged || failures.length > 0 || isPending)
         tellApplied(
           isPending ? planApplied(work, pendingAnswer(clusterOf(work)), now) : work,
@@ -277,7 +280,7 @@ export function createExecuteController({
         );
       tellDrift(work, key, attempts, now);
 
-      // A member that does not answer is waited for; what else failed was told on the Work.
+      // An unreachable member is waited for; other failures were reported on the Work.
       for (const error of failures) if (obstacleOf(error) === "passing") throw error;
       const waitsForKind = obstacles.has("missing-kind");
       if (waitsForKind || obstacles.has("refused"))
@@ -294,7 +297,7 @@ export function createExecuteController({
 
     async finalize(work, { key, signal }) {
       const cluster = clusterOf(work);
-      if (cluster === "") return done; // A Work outside of the namespaces of members was never delivered anywhere.
+      if (cluster === "") return done; // A Work outside execution namespaces was never delivered.
       const delivery = deliveryOf(work);
       const passage = lanes.passage(cluster, key);
       const removal = { work, key, cluster, delivery, beforeRequest: () => passage.enter() };

@@ -26,7 +26,7 @@ const workOf = (name: string, manifest: KubernetesObject, isGoing = false): Work
     spec: { workload: { manifests: [manifest as never] } },
   };
 };
-/** The informer's index by hand. */
+/** A manual version of the informer's index. */
 function worksWith(others: readonly Work[]): Parameters<typeof createDepartures>[0]["works"] {
   let placesOf = (_work: Work, _cluster: string): readonly string[] => [];
   return {
@@ -46,30 +46,30 @@ function judged(container: KubernetesObject, others: readonly Work[], afterMs = 
 const web = makeDeployment("shop/web").build();
 const elsewhere = makeDeployment("office/web").build();
 const cases: Record<string, [verdict: unknown, want: unknown]> = {
-  "what holds nothing else is deleted": [judged(web, [workOf("other", web)]), "delete"],
-  "a namespace is deleted when no other Work is in it": [judged(NAMESPACE, [workOf("other", elsewhere)]), "delete"],
-  "a namespace waits for Works that are going, however long that takes": [
+  "an object that is no container is deleted": [judged(web, [workOf("other", web)]), "delete"],
+  "a namespace is deleted when it has no other Work": [judged(NAMESPACE, [workOf("other", elsewhere)]), "delete"],
+  "a namespace waits for terminating Works, without a limit": [
     judged(NAMESPACE, [workOf("other", web, true)], 10 * PATIENCE_MS),
     "wait",
   ],
-  "a namespace waits a while for Works that may be about to go": [judged(NAMESPACE, [workOf("other", web)]), "wait"],
-  "a namespace into which something is delivered stays": [
+  "a namespace waits for a grace period for Works that may be deleted soon": [
+    judged(NAMESPACE, [workOf("other", web)]),
+    "wait",
+  ],
+  "a namespace with delivered objects stays": [
     judged(NAMESPACE, [workOf("other", web)], PATIENCE_MS),
     { stays: "Work other delivers Deployment web into it" },
   ],
-  "a definition is deleted when no other Work has its kind": [judged(DEFINITION, [workOf("other", web)]), "delete"],
-  "a definition waits for Works with its kind, in any version": [
-    judged(DEFINITION, [workOf("other", widget, true)]),
-    "wait",
-  ],
-  "a definition whose kind is delivered stays": [
+  "a CRD is deleted when no other Work has its kind": [judged(DEFINITION, [workOf("other", web)]), "delete"],
+  "a CRD waits for Works with its kind, in any version": [judged(DEFINITION, [workOf("other", widget, true)]), "wait"],
+  "a CRD whose kind is delivered stays": [
     judged(DEFINITION, [workOf("other", widget)], PATIENCE_MS),
     { stays: "Work other delivers Widget a into it" },
   ],
 };
 for (const [behaviour, [verdict, want]] of Object.entries(cases)) test(behaviour, () => expect(verdict).toEqual(want));
 
-test("what the member has left in it is given a while to go, and then keeps it", () => {
+test("remaining objects on the member get a grace period, and then keep the container", () => {
   const clock = createFakeClock();
   const departures = createDepartures({ works: worksWith([]), clock });
 
@@ -78,7 +78,7 @@ test("what the member has left in it is given a while to go, and then keeps it",
   expect(departures.judgeHolding(KEY)).toBe("release");
 });
 
-test("the end of a Work leads to those that wait for what it had, until they are forgotten", () => {
+test("the deletion of a Work wakes Works that wait for it, until they are forgotten", () => {
   const departures = createDepartures({ works: worksWith([workOf("other", web)]), clock: createFakeClock() });
   departures.judge(workOf("departing", NAMESPACE, true), KEY, NAMESPACE);
 

@@ -1,7 +1,7 @@
 /**
- * When a namespace or a definition may be deleted on a member, with which everything in it goes. Other Works come
- * first: once theirs are gone, whatever is left there was let go, preserved or never ours. What goes along is given a
- * while to go; then the object stays on the member.
+ * Decides when a namespace or CRD may be deleted on a member, which deletes everything in it. Other Works come first:
+ * once theirs are deleted, any remaining object was released, preserved or never ours. Remaining objects get a grace
+ * period to be deleted; then the container stays on the member.
  */
 import { parseApiVersion } from "../../api/index.ts";
 import type { CustomResourceDefinition, KubernetesObject, Work } from "../../api/index.ts";
@@ -14,27 +14,27 @@ import { manifestsOf } from "../member-objects.ts";
 
 type Manifest = DeepReadonly<KubernetesObject>;
 
-/** Garbage collection, and whoever takes a Work away, need seconds. */
+/** Garbage collection, and clients that delete Works, need seconds. */
 export const PATIENCE_MS = 30_000;
-/** A look costs a request per kind that the member serves. */
+/** A check costs a request per kind that the member serves. */
 export const LOOK_INSIDE_AGAIN_MS = 15_000;
 
 const BY_PLACE = "execute.place";
 
-/** `wait` for what is in it, or why it stays where it is. */
+/** `wait` for the objects in it, or the reason why it stays. */
 export type Verdict = "delete" | "wait" | { stays: string };
 
 export interface Departures {
-  /** What is to become of a manifest's object, as far as the hub's own Works tell. */
+  /** Decides on a manifest's object, from the hub's own Works. */
   judge(work: DeepReadonly<Work>, key: ObjectKey, manifest: Manifest): Verdict;
-  /** What is to become of one in which the member has something left. */
+  /** Decides on a container that still has objects on the member. */
   judgeHolding(key: ObjectKey): "release" | "leave";
-  /** Who may go on now that this Work is gone. */
+  /** The Works to requeue now that this Work is deleted. */
   after(work: DeepReadonly<Work>): ObjectKey[];
   forget(key: ObjectKey): void;
 }
 
-/** Called once per informer, by whoever wires the stages. */
+/** Called once per informer, by the code that wires the stages. */
 export function createDepartures({
   works,
   clock,
@@ -42,7 +42,7 @@ export function createDepartures({
   works: Pick<Informer<Work>, "addIndex" | "by">;
   clock: Clock;
 }): Departures {
-  /** Works that are to delete such an object: since when, and for what they wait. */
+  /** Works that must delete such an object: since when, and what they wait for. */
   const departing = new Map<string, { sinceMs: number; places: Set<string> }>();
   const waiting = new Map<string, Map<string, ObjectKey>>();
   works.addIndex(BY_PLACE, placesIn);
@@ -76,7 +76,7 @@ export function createDepartures({
       const place = placeInside(namespace, manifest);
       const inside = works.by(BY_PLACE, place).filter(({ metadata }) => metadata.name !== name);
       if (inside.length === 0) {
-        // From here on the member's own clean-up has its time.
+        // From here on the grace period for the member's own clean-up runs.
         if (departing.get(idOfKey(key))?.places.size) forget(key);
         return "delete";
       }
@@ -94,7 +94,7 @@ export function createDepartures({
   };
 }
 
-/** A place is a namespace, or a kind, of one member: what is there goes with the namespace, or the definition. */
+/** A place is a namespace, or a kind, of one member: its objects are deleted with the namespace or CRD. */
 function placesOf(executionNamespace: string, { apiVersion, kind, metadata }: Manifest): string[] {
   const ofKind = `${executionNamespace} of ${parseApiVersion(apiVersion).group}/${kind}`;
   return metadata.namespace ? [ofKind, `${executionNamespace} in ${metadata.namespace}`] : [ofKind];

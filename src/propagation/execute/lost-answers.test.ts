@@ -5,7 +5,7 @@ import type { Failure } from "./plan-applied.ts";
 const web = { cluster: "hub", namespace: "karmada-es-oslo", name: "web" };
 const failed = (reason: Failure["reason"]): Failure => ({ reason, message: "no answer" });
 
-test("that an answer was lost holds while the member is not reached, and until it answers", () => {
+test("a lost answer is remembered while the member is unreachable, until it answers", () => {
   const answers = createLostAnswers();
 
   const reasons = [
@@ -19,7 +19,7 @@ test("that an answer was lost holds while the member is not reached, and until i
   expect(reasons).toEqual(["MemberUnreachable", "NoAnswer", "NoAnswer", undefined, "MemberUnreachable"]);
 });
 
-test("a refusal is an answer", () => {
+test("a rejection is an answer", () => {
   const answers = createLostAnswers();
   answers.after(web, failed("NoAnswer"));
 

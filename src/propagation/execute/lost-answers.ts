@@ -1,7 +1,7 @@
 /**
- * Works of which a request may have been carried out without an answer. That holds until the member answers, whatever
- * later requests meet. The Work's condition says so, but only once it is written, and another look may come before
- * that: so it is remembered here as well.
+ * Works with a request that may have been carried out without an answer. This holds until the member answers,
+ * regardless of later errors. The Work's condition records it, but the next reconcile may come before that write, so it
+ * is also kept in memory.
  */
 import type { ObjectKey } from "../../client/index.ts";
 import { idOfKey } from "../../runtime/index.ts";
@@ -9,7 +9,7 @@ import { MEMBER_UNREACHABLE, NO_ANSWER } from "../well-known.ts";
 import type { Failure } from "./plan-applied.ts";
 
 export interface LostAnswers {
-  /** What is to be told of a Work after a look that failed so; undefined stands for one that did not fail. */
+  /** The failure to report for a Work after a reconcile; undefined means that it succeeded. */
   after(key: ObjectKey, failure: Failure | undefined): Failure | undefined;
   forget(key: ObjectKey): void;
 }

@@ -18,15 +18,15 @@ const cases: Record<
     attempts: [{ kind: "ConfigMap", attempt: created }],
     want: undefined,
   },
-  "a foreign object is a failure that says so": {
+  "a foreign object is reported as a failure": {
     attempts: [{ kind: "ConfigMap", attempt: conflict }],
     want: "it exists and is not ours",
   },
-  "a namespace that the member already has is no failure": {
+  "an existing namespace on the member is no failure": {
     attempts: [{ kind: "Namespace", attempt: conflict }],
     want: undefined,
   },
-  "a definition that the member already has in its own form is no failure": {
+  "an existing CRD in the member's own form is no failure": {
     attempts: [{ kind: "CustomResourceDefinition", servesAsItIs: true, attempt: conflict }],
     want: undefined,
   },
@@ -44,7 +44,7 @@ for (const [behaviour, { attempts, want }] of Object.entries(cases)) {
   });
 }
 
-test("a kind that the member does not serve is a reason of its own", () => {
+test("a kind that the member does not serve has its own reason", () => {
   const error = new UnknownKindError("paris", "apps.kruise.io/v1beta1", "CloneSet");
 
   expect(failureOf([{ kind: "CloneSet", attempt: { result: "failed", error } }])).toEqual({
@@ -53,7 +53,7 @@ test("a kind that the member does not serve is a reason of its own", () => {
   });
 });
 
-test("a member that may have got a request counts as such until it answers, whatever later requests meet", () => {
+test("a possibly delivered request is reported until the member answers, regardless of later errors", () => {
   const after = (work: Parameters<typeof planApplied>[0], error: Error): ReturnType<typeof planApplied> =>
     planApplied(work, failureOf([{ kind: "CloneSet", attempt: { result: "failed", error } }]), "2024-05-01T12:00:00Z");
   const lost = after(makeWork("paris", "web").build(), new UnreachableError("lost", { mayHaveArrived: true }));
@@ -66,7 +66,7 @@ test("a member that may have got a request counts as such until it answers, what
   expect(planApplied(lost, undefined, "2024-05-01T12:00:00Z").status?.conditions).toMatchObject([{ status: "True" }]);
 });
 
-test("an answer that is waited for is told where nothing worse is known, and gives way to what comes of it", () => {
+test("a pending answer is reported where no failure is known, and is replaced by its result", () => {
   const now = "2024-05-01T12:00:00Z";
   const said = (work: Parameters<typeof planApplied>[0]): unknown => work.status?.conditions?.[0]?.reason;
   const work = makeWork("paris", "web").build();
@@ -81,7 +81,7 @@ test("an answer that is waited for is told where nothing worse is known, and giv
   expect(planApplied(away, { reason: "AnswerPending", message: "slow" }, now)).toBe(away);
 });
 
-test("a Work whose condition already says so is given back as it is", () => {
+test("a Work with an up-to-date condition is returned unchanged", () => {
   const work = planApplied(makeWork("paris", "web").build(), undefined, "2024-05-01T12:00:00Z");
 
   expect(work.status?.conditions).toMatchObject([{ type: "Applied", status: "True", reason: "AppliedSuccessful" }]);

@@ -1,4 +1,4 @@
-/** Decides what a Work's conditions say after its manifests were delivered. Pure. */
+/** Computes a Work's conditions after its manifests were delivered. Pure. */
 import type { Work } from "../../api/index.ts";
 import { messageOf } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -8,7 +8,7 @@ import { findCondition, withCondition } from "../../machinery/index.ts";
 import type { NextCondition } from "../../machinery/index.ts";
 import { ANSWER_PENDING, MEMBER_UNREACHABLE, NO_ANSWER } from "../well-known.ts";
 
-/** What became of one manifest: an outcome of delivery, the error that stopped it, or that its object is left alone. */
+/** The result for one manifest: a delivery outcome, the error that stopped it, or that its object is unmanaged. */
 export type Attempt = ApplyOutcome | { result: "failed"; error: unknown } | { result: "unmanaged" };
 
 export interface Failure {
@@ -16,19 +16,19 @@ export interface Failure {
   message: string;
 }
 
-/** What is known while a request is under way for longer than usual. */
+/** The state while a request takes longer than usual. */
 export function pendingAnswer(cluster: string): Failure {
-  return { reason: ANSWER_PENDING, message: `${cluster} has been asked and takes long to answer` };
+  return { reason: ANSWER_PENDING, message: `${cluster} has not answered yet` };
 }
 
-/** Undefined when every manifest is in place. */
+/** Undefined when every manifest is applied. */
 export function failureOf(
   attempts: readonly { kind: string; servesAsItIs?: boolean; attempt: Attempt }[],
 ): Failure | undefined {
   const messages = attempts.flatMap(({ kind, servesAsItIs, attempt }) => {
     if (attempt.result === "failed") return [messageOf(attempt.error)];
-    // A namespace that the member already has serves as well as ours, and so do some definitions; they are used and
-    // never changed or deleted.
+    // An existing namespace on the member is as good as ours, and so are some CRDs; they are used and never changed or
+    // deleted.
     return attempt.result === "conflict" && kind !== "Namespace" && !servesAsItIs ? [attempt.message] : [];
   });
   if (messages.length === 0) return undefined;
@@ -46,9 +46,9 @@ function reasonOf(errors: readonly unknown[]): Failure["reason"] {
 
 export function planApplied(work: DeepReadonly<Work>, failure: Failure | undefined, now: string): DeepReadonly<Work> {
   const before = findCondition(work.status?.conditions ?? [], "Applied")?.reason;
-  // That a later request did not get there says nothing about an earlier one that may have.
+  // A later request that did not reach the member does not disprove an earlier one that may have.
   if (failure?.reason === MEMBER_UNREACHABLE && before === NO_ANSWER) return work;
-  // A member that is known to be away is tried now and then; that one such try takes long is no news.
+  // An unreachable member is probed periodically; a slow probe is not worth a report.
   if (failure?.reason === ANSWER_PENDING && (before === NO_ANSWER || before === MEMBER_UNREACHABLE)) return work;
   return withNext(
     work,
@@ -64,7 +64,9 @@ export function planApplied(work: DeepReadonly<Work>, failure: Failure | undefin
   );
 }
 
-/** Whether the Work is being dispatched; said only once it was suspended, because everything else is dispatched. */
+/**
+ * The `Dispatching` condition; written only after the Work was suspended once, because every other Work is dispatched.
+ */
 export function planDispatching(work: DeepReadonly<Work>, now: string): DeepReadonly<Work> {
   const isSuspended = work.spec.suspendDispatching === true;
   if (!isSuspended && !findCondition(work.status?.conditions, "Dispatching")) return work;
@@ -87,9 +89,7 @@ export function planDispatching(work: DeepReadonly<Work>, now: string): DeepRead
   );
 }
 
-/**
- * Whether the objects are Flotilla's to change; said only once they were left alone. Not one of Karmada's conditions.
- */
+/** Whether Flotilla manages the objects; written only after they were unmanaged once. Not a Karmada condition. */
 export function planManaged(work: DeepReadonly<Work>, isManaged: boolean, now: string): DeepReadonly<Work> {
   if (isManaged && !findCondition(work.status?.conditions, "Managed")) return work;
   return withNext(
@@ -101,7 +101,7 @@ export function planManaged(work: DeepReadonly<Work>, isManaged: boolean, now: s
           status: "False",
           reason: "Released",
           message:
-            "The template, or what needs it, asks to be left alone here: the member's objects run on as they are and are not deleted.",
+            "The template or its dependent opted out of management here: the member's objects stay unchanged and are not deleted.",
         },
     now,
   );

@@ -12,11 +12,11 @@ const field = (name: string, theirs: FieldDrift["theirs"] = 9): FieldDrift => ({
 });
 const work = makeWork("paris", "web").build();
 
-test("a Work of which nothing drifted says nothing", () => {
+test("a Work without drift has no condition", () => {
   expect(planDrifted(work, [], NOW)).toBe(work);
 });
 
-test("what is only reported is true until it is over, and what was repaired stays readable", () => {
+test("reported drift is True until it ends, and repaired drift stays in the message", () => {
   const reported = planDrifted(
     work,
     [{ kind: "Deployment", name: "web", isRepaired: false, fields: [field("replicas")] }],
@@ -41,7 +41,7 @@ test("what is only reported is true until it is over, and what was repaired stay
   expect(planDrifted(repaired, [], NOW)).toBe(repaired);
 });
 
-test("many fields and long values are cut short", () => {
+test("truncates many fields and long values", () => {
   const text = renderDrift({
     kind: "CloneSet",
     name: "web",

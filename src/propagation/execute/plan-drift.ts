@@ -1,6 +1,6 @@
 /**
- * Decides what a Work says about changes that somebody made to its objects on the member: which field, what it was and
- * became, who did it and when. Bounded, and silent about what Secrets hold. Pure.
+ * Computes a Work's condition about changes to its objects on the member: field, old and new value, manager and time.
+ * Limited in size, and without the content of Secrets. Pure.
  */
 import type { Work } from "../../api/index.ts";
 import type { DeepReadonly, Json } from "../../base/index.ts";
@@ -15,9 +15,9 @@ export interface ObjectDrift {
   fields: readonly FieldDrift[];
 }
 
-/** Not one of Karmada's conditions; `flotilla why` reads it. */
+/** Not a Karmada condition; `flotilla why` reads it. */
 export const DRIFTED = "Drifted";
-/** More is of no use to people, and a condition must stay small. */
+/** More would not help users, and a condition must stay small. */
 const MAX_FIELDS = 10;
 const MAX_VALUE_CHARACTERS = 80;
 
@@ -39,12 +39,12 @@ function renderValue(value: Json | undefined): string {
   return text.length > MAX_VALUE_CHARACTERS ? `${text.slice(0, MAX_VALUE_CHARACTERS)}…` : text;
 }
 
-/** A Work of which nothing ever drifted says nothing, which costs no write. */
+/** A Work that never drifted has no condition, which saves a write. */
 export function planDrifted(work: DeepReadonly<Work>, drift: readonly ObjectDrift[], now: string): DeepReadonly<Work> {
   const before = work.status?.conditions ?? [];
   const isReported = drift.some(({ isRepaired }) => !isRepaired);
   const wasReported = findCondition(before, DRIFTED)?.status === "True";
-  // What was repaired stays readable until there is something newer.
+  // Repaired drift stays in the message until there is newer drift.
   if (drift.length === 0 && !wasReported) return work;
   const message = drift.slice(0, MAX_FIELDS).map(renderDrift).join("; ");
   const conditions = withCondition(
@@ -56,7 +56,7 @@ export function planDrifted(work: DeepReadonly<Work>, drift: readonly ObjectDrif
           status: "False",
           ...(drift.length > 0
             ? { reason: "Repaired", message }
-            : { reason: "NoDrift", message: "The member shows what was delivered." }),
+            : { reason: "NoDrift", message: "The member's objects match the delivered manifests." }),
         },
     now,
   );

@@ -1,6 +1,6 @@
 /**
- * Takes one manifest's object off its member: deletes it, or releases it where it is to stay. Tells of what stays
- * although the hub let it go.
+ * Removes one manifest's object from its member: deletes it, or releases it if it must stay. Reports objects that stay
+ * although the hub released them.
  */
 import type { KubernetesObject, Work } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -51,7 +51,7 @@ export function createRemoveManifest({
     const whenHolding = (found: string): "release" | "leave" => {
       const then = departures.judgeHolding(key);
       outcome = then === "leave" ? "waits" : "gone";
-      stays = then === "leave" ? undefined : `it holds ${found}, which is not Flotilla's to delete`;
+      stays = then === "leave" ? undefined : `it contains ${found}, which Flotilla may not delete`;
       return then;
     };
     await delivery.remove(

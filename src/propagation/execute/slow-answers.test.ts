@@ -13,7 +13,7 @@ function start(): {
   return { clock, passage, told: () => count };
 }
 
-test("a delivery that is under way for longer than a moment is told once, however many requests it makes", () => {
+test("a slow delivery is reported once, regardless of its number of requests", () => {
   const { clock, passage, told } = start();
 
   passage.enter();
@@ -23,7 +23,7 @@ test("a delivery that is under way for longer than a moment is told once, howeve
   expect(told()).toBe(1);
 });
 
-test("a delivery that ends in time, or that never began, is not told", () => {
+test("a delivery that ends in time, or never started, is not reported", () => {
   const { clock, passage, told } = start();
 
   clock.advance(SLOW_MS);

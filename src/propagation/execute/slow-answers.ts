@@ -1,15 +1,14 @@
 /**
- * A member that hangs takes a request and says nothing, for as long as it takes to give the request up. Whoever waits
- * for its Work should hear of that sooner: so a delivery that has been under way for longer than a moment is told,
- * once.
+ * A hanging member accepts a request and does not answer until the request times out. Users who wait for the Work
+ * should know earlier, so a delivery that takes too long is reported, once.
  */
 import type { Clock, Timer } from "../../base/index.ts";
 import type { Passage } from "../../delivery/index.ts";
 
-/** Longer than a member takes that is merely busy, shorter than anybody who watches a release wants to wonder. */
+/** Longer than a merely busy member takes, but short for a user who watches a rollout. */
 export const SLOW_MS = 5_000;
 
-/** The same passage, which tells when it has been taken and not left for a while. */
+/** The same passage, which calls back when it was entered and not left for a while. */
 export function watchPassage(passage: Passage, clock: Clock, tell: () => void): Passage {
   let timer: Timer | undefined;
   return {

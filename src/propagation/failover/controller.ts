@@ -1,11 +1,11 @@
 /**
- * Failover orders a resource to leave a member on which its application stays unhealthy, or whose taints it does not
- * tolerate. Only bindings whose policy asks for failover are looked at.
+ * Failover evicts a resource from a member on which its application stays unhealthy, or whose taints it does not
+ * tolerate. Only bindings whose policy enables failover are processed.
  *
  * Reads: binding, Cluster.
- * Writes: adds `gracefulEvictionTasks`; the annotation that says since when members are unhealthy.
- * Before: aggregate reported health, membership or a user tainted a cluster. After: schedule finds another place, and
- * eviction ends the task when the resource is healthy there.
+ * Writes: adds `gracefulEvictionTasks`; the annotation with the time since when members are unhealthy.
+ * Before: aggregate reported health, membership or a user tainted a cluster. After: schedule selects another cluster,
+ * and eviction ends the task when the resource is healthy there.
  */
 import { Cluster } from "../../api/index.ts";
 import type { GracefulEvictionTask, ResourceBinding } from "../../api/index.ts";
@@ -38,13 +38,13 @@ import { planClusterFailover, type UnaskedEviction } from "./plan-cluster-failov
 import { createStuck } from "./stuck.ts";
 
 export interface FailoverOptions {
-  /** Whether NoExecute taints also move resources whose policy does not speak of cluster failover; no unless given. */
+  /** Whether NoExecute taints also move resources whose policy does not configure cluster failover; off by default. */
   unasked?: UnaskedEviction;
-  /** How many bindings leave tainted clusters per second; Karmada's 0.5 unless given. */
+  /** Evictions from tainted clusters per second; defaults to Karmada's 0.5. */
   evictionsPerSecond?: number;
   /**
-   * How long a copy waits for its replacement where the policy does not say; Karmada's 10 minutes unless given.
-   * `eviction` asks.
+   * How long a copy waits for its replacement if the policy does not specify it; defaults to Karmada's 10 minutes. Used
+   * by `eviction`.
    */
   evictionTimeoutMs?: number;
 }
@@ -54,9 +54,9 @@ export interface FailoverDependencies {
   client: Client;
   bindings: Informer<ResourceBinding>;
   clusters: Lister<Cluster>;
-  /** Of the bindings of this scope. */
+  /** Groups of the bindings of this scope. */
   groups: Pick<WorkloadGroups, "neighboursOf" | "affectedBy">;
-  /** What the scheduler is asked to do beyond its defaults. */
+  /** Scheduler options that differ from the defaults. */
   scheduling: ScheduleOptions;
   interpreter: Pick<Interpreter, "levelOf">;
   events: EventRecorder;
@@ -89,7 +89,10 @@ export function createFailoverController({
   const { unasked, evictionsPerSecond = EVICTIONS_PER_SECOND } = options;
   const pace = createPace(evictionsPerSecond);
   const stuck = createStuck();
-  /** Spells that are too short to be kept on the binding; after a restart the binding says what was known. */
+  /**
+   * Unhealthy periods that are too short to be stored on the binding; after a restart the binding provides the stored
+   * ones.
+   */
   const spells = new Map<string, UnhealthySince>();
   bindings.addIndex(BY_TARGET, ({ spec }) =>
     spec.failover?.cluster || unasked ? (spec.clusters ?? []).map(({ name }) => name) : [],
@@ -102,7 +105,7 @@ export function createFailoverController({
     pace.release(id);
   }
 
-  /** Those of the departures that can begin now, as tasks; the others are told about and tried again. */
+  /** Returns tasks for departures that can start now; the others are reported and retried. */
   function planTasks(
     binding: Binding,
     key: ObjectKey,
@@ -123,7 +126,7 @@ export function createFailoverController({
     for (const departure of departures) {
       if (departure.reason === APPLICATION_FAILURE && next.atMs > nowMs) {
         problems.push(
-          `Evict from cluster ${departure.cluster} failed: it is not well after ${next.inRow} ${next.inRow === 1 ? "move" : "moves in a row"}, so it stays until ${formatTime(next.atMs)}`,
+          `Evict from cluster ${departure.cluster} failed: the application is still unhealthy after ${next.inRow} ${next.inRow === 1 ? "move" : "moves in a row"}, so it stays until ${formatTime(next.atMs)}`,
         );
         requeueAfterMs = Math.min(requeueAfterMs, next.atMs - nowMs);
         continue;
@@ -133,7 +136,7 @@ export function createFailoverController({
         ...binding,
         spec: { ...binding.spec, gracefulEvictionTasks: [...(binding.spec.gracefulEvictionTasks ?? []), ...tasks] },
       };
-      // A taint with the mode Directly is an order to leave at once, also without a place to go to.
+      // A taint with purge mode Directly evicts at once, even without another cluster.
       const isUnconditional = departure.reason === "TaintUntolerated" && departure.purgeMode === "Directly";
       const problem =
         schedulingProblem(binding) ??
@@ -170,7 +173,7 @@ export function createFailoverController({
       spec.failover !== undefined || unasked !== undefined || metadata.annotations?.[UNHEALTHY_SINCE] !== undefined,
     watches: [
       watch(Cluster, ({ cluster: hub, object, old, deleted }) => {
-        // What has found no other place may have one now.
+        // A resource without another cluster may have one now.
         const isChanged =
           !old ||
           deleted ||
@@ -193,7 +196,7 @@ export function createFailoverController({
       }
       const id = idOfKey(key);
       const nowMs = clock.now();
-      // A kind without a notion of health is never unhealthy.
+      // A kind without a health rule is never unhealthy.
       const known = interpreter.levelOf("isHealthy", spec.resource) ? (spells.get(id) ?? parseSince(before)) : WELL;
       const application = planApplicationFailover(binding, known, PRODUCERS[kind.scope], nowMs);
       const cluster = planClusterFailover(
@@ -214,7 +217,7 @@ export function createFailoverController({
 
       const change = planPatch(binding, tasks, record.text);
       if (change) {
-        // A decision on a version that has changed meanwhile is made again on the newer one.
+        // If the version changed meanwhile, the decision is made again on the newer one.
         const written = await unlessChanged(client.patch(kind, key, change, { type: "merge", signal }));
         if (!written) return done;
         if (tasks.some(({ reason }) => reason === "TaintUntolerated")) pace.release(id);
@@ -234,16 +237,16 @@ export function createFailoverController({
   });
 }
 
-/** Why nobody would carry out an order to leave a cluster; then it is not given. */
+/** Why the scheduler would not act on an eviction task; then none is created. */
 function schedulingProblem({ spec }: Binding): string | undefined {
-  if (spec.suspension?.scheduling) return "its scheduling is suspended";
+  if (spec.suspension?.scheduling) return "scheduling of the binding is suspended";
   const { schedulerName = SCHEDULER_NAME } = spec;
   return schedulerName === SCHEDULER_NAME
     ? undefined
-    : `failover of what the scheduler ${schedulerName} places is not supported by Flotilla`;
+    : `failover is not supported for resources placed by the scheduler ${schedulerName}`;
 }
 
-/** A merge patch of the binding; undefined when there is nothing to say. */
+/** A merge patch of the binding; undefined when nothing changes. */
 function planPatch(
   { metadata, spec }: Binding,
   tasks: readonly GracefulEvictionTask[],

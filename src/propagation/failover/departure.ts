@@ -1,4 +1,4 @@
-/** A cluster that a resource should leave, why, and how; and the eviction task that orders it. Pure. */
+/** A cluster that a resource should leave, with reason and mode; and the eviction task for it. Pure. */
 import type { GracefulEvictionTask, ResourceBinding } from "../../api/index.ts";
 import { formatTime, type DeepReadonly } from "../../base/index.ts";
 import { preserveState, type StateRule } from "./preserve-state.ts";
@@ -6,22 +6,19 @@ import { preserveState, type StateRule } from "./preserve-state.ts";
 export interface Departure {
   readonly cluster: string;
   readonly reason: "ApplicationFailure" | "TaintUntolerated";
-  /** What happened, for people who ask later. */
+  /** The cause, shown to users later. */
   readonly message: string;
   readonly producer: string;
   readonly purgeMode: NonNullable<GracefulEvictionTask["purgeMode"]>;
   readonly gracePeriodSeconds?: number;
-  /** What the new copy must know of the old one. */
+  /** State that the new copy needs from the old one. */
   readonly rules?: readonly StateRule[];
 }
 
-/** Bounds of the API. */
+/** Limits of the API. */
 const MAX_MESSAGE = 1024;
 
-/**
- * The order, or why it cannot be given: a state that must be preserved and cannot be read keeps the resource where it
- * is.
- */
+/** The task, or why it cannot be created: the resource stays while state that must be preserved cannot be read. */
 export function planTask(
   { spec, status }: DeepReadonly<ResourceBinding>,
   departure: Departure,

@@ -1,21 +1,20 @@
 /**
- * Whether there is a place for what leaves a cluster: the scheduler's own plan is asked, with the order already given.
- * Pure.
+ * Whether another cluster fits an evicted resource: runs the scheduler's own plan with the task added. Pure.
  *
- * Who must be apart from a workload group counts, who must be together does not: the members of such a group are
- * ordered to leave one after the other, and the first would wait for the last.
+ * Anti-affinity groups count, affinity groups do not: their workloads are evicted one after the other, and the first
+ * would wait for the last.
  *
- * Without a place to go to nothing leaves, so a fault that is everywhere, such as an image that cannot be pulled, does
- * not take the application off one cluster after the other.
+ * Without another cluster nothing is evicted, so a fault that affects all clusters, such as an image that cannot be
+ * pulled, does not remove the application from one cluster after the other.
  */
 import type { GracefulEvictionTask, ResourceBinding } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { planSchedule, type ScheduleInput } from "../schedule/plan-schedule.ts";
 
-/** What the scheduler would look at. */
+/** The scheduler's other inputs. */
 export type Surroundings = Omit<ScheduleInput, "binding" | "clusters" | "isStrict">;
 
-/** Undefined when there is a place; otherwise why there is none. */
+/** Undefined when a cluster fits; otherwise the reason why none does. */
 export function replacementProblem(
   binding: DeepReadonly<ResourceBinding>,
   task: GracefulEvictionTask,
@@ -32,10 +31,10 @@ export function replacementProblem(
     neighbours: neighbours && { ...neighbours, areAllOn: () => true },
     isStrict: true,
   });
-  if (plan.outcome === "unschedulable") return `there is no other place: ${plan.message}`;
-  // A taint is an order to leave; that the others have copies of their own is enough.
+  if (plan.outcome === "unschedulable") return `no other cluster fits: ${plan.message}`;
+  // A taint requires eviction; it suffices that the other clusters have their own copies.
   if (plan.outcome === "unchanged" || task.reason === "TaintUntolerated") return undefined;
   const before = new Map(spec.clusters?.map(({ name, replicas = 0 }) => [name, replicas]));
   const gains = plan.clusters.some(({ name, replicas = 0 }) => replicas > (before.get(name) ?? -1));
-  return gains ? undefined : "no other cluster would run more of it than now";
+  return gains ? undefined : "no other cluster would run more replicas than now";
 }

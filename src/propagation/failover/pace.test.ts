@@ -2,14 +2,14 @@ import { expect, test } from "vitest";
 import { createPace } from "./pace.ts";
 import { createStuck } from "./stuck.ts";
 
-test("turns are as far apart as the rate says, and a binding keeps its turn while it waits", () => {
+test("turns are spaced by the rate, and a binding keeps its turn while it waits", () => {
   const pace = createPace(0.5);
 
   expect(["a", "b", "c"].map((id) => pace.waitMs(id, 10_000))).toEqual([0, 2_000, 4_000]);
   expect(["a", "b", "c"].map((id) => pace.waitMs(id, 11_000))).toEqual([0, 1_000, 3_000]);
 });
 
-test("after a pause the next turn is at once", () => {
+test("after a pause the next turn is immediate", () => {
   const pace = createPace(0.5);
   pace.waitMs("a", 0);
   pace.release("a");
@@ -17,13 +17,13 @@ test("after a pause the next turn is at once", () => {
   expect(pace.waitMs("b", 60_000)).toBe(0);
 });
 
-test("a rate of nothing is one every half hour", () => {
+test("a rate of zero is one turn every half hour", () => {
   const pace = createPace(0);
 
   expect([pace.waitMs("a", 0), pace.waitMs("b", 0)]).toEqual([0, 1_800_000]);
 });
 
-test("a problem is told once and tried at growing intervals; another problem is news", () => {
+test("a problem is reported once and retried at growing intervals; a different problem is reported again", () => {
   const stuck = createStuck();
   const key = { cluster: "hub", name: "web" };
 

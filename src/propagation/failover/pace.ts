@@ -1,15 +1,15 @@
 /**
- * Evictions because of taints come one after the other: a member that is lost with a thousand workloads must not make
- * the others start a thousand at once. Each binding gets a turn, and keeps it while it waits.
+ * Rate-limits evictions by taints: an unreachable member with a thousand workloads must not make the others start a
+ * thousand at once. Each binding gets a turn, and keeps it while it waits.
  */
 export interface Pace {
-  /** How long until it is this binding's turn; 0 when it is. */
+  /** Time until this binding's turn; 0 when it has come. */
   waitMs(id: string, nowMs: number): number;
-  /** The binding took its turn, or does not need it any more. */
+  /** The binding took its turn, or no longer needs it. */
   release(id: string): void;
 }
 
-/** What a rate of nothing comes to, as in Karmada. */
+/** The interval for a rate of zero, as in Karmada. */
 const SLOWEST_MS = 1_800_000;
 
 export function createPace(perSecond: number): Pace {

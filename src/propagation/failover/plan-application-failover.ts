@@ -1,9 +1,9 @@
 /**
- * Decides which members an application leaves because it is unhealthy there for longer than its policy tolerates. Pure.
+ * Decides which members an application leaves because it has been unhealthy there for longer than its policy tolerates.
+ * Pure.
  *
- * Since when it is unhealthy is carried from one decision to the next, and kept on the binding: a restart of the hub
- * does not start the time again. An application of which nothing is known is neither well nor ill; it goes on where it
- * was, and is not moved.
+ * The start of an unhealthy period is carried from one decision to the next and stored on the binding: a restart of the
+ * hub does not restart the timer. An application with unknown health keeps its state, and is not moved.
  */
 import type { ResourceBinding } from "../../api/index.ts";
 import { formatTime, isObject, type DeepReadonly } from "../../base/index.ts";
@@ -52,7 +52,7 @@ export function planApplicationFailover(
       due.push({
         cluster: name,
         reason: APPLICATION_FAILURE,
-        message: `unhealthy on ${name} since ${formatTime(beganMs)}, longer than the ${tolerationMs / 1000} s that the policy tolerates`,
+        message: `unhealthy on ${name} since ${formatTime(beganMs)}, longer than the tolerated ${tolerationMs / 1000} s`,
         producer,
         purgeMode,
         gracePeriodSeconds,
@@ -63,7 +63,7 @@ export function planApplicationFailover(
   return { since: next.size > 0 ? next : WELL, due, requeueAfterMs: Number.isFinite(nextMs) ? nextMs : undefined };
 }
 
-/** As the annotation states it. What somebody wrote over counts as nothing. */
+/** Parsed from the annotation. An invalid value counts as empty. */
 export function parseSince(text: string | undefined): UnhealthySince {
   if (text === undefined) return WELL;
   try {
@@ -80,17 +80,17 @@ export function parseSince(text: string | undefined): UnhealthySince {
   }
 }
 
-/** Shorter spells than this are not worth a write: every workload is unhealthy while it comes up. */
+/** Shorter periods are not worth a write: every workload is unhealthy while it starts. */
 const WORTH_KEEPING_MS = 5_000;
 
 export interface SinceRecord {
-  /** The annotation; null removes it. Unset when it says already what there is to say. */
+  /** The annotation; null removes it. Unset when it is up to date. */
   readonly text?: string | null;
-  /** When a spell that has been too short so far becomes worth keeping. */
+  /** When a period that was too short so far must be stored. */
   readonly requeueAfterMs?: number;
 }
 
-/** What the binding should remember: spells that have lasted for a while, and those that it remembers already. */
+/** The periods to store on the binding: those that have lasted long enough, and those already stored. */
 export function planSinceRecord(since: UnhealthySince, before: string | undefined, nowMs: number): SinceRecord {
   const kept = parseSince(before);
   let nextMs = Infinity;

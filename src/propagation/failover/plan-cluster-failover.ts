@@ -1,8 +1,7 @@
 /**
  * Decides which members a resource leaves because of their NoExecute taints. Pure.
  *
- * The time that a toleration allows counts from when the taint was added, which the Cluster says; so nothing is lost
- * when the hub restarts.
+ * A toleration counts from the taint's timeAdded on the Cluster, so a hub restart loses nothing.
  */
 import type { Cluster, ResourceBinding } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -24,8 +23,7 @@ export interface ClusterPlan {
 }
 
 /**
- * What happens to resources whose policy says nothing of cluster failover. Karmada moves them only where a flag says
- * so.
+ * Handling of resources whose policy does not configure cluster failover. Karmada moves them only if a flag enables it.
  */
 export interface UnaskedEviction {
   readonly purgeMode: "Directly" | "Gracefully";
@@ -75,5 +73,5 @@ function describe(taints: readonly Taint[], tolerations: readonly Toleration[], 
   const untolerated = taints.find((taint) => !tolerations.some((toleration) => toleratesTaint(toleration, taint)));
   if (untolerated) return `the cluster has the taint ${formatTaint(untolerated)}, which the policy does not tolerate`;
   const over = taints.find((taint) => toleratedMs([taint], tolerations, nowMs) <= 0);
-  return `the cluster has the taint ${over ? formatTaint(over) : ""}, and the time for which the policy tolerates it is over`;
+  return `the cluster has the taint ${over ? formatTaint(over) : ""}, and the policy's toleration has expired`;
 }

@@ -32,7 +32,7 @@ const application = (binding: ResourceBinding, since: [string, number][] = []) =
   planApplicationFailover(binding, new Map(since), "test", NOW);
 
 describe("an application", () => {
-  test("that becomes unhealthy has its toleration from now on", () => {
+  test("that becomes unhealthy starts its toleration", () => {
     expect(application(bindingOf({ oslo: "Unhealthy" }))).toEqual({
       since: new Map([["oslo", NOW]]),
       due: [],
@@ -40,12 +40,12 @@ describe("an application", () => {
     });
   });
 
-  test("is due when the toleration is over, and says why", () => {
+  test("is evicted when the toleration expires, with the reason", () => {
     expect(application(bindingOf({ oslo: "Unhealthy" }), [["oslo", NOW - 60 * SECOND]]).due).toEqual([
       {
         cluster: "oslo",
         reason: "ApplicationFailure",
-        message: "unhealthy on oslo since 2024-05-01T11:59:00Z, longer than the 60 s that the policy tolerates",
+        message: "unhealthy on oslo since 2024-05-01T11:59:00Z, longer than the tolerated 60 s",
         producer: "test",
         purgeMode: "Gracefully",
         gracePeriodSeconds: 600,
@@ -53,14 +53,14 @@ describe("an application", () => {
     ]);
   });
 
-  test("that is healthy again starts from nothing the next time", () => {
+  test("that is healthy again restarts its toleration the next time", () => {
     expect(application(bindingOf({ oslo: "Healthy" }), [["oslo", NOW - 59 * SECOND]])).toEqual({
       since: WELL,
       due: [],
     });
   });
 
-  test("of which nothing is known keeps its time and is not moved", () => {
+  test("with unknown health keeps its timer and is not moved", () => {
     expect(application(bindingOf({ oslo: "Unknown" }), [["oslo", NOW - 90 * SECOND]])).toEqual({
       since: new Map([["oslo", NOW - 90 * SECOND]]),
       due: [],
@@ -68,7 +68,7 @@ describe("an application", () => {
     expect(application(bindingOf({ oslo: "Unknown" }))).toEqual({ since: WELL, due: [] });
   });
 
-  test("that is leaving a cluster already, or has left it, is not asked to again", () => {
+  test("that is being evicted from a cluster, or has left it, is not evicted again", () => {
     const leaving = bindingOf(
       { oslo: "Unhealthy" },
       ({ spec }) => (spec.gracefulEvictionTasks = [{ fromCluster: "oslo", reason: "Test", producer: "test" }]),
@@ -78,7 +78,7 @@ describe("an application", () => {
     expect(application(bindingOf({}), [["oslo", 0]])).toEqual({ since: WELL, due: [] });
   });
 
-  test("whose policy does not ask for it is left alone", () => {
+  test("whose policy does not enable failover is left alone", () => {
     expect(
       application(
         bindingOf({ oslo: "Unhealthy" }, ({ spec }) => delete spec.failover),
@@ -88,8 +88,8 @@ describe("an application", () => {
   });
 });
 
-describe("the record of since when it is unhealthy", () => {
-  test("is written once a spell has lasted, not while a workload comes up", () => {
+describe("the record of unhealthy periods", () => {
+  test("is written once a period has lasted, not while a workload starts", () => {
     const since = new Map([["oslo", NOW]]);
 
     expect(planSinceRecord(since, undefined, NOW + 1 * SECOND)).toEqual({ requeueAfterMs: 4 * SECOND });
@@ -97,16 +97,16 @@ describe("the record of since when it is unhealthy", () => {
     expect(planSinceRecord(since, '{"oslo":"2024-05-01T12:00:00Z"}', NOW + 60 * SECOND)).toEqual({});
   });
 
-  test("goes when all is well", () => {
+  test("is removed when everything is healthy", () => {
     expect(planSinceRecord(WELL, '{"oslo":"2024-05-01T12:00:00Z"}', NOW)).toEqual({ text: null });
     expect(planSinceRecord(WELL, undefined, NOW)).toEqual({});
   });
 
-  test.each(["{", "[]", "null", '{"oslo":1}', '{"oslo":"yesterday"}'])("counts as empty when it reads %s", (text) => {
+  test.each(["{", "[]", "null", '{"oslo":1}', '{"oslo":"yesterday"}'])("counts as empty for the value %s", (text) => {
     expect(parseSince(text).size).toBe(0);
   });
 
-  test("takes hostile names for what they are", () => {
+  test("accepts hostile names such as prototype keys", () => {
     expect([...parseSince('{"__proto__":"2024-05-01T12:00:00Z"}')]).toEqual([["__proto__", NOW]]);
   });
 });
@@ -140,7 +140,7 @@ describe("a tainted cluster", () => {
     ]);
   });
 
-  test("is left when the shortest toleration is over", () => {
+  test("is left when the shortest toleration expires", () => {
     const tolerant = asks(
       ({ spec }) =>
         (spec.placement = {
@@ -154,7 +154,7 @@ describe("a tainted cluster", () => {
 
     expect(planClusterFailover(tolerant, both, undefined, NOW)).toEqual({ due: [], requeueAfterMs: 60 * SECOND });
     expect(planClusterFailover(tolerant, both, undefined, NOW + 60 * SECOND).due).toMatchObject([
-      { message: "the cluster has the taint repair:NoExecute, and the time for which the policy tolerates it is over" },
+      { message: "the cluster has the taint repair:NoExecute, and the policy's toleration has expired" },
     ]);
   });
 
@@ -180,7 +180,7 @@ describe("a tainted cluster", () => {
     expect(planClusterFailover(asks(change), tainted(taint), undefined, NOW)).toEqual({ due: [] });
   });
 
-  test("is left without being asked where the hub says so", () => {
+  test("is left without a policy setting when the hub's flag enables it", () => {
     expect(
       planClusterFailover(
         asks(({ spec }) => void delete spec.failover),
@@ -200,8 +200,8 @@ const departure: Departure = {
   purgeMode: "Gracefully",
 };
 
-describe("the order to leave", () => {
-  test("says what was there before", () => {
+describe("the eviction task", () => {
+  test("contains the clusters before the eviction", () => {
     expect(planTask(bindingOf({ oslo: "Unhealthy", rome: "Healthy" }), departure, NOW)).toEqual({
       task: {
         fromCluster: "oslo",
@@ -216,24 +216,24 @@ describe("the order to leave", () => {
     });
   });
 
-  test("keeps the copy for good when it is never to be purged", () => {
+  test("keeps the copy indefinitely with purge mode Never", () => {
     expect(planTask(bindingOf({ oslo: "Unhealthy" }), { ...departure, purgeMode: "Never" }, NOW)).toMatchObject({
       task: { purgeMode: "Never", suppressDeletion: true },
     });
   });
 
-  test("is not given while a state that must be preserved cannot be read", () => {
+  test("is not created while state that must be preserved cannot be read", () => {
     expect(
       planTask(
         bindingOf({ oslo: "Unhealthy" }),
         { ...departure, rules: [{ aliasLabelName: "a", jsonPath: "{.a}" }] },
         NOW,
       ),
-    ).toEqual({ problem: "its status has not been collected yet, and a state must be preserved" });
+    ).toEqual({ problem: "its status has not been collected yet, and state must be preserved" });
   });
 });
 
-describe("a place to go to", () => {
+describe("a replacement cluster", () => {
   const serving = (name: string, change: (cluster: Cluster) => void = () => {}): Cluster =>
     makeCluster(name, (cluster) => {
       cluster.status = {
@@ -255,28 +255,28 @@ describe("a place to go to", () => {
   );
   const duplicated = bindingOf({ oslo: "Unhealthy", rome: "Healthy" }, ({ spec }) => (spec.placement = {}));
 
-  test("is there when another cluster would take the replicas", () => {
+  test("exists when another cluster would take the replicas", () => {
     expect(
       replacementProblem(divided, task(divided), { fleet: createFleet([serving("oslo"), serving("rome")]) }),
     ).toBeUndefined();
   });
 
-  test("is not there when no other cluster fits", () => {
+  test("does not exist when no other cluster fits", () => {
     expect(replacementProblem(divided, task(divided), { fleet: createFleet([serving("oslo")]) })).toBe(
-      "there is no other place: 0/1 clusters are available: 1 cluster(s) is in the process of eviction.",
+      "no other cluster fits: 0/1 clusters are available: 1 cluster(s) is in the process of eviction.",
     );
   });
 
-  test("is not there when every other cluster has its copy anyway; but a taint is obeyed then", () => {
+  test("does not exist when every other cluster already has its copy, but a taint still evicts", () => {
     const fleet = createFleet([serving("oslo"), serving("rome")]);
 
     expect(replacementProblem(duplicated, task(duplicated), { fleet })).toBe(
-      "no other cluster would run more of it than now",
+      "no other cluster would run more replicas than now",
     );
     expect(replacementProblem(duplicated, task(duplicated, "TaintUntolerated"), { fleet })).toBeUndefined();
   });
 
-  test("is not there when the others of its anti-affinity group have all clusters; that those of its affinity group stay is no obstacle", () => {
+  test("does not exist when its anti-affinity group occupies all clusters; an affinity group is no obstacle", () => {
     const fleet = createFleet([serving("oslo"), serving("rome")]);
 
     expect(

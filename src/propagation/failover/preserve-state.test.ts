@@ -31,19 +31,19 @@ test.each([
   { jsonPath: "{range .items[*]}{.name}{end}", problem: "the state s cannot be preserved: " },
   { jsonPath: "{.text}", problem: 'the state s cannot be preserved: "not a label!" cannot be a label: ' },
   { jsonPath: "{.nested}", problem: 'the state s cannot be preserved: "{\\"a\\":1}" cannot be a label: ' },
-])("$jsonPath cannot be preserved, and the problem is named", ({ jsonPath, problem }) => {
+])("$jsonPath cannot be preserved, and the problem is reported", ({ jsonPath, problem }) => {
   expect(preserveState([{ aliasLabelName: "s", jsonPath }], STATUS)).toEqual({
     problem: expect.stringContaining(problem),
   });
 });
 
-test("without a status nothing can be preserved", () => {
+test("state cannot be preserved without a status", () => {
   expect(preserveState([], undefined)).toEqual({
-    problem: "its status has not been collected yet, and a state must be preserved",
+    problem: "its status has not been collected yet, and state must be preserved",
   });
 });
 
-test("a hostile name of a label is only a name", () => {
+test("a hostile label name is treated as a plain name", () => {
   const state = preserveState([{ aliasLabelName: "__proto__", jsonPath: "{.phase}" }], STATUS);
 
   expect("labels" in state && Object.getPrototypeOf(state.labels)).toBe(Object.prototype);

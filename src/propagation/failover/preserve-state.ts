@@ -1,8 +1,8 @@
 /**
- * What the new copy of a resource must know of the old one: values of the old one's status, as labels. Pure.
+ * State that the new copy of a resource needs from the old one: values of the old status, as labels. Pure.
  *
- * A rule's path is a template as kubectl's `-o jsonpath` takes it: text, and paths in braces. Karmada prints a path
- * without braces as it is; here it is read as a path, which is what was meant.
+ * A rule's path is a template in the syntax of kubectl's `-o jsonpath`: text, and paths in braces. Karmada prints a
+ * path without braces literally; here it is evaluated as a path, as intended.
  */
 import { messageOf, type DeepReadonly } from "../../base/index.ts";
 import { ApiError, compileJsonPath, labelValueProblems } from "../../machinery/index.ts";
@@ -14,7 +14,7 @@ export type PreservedState = { labels: Record<string, string> } | { problem: str
 
 export function preserveState(rules: readonly StateRule[], status: unknown): PreservedState {
   if (status === undefined || status === null)
-    return { problem: "its status has not been collected yet, and a state must be preserved" };
+    return { problem: "its status has not been collected yet, and state must be preserved" };
   const labels = new Map<string, string>();
   for (const { aliasLabelName, jsonPath } of rules) {
     const value = valueOf(jsonPath, status);
@@ -54,12 +54,12 @@ function follow(path: string, status: unknown): Value {
   }
 }
 
-/** Texts as they are, everything else as JSON writes it. */
+/** Strings verbatim, everything else as JSON. */
 function printed(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** Text and paths in turn. A brace in quotation marks belongs to its path. */
+/** Alternating text and paths. A brace in quotation marks belongs to its path. */
 function partsOf(template: string): ({ literal: string } | { path: string })[] {
   const parts: ({ literal: string } | { path: string })[] = [];
   for (const [, literal, path] of template.matchAll(/([^{]+)|\{((?:"[^"]*"|'[^']*'|[^{}"'])*)\}?/g)) {

@@ -1,6 +1,6 @@
 /**
- * Bindings that should leave a cluster and cannot. They are tried again when clusters or their workload groups change,
- * and at growing intervals because room may come without a change that anybody hears of; each problem is told once.
+ * Bindings that should leave a cluster and cannot. They are retried when clusters or their workload groups change, and
+ * at growing intervals because room may become free without an event; each problem is reported once.
  */
 import type { ObjectKey } from "../../client/index.ts";
 
@@ -17,7 +17,7 @@ export interface Stuck {
   note(id: string, key: ObjectKey, problem: string): { isNews: boolean; retryAfterMs: number };
   release(id: string): void;
   has(id: string): boolean;
-  /** All of them, for when clusters have changed. */
+  /** All of them, to retry after cluster changes. */
   keys(): ObjectKey[];
 }
 

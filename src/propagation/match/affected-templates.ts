@@ -1,6 +1,4 @@
-/**
- * Which templates a change of a policy concerns: those that it selects or has claimed, before the change or after it.
- */
+/** Which templates a policy change affects: those that it selects or has claimed, before or after the change. */
 import { gvkOf, selectsClusterScoped } from "../../api/index.ts";
 import type { ClusterPropagationPolicy, PropagationPolicy } from "../../api/index.ts";
 import { equalJson } from "../../base/index.ts";
@@ -32,7 +30,8 @@ export function* affectedTemplates(templates: Reads, policy: Policy): Iterable<T
 }
 
 /**
- * What the selectors can mean at all; one with a name means one object, and a kind with many others is not read for it.
+ * The objects that the selectors can match at all; a selector with a name matches one object, without reading all
+ * objects of the kind.
  */
 function* named(templates: Reads, { metadata, spec }: Policy): Iterable<Template> {
   for (const selector of spec.resourceSelectors) {
@@ -49,7 +48,7 @@ function* named(templates: Reads, { metadata, spec }: Policy): Iterable<Template
   }
 }
 
-/** A policy's status is our own; its labels and annotations are carried to bindings. */
+/** We write a policy's status ourselves; its labels and annotations are copied to bindings. */
 function isOther(before: Policy, after: Policy): boolean {
   const marks = ({ metadata }: Policy): unknown => [
     metadata.uid,

@@ -16,13 +16,13 @@ test("a selector in another version of the kind selects the same object", () => 
   ]);
 });
 
-test("a policy that speaks the template's version is used as it is", () => {
+test("a policy in the template's version is used unchanged", () => {
   const policy = makePolicy("shop/all").selects("apps.kruise.io/v1beta1", "CloneSet").build();
 
   expect(alignSelectors(policy, template)).toBe(policy);
 });
 
-test("the members get the version that the matching selector asks for", () => {
+test("members get the version that the matching selector specifies", () => {
   const policy = makePolicy("shop/all")
     .selects("apps.kruise.io/v1alpha1", "CloneSet", "other")
     .selects("apps.kruise.io/v1alpha1", "CloneSet", "web")

@@ -1,7 +1,4 @@
-/**
- * Reads a policy's selectors in the version in which a template is looked at: versions of one kind are one object.
- * Pure.
- */
+/** Translates a policy's selectors to the version of a template: all versions of one kind are one object. Pure. */
 import { parseApiVersion } from "../../api/index.ts";
 import { matchesResource } from "../resource-selector.ts";
 import type { ResourceSelector, SelectableResource } from "../resource-selector.ts";
@@ -10,7 +7,7 @@ interface Selecting {
   readonly spec: { readonly resourceSelectors: readonly ResourceSelector[] };
 }
 
-/** The policy itself when it already speaks the template's version. */
+/** The policy itself when it already uses the template's version. */
 export function alignSelectors<P extends Selecting>(policy: P, template: SelectableResource): P {
   const { group } = parseApiVersion(template.apiVersion);
   const isOtherVersion = (selector: { readonly apiVersion: string; readonly kind: string }): boolean =>
@@ -24,7 +21,7 @@ export function alignSelectors<P extends Selecting>(policy: P, template: Selecta
   return { ...policy, spec: { ...policy.spec, resourceSelectors } };
 }
 
-/** The version in which the policy asks for this template; its members get the manifest in that version. */
+/** The version that the policy specifies for this template; its members get the manifest in that version. */
 export function askedVersion(policy: Selecting, template: SelectableResource): string {
   const { group } = parseApiVersion(template.apiVersion);
   const asked = policy.spec.resourceSelectors.find(

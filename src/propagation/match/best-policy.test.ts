@@ -30,13 +30,13 @@ const cases: Record<string, { policies: PolicyView[]; want: string | undefined }
     want: "b",
   },
   "with equal specificity the first name wins": { policies: [policy("b"), policy("a"), policy("c")], want: "a" },
-  "a policy that does not select the template is out, whatever its priority": {
+  "a policy that does not select the template is ignored, regardless of priority": {
     policies: [policy("a"), policy("b", { priority: 9, selector: { name: "db" } })],
     want: "a",
   },
-  "a policy that is being deleted is out": { policies: [policy("a", { deleting: true }), policy("b")], want: "b" },
-  "a negative priority loses to none": { policies: [policy("a", { priority: -1 }), policy("b")], want: "b" },
-  "there may be none": { policies: [], want: undefined },
+  "a policy that is being deleted is ignored": { policies: [policy("a", { deleting: true }), policy("b")], want: "b" },
+  "a negative priority loses to an unset one": { policies: [policy("a", { priority: -1 }), policy("b")], want: "b" },
+  "returns undefined when no policy matches": { policies: [], want: undefined },
 };
 for (const [behaviour, { policies, want }] of Object.entries(cases)) {
   test(behaviour, () => {

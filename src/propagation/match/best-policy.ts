@@ -1,12 +1,12 @@
 /**
- * Which of several policies gets a template: the larger `priority`, then the more specific selector, then the first
- * name. A policy that is being deleted takes nothing any more.
+ * Which of several policies gets a template: the higher `priority`, then the more specific selector, then the first
+ * name. A policy that is being deleted gets no more templates.
  */
 import type { ObjectMeta, PropagationSpec } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { implicitPriority, type SelectableResource } from "../resource-selector.ts";
 
-/** What matching reads of a PropagationPolicy or ClusterPropagationPolicy. */
+/** The fields of a PropagationPolicy or ClusterPropagationPolicy that matching reads. */
 export type PolicyView = DeepReadonly<{
   metadata: Pick<ObjectMeta, "name" | "namespace" | "labels" | "deletionTimestamp">;
   spec: Pick<PropagationSpec, "resourceSelectors" | "priority" | "preemption">;

@@ -1,4 +1,4 @@
-/** Writes a policy's claim on templates and bindings, and takes it off. */
+/** Writes a policy's claim on templates and bindings, and removes it. */
 import type { Kind } from "../../api/index.ts";
 import type { Client } from "../../client/index.ts";
 import { isNotFound } from "../../machinery/index.ts";
@@ -8,7 +8,7 @@ import { CLAIM_ANNOTATIONS, CLAIM_LABELS, claimMetadata } from "./plan-match.ts"
 import type { Policy } from "./plan-match.ts";
 
 export interface ClaimWriter {
-  /** Nothing is written when the object says so already. `activated` is the mark of a lazily activated template. */
+  /** Nothing is written when the claim is up to date. `activated` is the digest of a lazily activated template. */
   write(
     object: Template,
     kind: Kind,
@@ -44,7 +44,7 @@ export function createClaimWriter(hub: string, client: Client): ClaimWriter {
   };
 }
 
-/** A merge patch for those of `keys` whose value is not the wanted one; null removes. */
+/** A merge patch for those of `keys` whose value differs from the desired one; null removes. */
 function differences(
   current: Readonly<Record<string, string>>,
   wanted: Readonly<Record<string, string>>,

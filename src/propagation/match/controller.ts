@@ -1,9 +1,9 @@
 /**
- * Match finds the policy for a template and keeps the binding that follows from the two.
+ * Match finds the policy for a template and maintains the resulting binding.
  *
- * Reads: templates (any kind that a policy names), PropagationPolicy, ClusterPropagationPolicy, and what these wait
- * for: OverridePolicy, ClusterOverridePolicy, PriorityClass.
- * Writes: ResourceBinding or ClusterResourceBinding, except what later stages own in it; the claim (label and
+ * Reads: templates (any kind that a policy names), PropagationPolicy, ClusterPropagationPolicy, and their
+ * prerequisites: OverridePolicy, ClusterOverridePolicy, PriorityClass.
+ * Writes: ResourceBinding or ClusterResourceBinding, except fields that later stages own; the claim (label and
  * annotations) on the template; events on the template.
  * Before: a user applied the template and the policy. After: schedule fills `spec.clusters`.
  */
@@ -50,13 +50,13 @@ export interface MatchDependencies extends PrerequisiteListers {
   client: Client;
   templates: Templates;
   policies: PolicyIndex;
-  /** Of each scope. */
+  /** Bindings of each scope. */
   bindings: Lister<ResourceBinding>;
   clusterBindings: Lister<ResourceBinding>;
   interpreter: Pick<Interpreter, "replicas" | "components" | "levelOf">;
-  /** Whether workloads of several components are placed as a whole, so that their components are counted. */
+  /** Whether multi-component workloads are placed as a whole, so that their components are counted. */
   countsComponents: boolean;
-  /** Templates whose kind is understood differently now. */
+  /** Templates whose interpreter rules changed. */
   ruleChanges: Source<TemplateKey>;
   tellFailure: TellRuleFailure;
   news: PolicyNews;
@@ -98,8 +98,8 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
   }
 
   /**
-   * No policy any more. The binding stays, because losing a policy must not remove what runs; only the claim goes, from
-   * the binding first: a template without a claim leads nobody to it.
+   * No policy any more. The binding stays, because losing a policy must not remove running workloads; only the claim is
+   * removed, from the binding first, because an unclaimed template no longer leads to its binding.
    */
   async function release(key: TemplateKey, template: Template, signal: AbortSignal): Promise<void> {
     news.forget(template);
@@ -111,9 +111,7 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
     await claims.write(template, await templates.kindOf(template), undefined, undefined, signal);
   }
 
-  /**
-   * Carries out what the policy asks for; `refused` when something stands in the way that trying again does not change.
-   */
+  /** Applies the policy; returns `refused` when a retry would not help. */
   async function applyPolicy(
     key: TemplateKey,
     template: Template,
@@ -137,13 +135,13 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
     if (!needs.met) {
       news.failed(template, policy, needs.message);
       tally.wait(key, { policy, template, reason: needs.reason, message: needs.message });
-      return "refused"; // What it waits for brings it back.
+      return "refused"; // A change of its prerequisites enqueues it again.
     }
     const badName = derivedNameProblem(key.kind, key.namespace, key.name);
     if (badName !== undefined) {
       news.failed(template, policy, badName);
       tally.wait(key, { policy, template, reason: "BindingNameInvalid", message: badName });
-      return "refused"; // Names do not change: only another object helps.
+      return "refused"; // Names are immutable: only another object helps.
     }
     const binding = bindingOf(key);
     const conflict = binding && bindingConflict(binding, template);
@@ -152,19 +150,19 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
       takenNames.wait(key);
       news.failed(template, policy, message);
       tally.wait(key, { policy, template, reason: "BindingNameTaken", message });
-      return "refused"; // The end of that binding brings it back.
+      return "refused"; // The deletion of that binding enqueues it again.
     }
     takenNames.leave(key);
     const own = conflict ? undefined : binding;
     const activation = planActivation(policy, spoken, own);
     const claim = (): Promise<void> =>
       writeClaim(key, template, plan, activation.when === "later" && !own ? activation.digest : undefined, signal);
-    // A new template is claimed while its binding is made, so that neither waits for the disk of the other; the claim
-    // is there before the stages behind the binding look at the template. Otherwise it comes first: whoever may not
-    // have the template makes no change to its binding.
+    // A new template is claimed while its binding is created, so that the two writes run in parallel; the claim exists
+    // before later stages read the template. Otherwise the claim comes first: a policy that may not have the template
+    // must not change its binding.
     const isNew = !binding && !preempted && activation.when === "now";
     if (!isNew) await claim();
-    // The binding of an earlier object of this name is being collected; its deletion brings us back here.
+    // The binding of an earlier object of this name is being garbage-collected; its deletion enqueues the key again.
     if (conflict === "earlier") return done;
     if (activation.when === "later") {
       if (!preempted) news.applied(template, policy);
@@ -224,7 +222,7 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
 
   return defineKeyedController<TemplateKey>({
     name: "match",
-    // Nothing but what it watches, so that after a restart new templates do not wait for what others read.
+    // Only what it watches, so that after a restart new templates do not wait for the caches of others.
     reads: [],
     writes: [ResourceBinding, ClusterResourceBinding],
     concurrency: CONCURRENCY,
@@ -236,7 +234,7 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
       watch<ClusterPropagationPolicy, TemplateKey>(ClusterPropagationPolicy, (event) =>
         affectedByChange(templates, event),
       ),
-      // Policies that wait for one of these are applied when it is there.
+      // Policies that wait for one of these are applied when it exists.
       watch<OverridePolicy, TemplateKey>(OverridePolicy, ({ object: { metadata }, old, deleted }) =>
         old && !deleted ? [] : affectedBy(policies.dependingOn(metadata.name, metadata.namespace)),
       ),
@@ -246,7 +244,7 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
       watch<PriorityClass, TemplateKey>(PriorityClass, ({ object: { metadata } }) =>
         affectedBy(policies.withPriorityClass(metadata.name)),
       ),
-      // A binding that somebody deleted or changed is put right; its status is no business of ours.
+      // A binding that another client deleted or changed is restored; its status is ignored.
       ...[namespacedScope, clusterScope].map((scope) =>
         watch<ResourceBinding, TemplateKey>(scope.kind, ({ object, old, deleted }) => {
           const { apiVersion, kind, namespace, name } = object.spec.resource;
@@ -258,11 +256,11 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
     ],
 
     async reconcile(key, { log, signal }) {
-      // No policies and policies that were not listed yet look alike; only the first means that a claim has ended.
+      // No policies and unlisted policies look alike; only the former means that a claim has ended.
       if (!policies.isSynced()) return { requeueAfterMs: LOOK_AGAIN_MS };
       const template = templates.find(key);
       if (!template || template.metadata.deletionTimestamp) {
-        // With the template goes its binding, which it owns.
+        // The template owns its binding, so garbage collection deletes both.
         tally.wait(key, undefined);
         takenNames.leave(key);
         return done;
@@ -290,10 +288,10 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
 }
 
 function renderTaken(binding: string, resource: DeepReadonly<ResourceBinding>["spec"]["resource"] | undefined): string {
-  return `binding ${binding} belongs to ${resource?.kind ?? "an object"} ${resource?.name ?? ""} of ${resource?.apiVersion ?? "another group"}: the names of bindings do not contain the API group; rename one of the two objects`;
+  return `binding ${binding} belongs to ${resource?.kind ?? "an object"} ${resource?.name ?? ""} of ${resource?.apiVersion ?? "another group"}, because binding names do not contain the API group; rename one of the two objects`;
 }
 
-/** What changes when anything but the status does. */
+/** Everything except the status. */
 function marksOf({ metadata }: DeepReadonly<ResourceBinding>): unknown {
   return [
     metadata.uid,

@@ -32,31 +32,31 @@ const cases: Record<
   { template: KubernetesObject; binding?: ReturnType<typeof binding>; want: "now" | "later" }
 > = {
   "a template that is older than the policy waits": { template: template("99"), want: "later" },
-  "a template that was applied after the policy goes at once": { template: template("101"), want: "now" },
-  "versions are compared as numbers": { template: template("99999"), want: "now" },
-  "a claim without a binding and without a mark was interrupted": {
+  "a template applied after the policy is activated at once": { template: template("101"), want: "now" },
+  "resourceVersions are compared as numbers": { template: template("99999"), want: "now" },
+  "a claim without a binding and without a digest was interrupted": {
     template: template("99", claim.annotations, claim.labels),
     want: "now",
   },
-  "a claimed template waits while it is as it was": {
+  "a claimed template waits while it is unchanged": {
     template: template("120", { ...claim.annotations, [ACTIVATED_TEMPLATE]: now }, claim.labels),
     want: "later",
   },
-  "a claimed template goes when it was changed": {
+  "a claimed template is activated when it changes": {
     template: template("120", { ...claim.annotations, [ACTIVATED_TEMPLATE]: "old" }, claim.labels),
     want: "now",
   },
-  "a binding stays while the template is as it was": {
+  "a binding stays while the template is unchanged": {
     template: template("120"),
     binding: binding(now),
     want: "later",
   },
-  "a binding follows when the template was changed": {
+  "a binding is updated when the template changes": {
     template: template("120"),
     binding: binding("old"),
     want: "now",
   },
-  "a binding without a mark starts with what is there": {
+  "a binding without a digest starts with the current template": {
     template: template("120"),
     binding: binding(),
     want: "later",
@@ -68,12 +68,12 @@ for (const [behaviour, { template: object, binding: bound, want }] of Object.ent
   });
 }
 
-test("a policy that is not lazy takes effect at once and leaves no mark", () => {
+test("a policy that is not lazy takes effect at once and stores no digest", () => {
   expect(planActivation(makePolicy("shop/all").build(), template("1"), undefined)).toEqual({ when: "now" });
 });
 
 describe("the digest of a template", () => {
-  test("is not moved by a status, a version, a claim or the order of fields", () => {
+  test("does not depend on status, resourceVersion, claim or field order", () => {
     const { apiVersion, kind, metadata, ...rest } = template(
       "7",
       { "propagationpolicy.karmada.io/name": "a", "deployment.kubernetes.io/revision": "2" },
@@ -91,7 +91,7 @@ describe("the digest of a template", () => {
     ).toBe(now);
   });
 
-  test("is moved by what users write", () => {
+  test("depends on the fields that users write", () => {
     expect(digestOf(template("1", {}, { app: "other" }))).not.toBe(now);
     expect(digestOf(makeDeployment("shop/web").replicas(2).build())).not.toBe(now);
   });

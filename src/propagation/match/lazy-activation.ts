@@ -1,10 +1,9 @@
 /**
- * When a policy takes effect on a template it has claimed. Pure.
+ * Decides when a policy takes effect on a template it has claimed. Pure.
  *
- * With `activationPreference: Lazy` a change of the policy alone moves nothing: the binding follows the policy only
- * when somebody changes the template, or applies a new one. What the template was when the policy last took effect is
- * kept as a digest, on the binding or, before there is one, on the template; so a restart neither forgets a change nor
- * takes effect by itself.
+ * With `activationPreference: Lazy` a change of the policy alone has no effect: the binding follows the policy only
+ * when a user changes the template, or applies a new one. The template as of the last activation is stored as a digest,
+ * on the binding or, before it exists, on the template; so a restart neither misses a change nor activates by itself.
  */
 import type { KubernetesObject, ResourceBinding } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -16,8 +15,8 @@ import { claimMetadata, claimOf, type Policy } from "./plan-match.ts";
 type Template = DeepReadonly<KubernetesObject>;
 
 /**
- * `now`: the binding follows template and policy. `later`: only the claim is written, and the digest that a change is
- * told by.
+ * `now`: the binding follows template and policy. `later`: only the claim is written, and the digest that detects a
+ * change.
  */
 export type Activation = { when: "now"; digest?: string } | { when: "later"; digest: string };
 
@@ -34,9 +33,9 @@ export function planActivation(
 
   function isDue(): boolean {
     if (known !== undefined) return known !== digest;
-    // A policy that has become lazy, or has taken the template from one that was not, starts with what is there.
+    // A policy that became lazy, or took the template from one that was not, starts with the current template.
     if (binding) return false;
-    // Claimed and without a binding: what was due was interrupted. Unclaimed: a template that was applied after the
+    // Claimed and without a binding: the activation was interrupted. Unclaimed: the template was applied after the
     // policy.
     return (
       isClaimedBy(policy, template) ||
@@ -49,7 +48,7 @@ function isClaimedBy(policy: Policy, template: Template): boolean {
   return Object.values(claimMetadata(policy).labels).includes(claimOf(template)?.id ?? "");
 }
 
-/** Of what users write: the status and what control planes put on a template are no change of theirs. */
+/** Covers the fields that users write: the status and the marks of control planes do not count as changes. */
 export function digestOf(template: Template): string {
   const { metadata, status: _, ...content } = template as Template & { status?: unknown };
   const text = stable({ ...content, labels: ofUsers(metadata.labels), annotations: ofUsers(metadata.annotations) });
@@ -62,7 +61,7 @@ function ofUsers(entries: Readonly<Record<string, string>> | undefined): Record<
   return Object.fromEntries(Object.entries(entries ?? {}).filter(([key]) => !SYSTEM_KEY.test(key)));
 }
 
-/** JSON with sorted keys: the order in which fields were written means nothing. */
+/** JSON with sorted keys: field order has no meaning. */
 function stable(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) =>
     typeof part === "object" && part !== null && !Array.isArray(part)

@@ -56,7 +56,7 @@ describe("a planned binding", () => {
     });
   });
 
-  test("looks for room in the template's namespace", () => {
+  test("uses the template's namespace for quota estimates", () => {
     const { spec } = planBinding({
       template,
       policy,
@@ -66,7 +66,7 @@ describe("a planned binding", () => {
     expect(spec.replicaRequirements).toEqual({ resourceRequest: { cpu: "1" }, namespace: "shop" });
   });
 
-  test("of a template in no namespace is a ClusterResourceBinding", () => {
+  test("of a cluster-scoped template is a ClusterResourceBinding", () => {
     const role: KubernetesObject = {
       apiVersion: "rbac.authorization.k8s.io/v1",
       kind: "ClusterRole",
@@ -83,7 +83,7 @@ describe("a planned binding", () => {
     });
   });
 
-  test("carries the policy's priority and the groups of the template's labels", () => {
+  test("has the policy's priority and the groups of the template's labels", () => {
     const grouping: DeepReadonly<PropagationPolicy> = {
       ...policy,
       spec: {
@@ -107,7 +107,7 @@ describe("a planned binding", () => {
     expect(spec.workloadAffinityGroups?.antiAffinityGroup).toBeUndefined();
   });
 
-  test("has no replicas for a kind without any", () => {
+  test("has no replicas for a kind without replicas", () => {
     expect(planBinding({ template, policy }).spec).not.toHaveProperty("replicas");
   });
 });
@@ -129,13 +129,13 @@ describe("an existing binding", () => {
     expect(mergeBinding(binding, desired)).toBe(binding);
   });
 
-  test("is not written because the template's status moved its version", () => {
+  test("is not written when only the template's resourceVersion changed with its status", () => {
     const binding = existing((draft) => (draft.spec.resource.resourceVersion = "6"));
 
     expect(mergeBinding(binding, desired)).toBe(binding);
   });
 
-  test("gets new replicas and keeps what other stages wrote", () => {
+  test("gets new replicas and keeps the fields of other stages", () => {
     const binding = existing((draft) => {
       draft.spec.replicas = 1;
       draft.spec.rescheduleTriggeredAt = "2024-05-01T00:00:00Z";
@@ -156,7 +156,7 @@ describe("an existing binding", () => {
     });
   });
 
-  test("loses what the policy no longer asks for, and the claim of an earlier policy", () => {
+  test("loses settings that the policy no longer has, and the claim of an earlier policy", () => {
     const binding = existing((draft) => {
       draft.spec.propagateDeps = true;
       draft.metadata.labels = { "clusterpropagationpolicy.karmada.io/permanent-id": "old" };
@@ -176,7 +176,7 @@ describe("an existing binding", () => {
     });
   });
 
-  test("of a deleted namesake is told from one of another group", () => {
+  test("of a deleted object with the same name is distinguished from one of another group", () => {
     const owner = (apiVersion: string, uid: string) =>
       existing(
         (draft) =>

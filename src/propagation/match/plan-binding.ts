@@ -1,8 +1,8 @@
 /**
- * Decides what the binding of a matched template looks like. Pure.
+ * Computes the binding of a matched template. Pure.
  *
- * Match owns the fields that follow from template and policy; the clusters, evictions and rebalance requests that
- * others write are left as they are. A binding carries its finalizer from the start, which saves a write.
+ * Match owns the fields that follow from template and policy; clusters, evictions and rebalance requests of other
+ * writers are kept. A binding has its finalizer from the start, which saves a write.
  */
 import {
   bindingName,
@@ -26,7 +26,7 @@ export interface BindingInput extends Size {
   readonly policy: Policy;
   /** The value of the priority class that the policy names. */
   readonly schedulePriority?: number | undefined;
-  /** What a lazily activated template is told by. */
+  /** The digest of a lazily activated template. */
   readonly activated?: string | undefined;
 }
 
@@ -75,8 +75,8 @@ export function planBinding({
 }
 
 /**
- * The groups whose members are to be on the same or on different clusters, by a label of the template; no label, no
- * group.
+ * The groups for affinity and anti-affinity between workloads, by a label of the template; without the label there is
+ * no group.
  */
 function affinityGroups(
   { spec }: Policy,
@@ -101,7 +101,7 @@ function planReplicas(
   if (!interpreted) return {};
   const { replicas, requirements } = interpreted;
   if (!requirements) return { replicas };
-  // Quotas are looked up where the pods will be, which is the template's namespace.
+  // Quotas apply in the pods' namespace, which is the template's namespace.
   return {
     replicas,
     replicaRequirements: { ...requirements, ...(namespace && { namespace }) } as Binding["spec"]["replicaRequirements"],
@@ -150,20 +150,20 @@ function carriedAnnotations({ metadata }: Policy): Record<string, string> {
   );
 }
 
-/** Fields of the spec that others write; match carries them over as they are. */
+/** Spec fields that other writers own; match keeps them. */
 const KEPT_FIELDS = ["clusters", "gracefulEvictionTasks", "requiredBy", "rescheduleTriggeredAt"] as const;
 
 /**
- * The existing binding brought up to what `planBinding` asks for; the same object when nothing differs.
+ * The existing binding updated to the result of `planBinding`; the same object when nothing differs.
  *
- * The template's resourceVersion alone is no difference: every status that is summed onto the template moves it, and a
- * binding written for that would be scheduled and dispatched again for nothing.
+ * The template's resourceVersion alone is no difference: every aggregated status changes it, and writing the binding
+ * for that would schedule and dispatch it again for nothing.
  */
 export function mergeBinding(existing: Binding, desired: Binding): Binding {
   const kept = Object.fromEntries(
     KEPT_FIELDS.filter((field) => existing.spec[field] !== undefined).map((field) => [field, existing.spec[field]]),
   );
-  // Whoever suspends scheduling does so on the binding; the policy only knows of dispatching.
+  // Users suspend scheduling on the binding; the policy only has dispatching.
   const scheduling = existing.spec.suspension?.scheduling;
   const suspension = scheduling === undefined ? desired.spec.suspension : { ...desired.spec.suspension, scheduling };
   const merged: Binding = {
@@ -193,10 +193,10 @@ function without(
 }
 
 /**
- * Whether a binding of this name belongs to something else. `earlier`: to a deleted object of the same name, and
- * garbage collection will remove it. `other`: to an object of another API group, because the name of a binding does not
- * contain it; also when that object was deleted and left its copies running, for they would be taken for copies of this
- * one.
+ * Whether a binding of this name belongs to another object. `earlier`: to a deleted object of the same name, and
+ * garbage collection will delete it. `other`: to an object of another API group, because a binding's name does not
+ * contain the group; also when that object was deleted and left its copies running, because they would be mistaken for
+ * copies of this one.
  */
 export function bindingConflict(
   existing: Binding,

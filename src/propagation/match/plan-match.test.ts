@@ -79,11 +79,11 @@ const winner = (result: MatchPlan): string =>
   result.outcome === "matched" ? result.policy.metadata.name : result.reason;
 
 describe("an unclaimed template", () => {
-  test("goes to the best policy of its namespace", () => {
+  test("is claimed by the best policy of its namespace", () => {
     expect(winner(plan(makeTemplate(), [makePolicy("a"), makePolicy("b", { priority: 1 })]))).toBe("b");
   });
 
-  test("does not see policies of other namespaces", () => {
+  test("ignores policies of other namespaces", () => {
     expect(winner(plan(makeTemplate(), [makePolicy("a", { namespace: "bank" })]))).toBe("no policy selects it");
   });
 
@@ -91,7 +91,7 @@ describe("an unclaimed template", () => {
     expect(winner(plan(makeTemplate(), [makePolicy("a", { priority: -5 })], [makeClusterPolicy("c")]))).toBe("a");
   });
 
-  test("goes to a cluster policy when its namespace has none", () => {
+  test("is claimed by a cluster policy when its namespace has none", () => {
     expect(winner(plan(makeTemplate(), [], [makeClusterPolicy("c")]))).toBe("c");
   });
 });
@@ -99,26 +99,26 @@ describe("an unclaimed template", () => {
 describe("a claimed template", () => {
   const better = makePolicy("better", { priority: 10 });
 
-  test("stays with its policy when a better one comes", () => {
+  test("stays with its policy when a better one is created", () => {
     const own = makePolicy("own");
 
     expect(plan(makeTemplate(own), [own, better])).toMatchObject({ policy: { metadata: { name: "own" } }, kept: true });
   });
 
-  test("stays with its cluster policy when its namespace gets one", () => {
+  test("stays with its cluster policy when its namespace gets a policy", () => {
     const own = makeClusterPolicy("own");
 
     expect(winner(plan(makeTemplate(own), [better], [own]))).toBe("own");
   });
 
   const losses: Record<string, PropagationPolicy[]> = {
-    "is gone": [],
+    "no longer exists": [],
     "is being deleted": [makePolicy("own", { deleting: true })],
     "no longer selects it": [makePolicy("own", { selects: "db" })],
-    "is another one of the same name": [makePolicy("own", { id: "another" })],
+    "was replaced by another of the same name": [makePolicy("own", { id: "another" })],
   };
   for (const [loss, policies] of Object.entries(losses)) {
-    test(`is free again when its policy ${loss}`, () => {
+    test(`is released when its policy ${loss}`, () => {
       expect(plan(makeTemplate(makePolicy("own")), [...policies, better])).toMatchObject({
         policy: { metadata: { name: "better" } },
         kept: false,
@@ -133,7 +133,7 @@ test("a template of another controller is left alone", () => {
   );
 });
 
-test("a claim can be read back from the metadata it is written to", () => {
+test("a claim can be read back from its metadata", () => {
   expect(claimOf(makeTemplate(makePolicy("own")))).toEqual({
     scope: "namespace",
     namespace: "shop",
@@ -144,48 +144,48 @@ test("a claim can be read back from the metadata it is written to", () => {
   expect(claimOf(makeTemplate())).toBeUndefined();
 });
 
-describe("a policy that preempts", () => {
+describe("a preempting policy", () => {
   const rival = { selects: "web", preempts: true };
   const cases: Record<
     string,
     { own: Policy; policies?: PropagationPolicy[]; clusterPolicies?: ClusterPropagationPolicy[]; want: string }
   > = {
-    "takes from one of a smaller priority": {
+    "preempts a policy of lower priority": {
       own: makePolicy("own"),
       policies: [makePolicy("rival", { ...rival, priority: 1 })],
       want: "rival",
     },
-    "takes nothing from one of the same priority": {
+    "does not preempt a policy of the same priority": {
       own: makePolicy("own", { priority: 1 }),
       policies: [makePolicy("rival", { ...rival, priority: 1 })],
       want: "own",
     },
-    "takes nothing that it does not name": {
+    "does not preempt without selecting by name": {
       own: makePolicy("own"),
       policies: [makePolicy("rival", { preempts: true, priority: 1 })],
       want: "own",
     },
-    "takes nothing while it is being deleted": {
+    "does not preempt while it is being deleted": {
       own: makePolicy("own"),
       policies: [makePolicy("rival", { ...rival, priority: 1, deleting: true })],
       want: "own",
     },
-    "of a namespace takes from a cluster policy of any priority": {
+    "of a namespace preempts a cluster policy of any priority": {
       own: makeClusterPolicy("own", { priority: 9 }),
       policies: [makePolicy("rival", rival)],
       want: "rival",
     },
-    "of the cluster takes from another of the cluster": {
+    "of the cluster preempts another cluster policy": {
       own: makeClusterPolicy("own"),
       clusterPolicies: [makeClusterPolicy("rival", { priority: 1, preempts: true })],
       want: "rival",
     },
-    "of the cluster takes nothing from one of a namespace": {
+    "of the cluster does not preempt a namespaced policy": {
       own: makePolicy("own"),
       clusterPolicies: [makeClusterPolicy("rival", { priority: 9, preempts: true })],
       want: "own",
     },
-    "wins over another that preempts by its priority": {
+    "wins over another preempting policy by its priority": {
       own: makePolicy("own"),
       policies: [makePolicy("rival", { ...rival, priority: 1 }), makePolicy("strong", { ...rival, priority: 2 })],
       want: "strong",
@@ -208,7 +208,7 @@ describe("a policy that preempts", () => {
   }
 });
 
-describe("a template that is in no namespace", () => {
+describe("a cluster-scoped template", () => {
   const sidecarSet: KubernetesObject = {
     apiVersion: "apps.kruise.io/v1beta1",
     kind: "SidecarSet",
@@ -224,7 +224,7 @@ describe("a template that is in no namespace", () => {
     },
   });
 
-  test("goes to a cluster policy, whatever a policy of a namespace says", () => {
+  test("is claimed by a cluster policy before any namespaced policy", () => {
     expect(
       winner(
         plan(sidecarSet, [selecting(makePolicy("a", { priority: 9 }), "shop")], [selecting(makeClusterPolicy("c"))]),
@@ -232,11 +232,11 @@ describe("a template that is in no namespace", () => {
     ).toBe("c");
   });
 
-  test("goes to a policy of a namespace where its kind allows that", () => {
+  test("is claimed by a namespaced policy where its kind allows that", () => {
     expect(winner(plan(sidecarSet, [selecting(makePolicy("a"), "shop")]))).toBe("a");
   });
 
-  test("of another kind is none of a namespace's business", () => {
+  test("of another kind is not claimed by a namespaced policy", () => {
     const role: KubernetesObject = {
       apiVersion: "rbac.authorization.k8s.io/v1",
       kind: "ClusterRole",

@@ -1,11 +1,10 @@
 /**
  * Decides which policy a template belongs to. Pure.
  *
- * A template that is claimed stays with its policy while that policy exists, is the same one (by permanent id) and
- * still selects it; a better policy that comes later does not take it away, unless it says so (`preemption.ts`).
- * Otherwise the best policy of its namespace gets it, then the best cluster policy. A template that is in no namespace
- * belongs to cluster policies; a policy of a namespace gets it only where `selectsClusterScoped` says that it may, and
- * no cluster policy wants it.
+ * A claimed template stays with its policy while that policy exists, has the same permanent id and still selects it; a
+ * better policy that is created later does not take it, unless it preempts (`preemption.ts`). Otherwise the best policy
+ * of its namespace gets it, then the best cluster policy. A cluster-scoped template belongs to cluster policies; a
+ * namespaced policy gets it only where `selectsClusterScoped` allows that, and no cluster policy selects it.
  */
 import type { ClusterPropagationPolicy, KubernetesObject, PropagationPolicy } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -16,7 +15,7 @@ import { choosePreemptor } from "./preemption.ts";
 
 export type Policy = DeepReadonly<PropagationPolicy> | DeepReadonly<ClusterPropagationPolicy>;
 
-/** Set on templates that another controller propagates; policies leave them alone. */
+/** Set on templates that another controller propagates; policies ignore them. */
 export const CLAIMED_BY = "resourcetemplate.karmada.io/claimed-by";
 
 export interface MatchInput {
@@ -54,7 +53,7 @@ export function planMatch({ template, policies, clusterPolicies }: MatchInput): 
   return best ? { outcome: "matched", policy: best, kept: false } : { outcome: "none", reason: "no policy selects it" };
 }
 
-/** The policy that a template's metadata names, whether it still exists or not. */
+/** The policy that a template's metadata names, even if it no longer exists. */
 export interface Claim {
   readonly scope: "namespace" | "cluster";
   readonly id: string;
@@ -87,7 +86,7 @@ export function claimMetadata({ kind, metadata }: Policy): {
   };
 }
 
-/** Every key that a claim can consist of; a claim replaces or removes them all. */
+/** Every key that a claim may contain; a claim replaces or removes them all. */
 export const CLAIM_LABELS: readonly string[] = [POLICY_ID, CLUSTER_POLICY_ID];
 export const CLAIM_ANNOTATIONS: readonly string[] = [POLICY_NAMESPACE, POLICY_NAME, CLUSTER_POLICY_NAME];
 

@@ -1,4 +1,4 @@
-/** Decides what a policy's status says: what it matched, where that went, what is wrong. Pure. */
+/** Computes a policy's status: its objects, their clusters, and problems. Pure. */
 import { MAX_STATUS_CLUSTERS, MAX_STATUS_PROBLEMS } from "../../api/index.ts";
 import type { PolicyProblem, PolicyStatus } from "../../api/index.ts";
 import { equalJson } from "../../base/index.ts";
@@ -6,7 +6,7 @@ import { withCondition, type NextCondition } from "../../machinery/index.ts";
 import type { Policy } from "./plan-match.ts";
 import type { Totals } from "./policy-tally.ts";
 
-/** The policy itself when its status says so already. */
+/** Returns the policy itself when its status is up to date. */
 export function planPolicyStatus<P extends Policy>(policy: P, totals: Totals, now: string): P {
   const { matched, scheduled, applied } = totals;
   const observedGeneration = policy.metadata.generation ?? 0;
@@ -57,10 +57,7 @@ export function planPolicyStatus<P extends Policy>(policy: P, totals: Totals, no
   return equalJson(status, policy.status) ? policy : { ...policy, status };
 }
 
-/**
- * What never got a member comes before what did not arrive; within that by name, so that the list does not change by
- * itself.
- */
+/** Unscheduled objects come before objects that were not applied; then by name, so that the list is stable. */
 const URGENCY = ["FullyAppliedFailed"];
 
 function worst(problems: Iterable<PolicyProblem>): PolicyProblem[] {

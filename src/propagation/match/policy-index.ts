@@ -1,6 +1,4 @@
-/**
- * Policies by what they select and wait for, so that a template or a change is answered without reading all of them.
- */
+/** Index of policies by selectors and prerequisites, so that lookups do not read all of them. */
 import { gvkOf, parseApiVersion, selectsClusterScoped } from "../../api/index.ts";
 import type { ClusterPropagationPolicy, PropagationPolicy } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -14,16 +12,16 @@ const BY_OVERRIDE = "dependent override";
 const BY_PRIORITY_CLASS = "priority class";
 
 export interface PolicyIndex {
-  /** False while a list is not complete: no policies and policies that were not listed yet look alike. */
+  /** False while a list is incomplete: no policies and unlisted policies look alike. */
   isSynced(): boolean;
-  /** Policies that select the template's kind, read in the version in which the template is spoken. */
+  /** Policies that select the template's kind, in the template's version. */
   candidates(template: Template): {
     policies: DeepReadonly<PropagationPolicy>[];
     clusterPolicies: DeepReadonly<ClusterPropagationPolicy>[];
   };
-  /** The policy as it is stored. */
+  /** The policy as stored. */
   original(policy: Policy): Policy | undefined;
-  /** Policies that wait for an override policy of this name; in a namespace, or for a cluster override policy. */
+  /** Policies that depend on an override policy of this name; in a namespace, or on a cluster override policy. */
   dependingOn(override: string, namespace?: string): readonly Policy[];
   withPriorityClass(name: string): readonly Policy[];
 }

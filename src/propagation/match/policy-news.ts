@@ -1,7 +1,6 @@
 /**
- * What match tells people on a template, under the reasons that Karmada's users know. A success that everybody can see
- * in the binding is not told; one that ends a failure or moves the template to another policy is. What was told is told
- * once.
+ * Events of match on a template, with Karmada's reasons. A success that is visible in the binding is not reported; one
+ * that ends a failure or moves the template to another policy is. Each is reported once.
  */
 import { idOfKey, keyOf } from "../../runtime/index.ts";
 import type { EventRecorder } from "../../runtime/index.ts";
@@ -21,7 +20,7 @@ export function nameOfPolicy({ kind, metadata }: Pick<Policy, "kind" | "metadata
 }
 
 export function createPolicyNews(hub: string, events: EventRecorder): PolicyNews {
-  /** By template; only those that fail now. */
+  /** By template; only templates that currently fail. */
   const failing = new Map<string, string>();
   const idOf = (template: Template): string =>
     `${template.apiVersion}/${template.kind}/${idOfKey(keyOf(hub, template))}`;

@@ -1,8 +1,8 @@
 /**
- * Keeps the status of policies: what they matched, where that went, what is wrong.
+ * Maintains the status of policies: their objects, their clusters, and problems.
  *
- * Reads:  the policy and, through the tally, the bindings that carry its claim.
- * Writes: the policy's status, at most once per policy and period however many of its objects move.
+ * Reads: the policy and, through the tally, the bindings that carry its claim.
+ * Writes: the policy's status, at most once per policy and period regardless of the number of changes.
  */
 import type { ClusterPropagationPolicy, Kind, PropagationPolicy } from "../../api/index.ts";
 import { formatTime } from "../../base/index.ts";
@@ -26,7 +26,7 @@ export interface PolicyStatusDependencies<T extends AnyPolicy> {
   clock: Clock;
 }
 
-/** Long enough for an object that comes up to be scheduled, applied and reported in one write of its policy. */
+/** Debounce interval: long enough for a new object to be scheduled, applied and reported in one write of its policy. */
 const PATIENCE_MS = 2_000;
 const BY_ID = "permanent id";
 
@@ -50,7 +50,7 @@ export function createPolicyStatusController<T extends AnyPolicy>({
               if (!signal.aborted) for (const policy of policies.by(BY_ID, policyId)) enqueue(keyOf(hub, policy));
             });
           },
-          isQuiet: () => true, // The bindings' informers answer for it.
+          isQuiet: () => true, // The bindings' informers report pending work.
         },
       },
     ],
@@ -62,7 +62,7 @@ export function createPolicyStatusController<T extends AnyPolicy>({
       const plan = (newest: DeepReadonly<T>): DeepReadonly<T> =>
         planPolicyStatus<Policy>(newest, tally.read(id), formatTime(clock.now())) as DeepReadonly<T>;
       if (plan(policy) === policy) return done;
-      // The sums are read when they are written: what moves meanwhile costs nothing.
+      // The totals are read at write time, so intermediate changes cost nothing.
       policyStatus.set(key, "match", plan, { patienceMs: PATIENCE_MS });
       return done;
     },

@@ -31,7 +31,7 @@ function bound(name: string, clusters: string[], ...conditions: Condition[]): Re
 }
 
 describe("the status of a policy", () => {
-  test("says what it matched, where that went and what is wrong", () => {
+  test("contains its objects, their clusters and problems", () => {
     const tally = createPolicyTally();
     tally.bind("web", bound("web", ["paris", "oslo"], condition("FullyApplied", "True")));
     tally.bind("cart", bound("cart", ["paris"]));
@@ -62,7 +62,7 @@ describe("the status of a policy", () => {
     });
   });
 
-  test("names the member that does not take an object", () => {
+  test("names the member that rejects an object", () => {
     const tally = createPolicyTally();
     const binding = bound("web", ["paris"], condition("FullyApplied", "False", "FullyAppliedFailed"));
     tally.bind("web", {
@@ -86,7 +86,7 @@ describe("the status of a policy", () => {
     expect(planPolicyStatus(written, tally.read("p-1"), "2024-05-01T13:00:00Z")).toBe(written);
   });
 
-  test("stays small, with what never found a member first", () => {
+  test("is limited in size, with unscheduled objects first", () => {
     const tally = createPolicyTally();
     for (let index = 0; index < 30; index++)
       tally.bind(
@@ -110,8 +110,8 @@ describe("the status of a policy", () => {
   });
 });
 
-describe("the sums", () => {
-  test("forget a binding that is gone, released or claimed by another policy", () => {
+describe("the totals", () => {
+  test("drop a binding that is deleted, released or claimed by another policy", () => {
     const tally = createPolicyTally();
     const told: string[] = [];
     for (const name of ["web", "cart", "db"]) tally.bind(name, bound(name, ["paris"]));
@@ -130,7 +130,7 @@ describe("the sums", () => {
     expect(told).toEqual(["p-1", "p-1", "p-1", "p-2"]);
   });
 
-  test("are not told about what changes nothing, such as a member's progress", () => {
+  test("do not notify about irrelevant changes, such as a member's progress", () => {
     const tally = createPolicyTally();
     const told: string[] = [];
     tally.bind("web", bound("web", ["paris"]));
@@ -144,7 +144,7 @@ describe("the sums", () => {
     expect(told).toEqual([]);
   });
 
-  test("count a template that waits as a problem until that is over", () => {
+  test("count a waiting template as a problem until it is resolved", () => {
     const tally = createPolicyTally();
     const template = makeDeployment("shop/web").build();
     const key = { group: "apps", kind: "Deployment", namespace: "shop", name: "web" };

@@ -1,7 +1,7 @@
 /**
- * What became of each policy's objects, counted as bindings change: a policy's status is read from sums and not from
- * its thousand bindings. An object counts for the policy whose claim its binding carries; one that waits for something
- * is a problem of the policy that wants it.
+ * Totals of each policy's objects, updated as bindings change: a policy's status is computed from totals, not from its
+ * thousand bindings. An object counts for the policy whose claim its binding carries; a waiting object is a problem of
+ * the policy that selects it.
  */
 import type { PolicyProblem, ResourceBinding } from "../../api/index.ts";
 import { equalJson } from "../../base/index.ts";
@@ -15,7 +15,7 @@ export interface Totals {
   matched: number;
   scheduled: number;
   applied: number;
-  /** How many objects each member has. */
+  /** The number of objects on each member. */
   clusters: ReadonlyMap<string, number>;
   problems: Iterable<PolicyProblem>;
   problemCount: number;
@@ -29,13 +29,13 @@ export interface Waiting {
 }
 
 export interface PolicyTally {
-  /** A binding as it is now; undefined when it is gone. */
+  /** The current binding; undefined when it is deleted. */
   bind(id: string, binding: DeepReadonly<ResourceBinding> | undefined): void;
-  /** A template that cannot have its binding yet; undefined when that is over. */
+  /** A template that cannot have its binding yet; undefined when that is resolved. */
   wait(key: TemplateKey, waiting: Waiting | undefined): void;
   /** By the policy's permanent id. */
   read(policyId: string): Totals;
-  /** Calls back with the id of every policy whose sums changed. */
+  /** Calls back with the id of every policy whose totals changed. */
   onChange(tell: (policyId: string) => void): void;
 }
 
@@ -157,7 +157,7 @@ function entryOf(policyId: string, binding: DeepReadonly<ResourceBinding>): Entr
   };
 }
 
-/** The first thing on an object's way that does not work. */
+/** The first failing step of an object's propagation. */
 function problemOf({ spec: { resource }, status }: DeepReadonly<ResourceBinding>): PolicyProblem | undefined {
   const failed = ["Scheduled", "Dispatched", "FullyApplied"]
     .map((type) => findCondition(status?.conditions ?? [], type))

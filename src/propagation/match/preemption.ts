@@ -1,9 +1,9 @@
 /**
- * Which policy takes a template from the one that has it. Pure.
+ * Which policy takes a template from its current policy. Pure.
  *
- * Only a policy with `preemption: Always` that selects the template by name does. One of the namespace needs a larger
- * priority than another of the namespace, and none at all against a cluster policy; a cluster policy needs a larger one
- * than another cluster policy, and never takes from one of a namespace.
+ * Only a policy with `preemption: Always` that selects the template by name preempts. A namespaced policy needs a
+ * higher priority than another namespaced policy, and none against a cluster policy. A cluster policy needs a higher
+ * priority than another cluster policy, and never preempts a namespaced policy.
  */
 import type { ClusterPropagationPolicy, PropagationPolicy } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -28,7 +28,7 @@ export function choosePreemptor(
     (regardless || (policy.spec.priority ?? 0) > (owner.spec.priority ?? 0)) &&
     implicitPriority(template, policy.spec.resourceSelectors) === BY_NAME;
   const isClusterOwner = owner.kind === "ClusterPropagationPolicy";
-  // What is in no namespace belongs to the cluster's policies first.
+  // Cluster-scoped templates belong to cluster policies first.
   const isLocalAllowed = Boolean(template.metadata.namespace) || !isClusterOwner;
   const local = isLocalAllowed
     ? chooseBestPolicy(

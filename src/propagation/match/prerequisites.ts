@@ -1,7 +1,4 @@
-/**
- * What a policy needs before it can be applied: the override policies that it names, and the value of its priority
- * class.
- */
+/** Prerequisites of a policy: the override policies that it names, and the value of its priority class. */
 import type { ClusterOverridePolicy, OverridePolicy, PriorityClass } from "../../api/index.ts";
 import type { Lister } from "../../runtime/index.ts";
 import type { Policy } from "./plan-match.ts";
@@ -37,7 +34,7 @@ export function planPrerequisites(
     return {
       met: false,
       reason: "PriorityClassUnsupported",
-      message: `priorities from ${priorityClassSource as string} are not supported; use KubePriorityClass`,
+      message: `priority class source ${priorityClassSource as string} is not supported; use KubePriorityClass`,
     };
   const found = listers.priorityClasses.get({ cluster: hub, name: priorityClassName });
   return found

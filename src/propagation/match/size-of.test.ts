@@ -9,13 +9,13 @@ const known = {
   levelOf: () => "thirdparty" as const,
 };
 
-test("a workload is as large as its replicas unless components are asked for and its kind has them", async () => {
+test("a workload's size is its replicas unless components are enabled and its kind has them", async () => {
   expect(await sizeOf(template, known, false)).toEqual({ replicas: { replicas: 3 } });
   expect(await sizeOf(template, known, true)).toEqual({ components: [{ name: "jobmanager", replicas: 1 }] });
   expect(await sizeOf(template, { ...known, levelOf: () => undefined }, true)).toEqual({ replicas: { replicas: 3 } });
 });
 
-test("the rule that fails is named", async () => {
+test("the failing rule is named", async () => {
   const failing = {
     ...known,
     replicas: () => Promise.reject(new InterpretError("no idea")),

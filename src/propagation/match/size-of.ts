@@ -1,6 +1,6 @@
 /**
- * How large a template is, as its binding says it: replicas with what each asks for or, where the hub places workloads
- * of several pod templates as a whole and the kind has a rule for it, the components. Never both, as in Karmada.
+ * The size of a template for its binding: replicas with their requirements or, where the hub places multi-component
+ * workloads as a whole and the kind has a rule for it, the components. Never both, as in Karmada.
  */
 import type { KubernetesObject } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -12,7 +12,7 @@ export interface Size {
   readonly components?: readonly Component[];
 }
 
-/** `countsComponents`: the hub places such workloads as a whole. `onFailure` is told which of the two rules failed. */
+/** `countsComponents`: the hub places such workloads as a whole. `onFailure` receives the rule that failed. */
 export async function sizeOf(
   template: DeepReadonly<KubernetesObject>,
   interpreter: Pick<Interpreter, "replicas" | "components" | "levelOf">,

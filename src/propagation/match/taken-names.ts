@@ -1,16 +1,16 @@
 /**
- * Templates that wait for the name of their binding. Karmada's names of bindings are made of kind and name without the
- * API group, so two objects of different groups can want the same one. The first keeps it; the others are told, and
- * have their turn when it is free.
+ * Templates that wait for the name of their binding. Karmada derives binding names from kind and name without the API
+ * group, so two objects of different groups can need the same name. The first keeps it; the others are notified, and
+ * retried when it is free.
  */
 import { bindingName } from "../../api/index.ts";
 import type { TemplateKey } from "../templates.ts";
 
 export interface TakenNames {
   wait(key: TemplateKey): void;
-  /** The template waits no more, whatever became of it. */
+  /** The template no longer waits, for any reason. */
   leave(key: TemplateKey): void;
-  /** Who waits for the name of the binding of this template. */
+  /** Templates that wait for this template's binding name. */
   waitingFor(key: TemplateKey): TemplateKey[];
 }
 

@@ -1,10 +1,10 @@
 /**
- * Namespaces follows the hub's namespaces to every member, so that a template finds its own there.
+ * Propagates the hub's namespaces to every member, so that a template finds its namespace there.
  *
  * Reads: Namespace, Cluster, ClusterOverridePolicy; ClusterResourceBinding, for namespaces that a policy selects.
- * Writes: Work, one per namespace and member. Beside the pipeline: execute applies these Works like any other. Where a
- * policy takes a namespace to a member, the Work there is dispatch's; it comes back to this stage when the policy takes
- * the namespace elsewhere, so that no move ever deletes a namespace.
+ * Writes: Work, one per namespace and member. Outside the pipeline: execute applies these Works like any other. Where a
+ * policy propagates a namespace to a member, dispatch owns the Work there; it returns to this stage when the policy
+ * moves the namespace elsewhere, so that no move ever deletes a namespace.
  */
 import {
   bindingName,
@@ -28,7 +28,7 @@ import { isTouched } from "../works.ts";
 import { planNamespaceWorks } from "./plan-namespace-works.ts";
 import type { RenderNamespace } from "./plan-namespace-works.ts";
 
-/** Whose Works are replaced: those of a namespace on the members that no policy takes it to. */
+/** The Works that are replaced: those of a namespace on the members that no policy propagates it to. */
 export interface SyncedNamespace {
   readonly name: string;
   readonly isBound: (cluster: string) => boolean;
@@ -72,13 +72,13 @@ export function createNamespacesController({
     idOf: idOfKey,
     sources: [
       watch(Namespace, ({ cluster, object }) => [{ cluster, name: object.metadata.name }]),
-      // A Work that somebody deleted or changed is put right.
+      // A Work that another client deleted or changed is restored.
       watch(Work, (event) => {
         const name = (event.old ?? event.object).metadata.labels?.[NAMESPACE_LABEL];
         return name && isTouched(event) ? [{ cluster: event.cluster, name }] : [];
       }),
-      // A new member needs every namespace, and overrides select members by what they are; how a member fares does not
-      // matter here.
+      // A new member needs every namespace, and overrides select members by their spec and labels; a member's status
+      // does not matter here.
       watch(Cluster, ({ cluster, object, old, deleted }) => {
         const marks = ({ metadata }: DeepReadonly<Cluster>): unknown => [
           metadata.generation,
@@ -89,7 +89,7 @@ export function createNamespacesController({
       }),
       watch(ClusterOverridePolicy, ({ cluster, object, old }) => {
         const policies = old ? [object, old] : [object];
-        // A policy without selectors means every object.
+        // A policy without selectors matches every object.
         if (policies.some(({ spec }) => !spec.resourceSelectors?.length)) return all(cluster);
         const names = policies
           .flatMap(({ spec }) => spec.resourceSelectors ?? [])
@@ -126,7 +126,7 @@ export function createNamespacesController({
   });
 }
 
-/** The Works that this stage answers for. */
+/** The Works that this stage owns. */
 export function ownWorks({ isBound }: SyncedNamespace, works: readonly DeepReadonly<Work>[]): DeepReadonly<Work>[] {
   return works.filter(({ metadata }) => !isBound(clusterNameOf(metadata.namespace ?? "") ?? ""));
 }

@@ -17,7 +17,7 @@ const clusters = [
   makeCluster("oslo", ({ metadata }) => (metadata.deletionTimestamp = "2024-05-01T12:00:00Z")),
 ];
 
-test("a namespace goes to every member that stays, with its labels", () => {
+test("a namespace is propagated to every member that is not leaving, with its labels", () => {
   const works = plan(namespace("shop", { labels: { team: "a" } }), clusters);
 
   expect(works).toMatchObject([
@@ -29,27 +29,27 @@ test("a namespace goes to every member that stays, with its labels", () => {
 });
 
 const stays: Record<string, Namespace> = {
-  "every cluster's own default": namespace("default"),
-  "every cluster's own kube-system": namespace("kube-system"),
-  "the hub's own karmada-system": namespace("karmada-system"),
-  "the namespace of a member's Works": namespace("karmada-es-paris"),
-  "one that opted out": namespace("shop", { labels: { "namespace.karmada.io/skip-auto-propagation": "true" } }),
-  "one that opted out in capitals": namespace("shop", {
+  "the default namespace": namespace("default"),
+  "kube-system": namespace("kube-system"),
+  "karmada-system": namespace("karmada-system"),
+  "an execution namespace": namespace("karmada-es-paris"),
+  "a namespace that opted out": namespace("shop", { labels: { "namespace.karmada.io/skip-auto-propagation": "true" } }),
+  "a namespace that opted out in capitals": namespace("shop", {
     labels: { "namespace.karmada.io/skip-auto-propagation": "True" },
   }),
 };
 for (const [which, object] of Object.entries(stays)) {
-  test(`stays on the hub, and nothing on the members is touched: ${which}`, () => {
+  test(`is not propagated, and members stay unchanged: ${which}`, () => {
     expect(plan(object, clusters)).toBe("leave");
   });
 }
 
-test("a namespace that is gone from the hub goes from the members, and not before", () => {
+test("a namespace is deleted from members only after its deletion on the hub", () => {
   expect(plan(namespace("shop", { deletionTimestamp: "2024-05-01T12:00:00Z" }), clusters)).toBe("leave");
   expect(plan(undefined, clusters)).toEqual([]);
 });
 
-test("overrides of the cluster change a member's copy, and the Work says which", () => {
+test("cluster override policies change a member's copy, and the Work records them", () => {
   const planned = planNamespaceWorks(namespace("shop"), clusters, (copy) => ({
     object: { ...copy, metadata: { ...copy.metadata, labels: { tier: "gold" } } },
     appliedClusterOverrides: "[]",
@@ -65,7 +65,7 @@ test("overrides of the cluster change a member's copy, and the Work says which",
   });
 });
 
-test("a member whose override fails keeps what it has, and the others get theirs", () => {
+test("a member whose override fails keeps its copy, and the others get theirs", () => {
   const failing = planNamespaceWorks(
     namespace("shop"),
     [makeCluster("paris"), makeCluster("rome")],

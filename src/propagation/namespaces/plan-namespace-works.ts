@@ -1,4 +1,4 @@
-/** Decides which members get a copy of a hub namespace: all of them, unless it is the hub's own or opted out. Pure. */
+/** Decides which members get a copy of a hub namespace: all of them, unless it is reserved or opted out. Pure. */
 import type { Cluster, KubernetesObject, Namespace, Work } from "../../api/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import { executionNamespace, workName } from "../../api/index.ts";
@@ -13,7 +13,7 @@ import {
   WORK_NAMESPACE,
 } from "../well-known.ts";
 
-/** A member's copy after the cluster's overrides, and the record of these. */
+/** A member's copy after cluster override policies, and the record of these. */
 export type RenderNamespace = (
   copy: DeepReadonly<KubernetesObject>,
   cluster: string,
@@ -21,14 +21,14 @@ export type RenderNamespace = (
 
 export interface NamespacePlan {
   works: Work[];
-  /** Members whose copy cannot be made; they keep the Work that they have. */
+  /** Members whose copy cannot be made; they keep their current Work. */
   failures: { cluster: string; error: unknown }[];
 }
 
 /**
- * The Works that carry a namespace, or `leave` for one that is none of ours: opting out stops the propagation and
- * removes nothing. Only a namespace that is gone from the hub goes from the members too. One that is on its way there
- * still has templates whose copies go first, so that what is left on a member then is known not to be ours.
+ * The Works for a namespace, or `leave` for one that is not propagated: opting out stops the propagation and removes
+ * nothing. A namespace is deleted from members only after its deletion on the hub. A terminating namespace still has
+ * templates whose copies are deleted first, so that any object left on a member then is known not to be ours.
  */
 export function planNamespaceWorks(
   namespace: DeepReadonly<Namespace> | undefined,
@@ -49,7 +49,7 @@ export function planNamespaceWorks(
   return plan;
 }
 
-/** Every cluster has its own `default` and `kube-*`; templates in `default` find it there. */
+/** Every cluster has its own `default` and `kube-*` namespaces; templates in `default` use that one. */
 function isPropagated({ metadata }: DeepReadonly<Namespace>): boolean {
   return (
     metadata.name !== "default" &&

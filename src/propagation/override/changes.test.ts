@@ -7,8 +7,8 @@ const binding = makeBinding(makeDeployment("shop/web").build()).build();
 type Selectors = NonNullable<OverridePolicy["spec"]["resourceSelectors"]>;
 
 const cases: Record<string, { resourceSelectors?: Selectors; want: boolean }> = {
-  "without selectors every object is concerned": { want: true },
-  "a selector of the kind concerns it, whatever labels it asks for": {
+  "a policy without selectors concerns every object": { want: true },
+  "a selector of the kind concerns it, regardless of its label selector": {
     resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment", labelSelector: { matchLabels: { a: "b" } } }],
     want: true,
   },

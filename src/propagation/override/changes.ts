@@ -1,6 +1,6 @@
 /**
- * Which bindings an override may have changed the copies of: the reactive half of the stage. Dispatch, which makes the
- * copies, looks at them again.
+ * Determines which bindings an override policy change may affect: the reactive half of the stage. Dispatch, which makes
+ * the copies, reconciles them again.
  */
 import { Cluster, ClusterOverridePolicy, OverridePolicy, type ResourceBinding } from "../../api/index.ts";
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
@@ -34,8 +34,8 @@ export function overrideChanges(bindings: Lister<ResourceBinding>): SourceReques
 }
 
 /**
- * By kind and name; labels are on the template, and looked at when the copy is made. A policy without selectors means
- * every object.
+ * By kind and name; labels are on the template, and are matched when the copy is made. A policy without selectors
+ * matches every object.
  */
 export function mayConcern({ spec: { resourceSelectors } }: Policy, { spec: { resource } }: Binding): boolean {
   if (!resourceSelectors?.length) return true;

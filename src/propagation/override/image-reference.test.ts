@@ -8,19 +8,19 @@ describe("an image", () => {
     string,
     { image: string; want: [registry: string, repository: string, tag: string, digest: string] }
   > = {
-    "may be a bare name": { image: "nginx", want: ["", "nginx", "", ""] },
-    "has no registry when its first part is no host": { image: "team/app:1", want: ["", "team/app", "1", ""] },
-    "has a registry when its first part holds a dot": {
+    "may be a name only": { image: "nginx", want: ["", "nginx", "", ""] },
+    "has no registry when its first part is not a host": { image: "team/app:1", want: ["", "team/app", "1", ""] },
+    "has a registry when its first part contains a dot": {
       image: "docker.io/library/nginx:1.25",
       want: ["docker.io", "library/nginx", "1.25", ""],
     },
-    "has a registry when its first part holds a port": {
+    "has a registry when its first part contains a port": {
       image: "mirror:5000/app",
       want: ["mirror:5000", "app", "", ""],
     },
     "may come from localhost": { image: "localhost/app", want: ["localhost", "app", "", ""] },
-    "may be fixed by a digest": { image: `gcr.io/p/app@${DIGEST}`, want: ["gcr.io", "p/app", "", DIGEST] },
-    "with tag and digest keeps the tag alone": {
+    "may be pinned by a digest": { image: `gcr.io/p/app@${DIGEST}`, want: ["gcr.io", "p/app", "", DIGEST] },
+    "with tag and digest keeps only the tag": {
       image: `gcr.io/p/app:v1@${DIGEST}`,
       want: ["gcr.io", "p/app", "v1", ""],
     },
@@ -33,18 +33,18 @@ describe("an image", () => {
     });
   }
 
-  test("that is read and written again is the same", () => {
+  test("is unchanged by parsing and formatting", () => {
     for (const image of ["nginx", "a/b/c/d:1", "localhost:5000/app:dev", `gcr.io/p/app@${DIGEST}`])
       expect(formatImage(parseImage(image))).toBe(image);
   });
 
-  test("that is none is an error", () => {
+  test("that is invalid is an error", () => {
     for (const image of ["", ":1.25", "team/UPPER", "mirror.local//x", "a b", "x".repeat(5000)])
       expect(() => parseImage(image)).toThrow("not an image reference");
   });
 });
 
-test("a text that is neither tag nor digest changes nothing", () => {
+test("a string that is neither tag nor digest changes nothing", () => {
   const image = parseImage("nginx:1.25");
 
   expect(withTag(image, "bad tag!")).toEqual(image);
@@ -52,7 +52,7 @@ test("a text that is neither tag nor digest changes nothing", () => {
   expect(formatImage(withTag(image, DIGEST))).toBe(`nginx@${DIGEST}`);
 });
 
-test("a long text that almost is an image is refused quickly", () => {
+test("rejects a long almost valid image quickly", () => {
   const hostile = `${"a-".repeat(2000)}!`;
   const started = performance.now();
 

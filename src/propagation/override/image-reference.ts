@@ -1,8 +1,8 @@
 /**
  * The parts of a container image: registry, repository and tag or digest, by the grammar of the distribution project.
  *
- * The registry is the first part of the name when it looks like a host: it holds a dot or a port, or is `localhost`. Of
- * an image with tag and digest only the tag survives, as in Karmada.
+ * The registry is the first part of the name when it looks like a host: it contains a dot or a port, or is `localhost`.
+ * For an image with tag and digest only the tag is kept, as in Karmada.
  */
 import { OverrideError } from "./override-error.ts";
 
@@ -24,14 +24,14 @@ const DIGEST = "[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{
 const REFERENCE = new RegExp(`^(${NAME})(?::(${TAG}))?(?:@(${DIGEST}))?$`);
 const ONLY_TAG = new RegExp(`^${TAG}$`);
 const ONLY_DIGEST = new RegExp(`^${DIGEST}$`);
-/** A name has at most 255 characters and a tag 128; the bound keeps a hostile manifest from costing time. */
+/** A name has at most 255 characters and a tag 128; the limit bounds the cost of a hostile manifest. */
 const MAX_IMAGE_LENGTH = 1024;
 
 export function parseImage(image: string): ImageReference {
   const match = image.length <= MAX_IMAGE_LENGTH ? REFERENCE.exec(image) : null;
   if (!match)
     throw new OverrideError(
-      `cannot read the image ${JSON.stringify(image.slice(0, MAX_IMAGE_LENGTH))}: it is not an image reference`,
+      `cannot parse image ${JSON.stringify(image.slice(0, MAX_IMAGE_LENGTH))}: it is not an image reference`,
     );
   const [, name = "", tag = "", digest = ""] = match;
   const slash = name.indexOf("/");
@@ -51,7 +51,7 @@ export function formatImage({ registry, repository, tag, digest }: ImageReferenc
   return digest ? `${name}@${digest}` : name;
 }
 
-/** With this tag or digest; unchanged when the text is neither. */
+/** With this tag or digest; unchanged when the string is neither. */
 export function withTag(image: ImageReference, text: string): ImageReference {
   if (ONLY_TAG.test(text)) return { ...image, tag: text, digest: "" };
   if (ONLY_DIGEST.test(text)) return { ...image, tag: "", digest: text };

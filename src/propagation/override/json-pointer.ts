@@ -1,4 +1,4 @@
-/** Reading by JSON pointer, and patching one place. */
+/** Reads by JSON pointer, and patches a single path. */
 import { isObject, type Json, type JsonObject } from "../../base/index.ts";
 import { ApiError, applyJsonPatch } from "../../machinery/index.ts";
 import { OverrideError } from "./override-error.ts";
@@ -17,7 +17,7 @@ export function splitPointer(path: string): string[] {
     .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-/** What is found along the parts; undefined where the way ends. */
+/** The value at these path segments; undefined when the path does not exist. */
 export function valueAt(document: Json, parts: readonly string[]): Json | undefined {
   let value: Json | undefined = document;
   for (const part of parts) {
@@ -29,8 +29,8 @@ export function valueAt(document: Json, parts: readonly string[]): Json | undefi
 }
 
 /**
- * One operation of a JSON patch. Nothing that is passed in is changed. Replacing what is not there is an error: an API
- * server's patch would add it, and an override that was meant for another object would go unnoticed.
+ * One operation of a JSON patch. The input is not modified. Replacing a missing path is an error: an API server's patch
+ * would add it, and an override meant for another object would remain unnoticed.
  */
 export function patchAt(document: Json, operator: PatchOperator, path: string, value: Json | undefined): Json {
   if (operator === "replace" && path !== "" && valueAt(document, splitPointer(path)) === undefined)
@@ -49,9 +49,9 @@ export function patchAt(document: Json, operator: PatchOperator, path: string, v
   }
 }
 
-/** The usual mistakes in words; the patch itself only says that it failed. */
+/** Explains common mistakes; the patch itself only reports that it failed. */
 function explain(document: Json, operator: PatchOperator, path: string): string | undefined {
-  if (path !== "" && !path.startsWith("/")) return "a path starts with a slash";
+  if (path !== "" && !path.startsWith("/")) return "a path must start with a slash";
   const parts = splitPointer(path);
   if (operator === "remove" && valueAt(document, parts) === undefined) return "the object has no such path";
   const parent = valueAt(document, parts.slice(0, -1));

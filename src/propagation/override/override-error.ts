@@ -1,11 +1,8 @@
 import { FlotillaError } from "../../base/index.ts";
 
-/** An override cannot be applied to the object: that member's copy is not made, the others are. */
+/** An override cannot be applied to the object: the copy for that member is not made, the others are. */
 export class OverrideError extends FlotillaError {
-  /**
-   * The policy that it is about, as Karmada's events name it: `override policy(shop/web)` or `cluster override
-   * policy(web)`.
-   */
+  /** The policy as Karmada's events name it: `override policy(shop/web)` or `cluster override policy(web)`. */
   readonly policy: string | undefined;
 
   constructor(message: string, options: ErrorOptions & { policy?: string } = {}) {

@@ -75,20 +75,20 @@ const main = (object: JsonObject): JsonObject | undefined =>
 describe("which overrides apply, and in which order", () => {
   const from = (result: OverridePlan): string | undefined => result.object.metadata.labels?.["from"];
 
-  test("without policies the object stays the same object", () => {
+  test("without policies the object is returned unchanged", () => {
     const { object, appliedOverrides, appliedClusterOverrides } = plan(deployment, []);
 
     expect(object).toBe(deployment);
     expect([formatApplied(appliedOverrides), formatApplied(appliedClusterOverrides)]).toEqual([undefined, undefined]);
   });
 
-  test("a policy of the namespace has the last word over a cluster policy", () => {
+  test("a namespaced policy takes precedence over a cluster policy", () => {
     expect(
       from(plan(deployment, [policy("a", rule(label("namespace")))], [clusterPolicy("b", rule(label("cluster")))])),
     ).toBe("namespace");
   });
 
-  test("the more specific policy has the last word, whatever its name", () => {
+  test("the more specific policy takes precedence, regardless of its name", () => {
     const byName = {
       ...rule(label("name")),
       resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment", name: "web" }],
@@ -97,11 +97,11 @@ describe("which overrides apply, and in which order", () => {
     expect(from(plan(deployment, [policy("a", byName), policy("z", rule(label("everything")))]))).toBe("name");
   });
 
-  test("among equals the last name has the last word", () => {
+  test("among equals the last name takes precedence", () => {
     expect(from(plan(deployment, [policy("b", rule(label("b"))), policy("a", rule(label("a")))]))).toBe("b");
   });
 
-  test("rules for other clusters are left out", () => {
+  test("rules for other clusters are ignored", () => {
     const rules = {
       overrideRules: [
         { targetCluster: { clusterNames: ["paris"] }, overriders: label("paris") },
@@ -112,19 +112,19 @@ describe("which overrides apply, and in which order", () => {
     expect(from(plan(deployment, [policy("p", rules)]))).toBe("oslo");
   });
 
-  test("a policy in the old form is one rule", () => {
+  test("a policy in the deprecated format is one rule", () => {
     expect(
       from(plan(deployment, [policy("p", { targetCluster: { clusterNames: ["oslo"] }, overriders: label("old") })])),
     ).toBe("old");
   });
 
-  test("policies of other namespaces and for other objects are left out", () => {
+  test("policies of other namespaces and for other objects are ignored", () => {
     const other = { ...rule(label("other")), resourceSelectors: [{ apiVersion: "v1", kind: "Secret" }] };
 
     expect(from(plan(deployment, [policy("a", rule(label("elsewhere")), "bank"), policy("b", other)]))).toBeUndefined();
   });
 
-  test("what applied is recorded by policy name", () => {
+  test("applied overrides are recorded by policy name", () => {
     const specific = {
       ...rule(label("1")),
       resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment", name: "web" }],
@@ -139,7 +139,7 @@ describe("which overrides apply, and in which order", () => {
 });
 
 describe("image overriders", () => {
-  test("change the main containers and leave init containers alone", () => {
+  test("change the main containers but not init containers", () => {
     const object = changed({ imageOverrider: [{ component: "Registry", operator: "replace", value: "mirror.local" }] });
 
     expect(main(object)).toMatchObject({ image: "mirror.local/web:1" });
@@ -171,7 +171,7 @@ describe("image overriders", () => {
     });
   }
 
-  test("reach any text by its path", () => {
+  test("change any string by its path", () => {
     const path = "/spec/template/spec/initContainers/0/image";
     const object = changed({
       imageOverrider: [{ component: "Tag", operator: "replace", value: "2", predicate: { path } }],
@@ -180,7 +180,7 @@ describe("image overriders", () => {
     expect(object).toMatchObject({ spec: { template: { spec: { initContainers: [{ image: "web:2" }] } } } });
   });
 
-  test("fail where the path ends", () => {
+  test("fail when the path does not exist", () => {
     expect(
       failure({
         imageOverrider: [
@@ -192,7 +192,7 @@ describe("image overriders", () => {
 });
 
 describe("command and args overriders", () => {
-  test("append and create the list where there is none", () => {
+  test("add elements and create a missing list", () => {
     const object = changed({
       argsOverrider: [{ containerName: "main", operator: "add", value: ["--b"] }],
       commandOverrider: [{ containerName: "main", operator: "add", value: ["run"] }],
@@ -201,7 +201,7 @@ describe("command and args overriders", () => {
     expect(main(object)).toMatchObject({ args: ["--a", "--b"], command: ["run"] });
   });
 
-  test("take away every listed value", () => {
+  test("remove every listed value", () => {
     expect(
       main(changed({ argsOverrider: [{ containerName: "main", operator: "remove", value: ["--a", "--z"] }] })),
     ).toMatchObject({ args: [] });
@@ -215,7 +215,7 @@ describe("command and args overriders", () => {
 });
 
 describe("label and annotation overriders", () => {
-  test("add creates, replace and remove touch only what is there", () => {
+  test("add creates keys, replace and remove change only existing ones", () => {
     const object = changed({
       annotationsOverrider: [
         { operator: "add", value: { "example.com/a~b": "1" } },
@@ -235,7 +235,7 @@ describe("label and annotation overriders", () => {
     });
   });
 
-  test("a key that names a prototype is a key like any other", () => {
+  test("a prototype name is treated as an ordinary key", () => {
     const value = JSON.parse('{"__proto__":"x"}') as Record<string, string>;
     const { labels } = changed({ labelsOverrider: [{ operator: "add", value }] })["metadata"] as { labels: object };
 
@@ -247,7 +247,7 @@ describe("label and annotation overriders", () => {
 describe("field overriders", () => {
   const data = (overriders: Overriders): JsonObject => changed(overriders, configMap)["data"] as JsonObject;
 
-  test("change a JSON document inside a text", () => {
+  test("change a JSON document inside a string", () => {
     expect(
       data({
         fieldOverrider: [{ fieldPath: "/data/json", json: [{ subPath: "/n/x", operator: "replace", value: 5 }] }],
@@ -255,7 +255,7 @@ describe("field overriders", () => {
     ).toBe('{"a":1,"n":{"x":5}}');
   });
 
-  test("change a YAML document, which is read as YAML 1.1 and written sorted", () => {
+  test("change a YAML document, which is parsed as YAML 1.1 and written sorted", () => {
     expect(
       data({
         fieldOverrider: [{ fieldPath: "/data/yaml", yaml: [{ subPath: "/list", operator: "add", value: [1] }] }],
@@ -263,7 +263,7 @@ describe("field overriders", () => {
     ).toBe('a: 1\nb: 2\n"false":\n  x: true\nlist:\n- 1\n');
   });
 
-  test("fail where there is no document", () => {
+  test("fail without a document", () => {
     expect(
       failure(
         { fieldOverrider: [{ fieldPath: "/data/text", json: [{ subPath: "/a", operator: "remove" }] }] },
@@ -278,7 +278,7 @@ describe("field overriders", () => {
     ).toMatch("neither an object nor a list");
   });
 
-  test("refuse a small document that stands for a huge one", () => {
+  test("reject a small document that expands to a huge one", () => {
     const levels = Array.from(
       { length: 30 },
       (_, level) => `a${level}: &a${level} [${level === 0 ? "x" : `*a${level - 1}, *a${level - 1}`}]`,
@@ -295,7 +295,7 @@ describe("field overriders", () => {
 });
 
 describe("plaintext overriders", () => {
-  test("work after all others of their rule", () => {
+  test("run after all others of their rule", () => {
     const object = changed({
       plaintext: [{ path: "/metadata/labels/from", operator: "replace", value: "last" }],
       ...label("first"),
@@ -306,10 +306,10 @@ describe("plaintext overriders", () => {
 
   const failures: Record<string, { operator: "add" | "remove" | "replace"; path: string; value?: null; want: string }> =
     {
-      "cannot replace what is not there": { operator: "replace", path: "/spec/nope", want: "no such path" },
-      "cannot remove what is not there": { operator: "remove", path: "/spec/nope", want: "no such path" },
-      "cannot add below what is not there": { operator: "add", path: "/spec/nope/deep", want: "nothing at /spec/nope" },
-      "cannot make the object something else": {
+      "cannot replace a missing path": { operator: "replace", path: "/spec/nope", want: "no such path" },
+      "cannot remove a missing path": { operator: "remove", path: "/spec/nope", want: "no such path" },
+      "cannot add below a missing path": { operator: "add", path: "/spec/nope/deep", want: "nothing at /spec/nope" },
+      "cannot turn the object into a non-object": {
         operator: "add",
         path: "",
         value: null,

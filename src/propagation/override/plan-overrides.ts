@@ -1,9 +1,9 @@
 /**
- * Decides how a member's copy of an object differs from the template. Pure.
+ * Computes how a member's copy of an object differs from the template. Pure.
  *
  * Cluster policies come first, then those of the object's namespace; among each the least specific selector first and
- * then by name, so that the policy which says most about the object has the last word. Overrides come after the
- * division of replicas and may contradict it.
+ * then by name, so that the most specific policy takes precedence. Overrides are applied after the division of replicas
+ * and may contradict it.
  */
 import type { ClusterOverridePolicy, KubernetesObject, OverridePolicy, Overriders } from "../../api/index.ts";
 import { compareText, isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
@@ -22,18 +22,18 @@ export interface OverrideInput {
   readonly object: DeepReadonly<KubernetesObject>;
   readonly cluster: ClusterFacts;
   readonly clusterOverridePolicies: readonly DeepReadonly<ClusterOverridePolicy>[];
-  /** Those of other namespaces are ignored. */
+  /** Policies of other namespaces are ignored. */
   readonly overridePolicies: readonly DeepReadonly<OverridePolicy>[];
 }
 
-/** One rule that was applied, as it is recorded on the Work. */
+/** One applied rule, as recorded on the Work. */
 export interface AppliedOverride {
   readonly policyName: string;
   readonly overriders: DeepReadonly<Overriders>;
 }
 
 export interface OverridePlan {
-  /** The object itself when nothing applied. */
+  /** The same object when nothing applied. */
   readonly object: DeepReadonly<KubernetesObject>;
   readonly appliedClusterOverrides: AppliedOverride[];
   readonly appliedOverrides: AppliedOverride[];
@@ -48,7 +48,7 @@ export function planOverrides({
 }: OverrideInput): OverridePlan {
   const clusterRules = rulesFor(object, cluster, clusterOverridePolicies);
   const between = applyRules(object, clusterRules, (name) => `cluster override policy(${name})`);
-  // Policies of the namespace see what the cluster policies made of the object, its labels and even its name included.
+  // Namespaced policies match the object as changed by the cluster policies, including its labels and even its name.
   const { namespace } = between.metadata;
   const local = namespace ? overridePolicies.filter(({ metadata }) => metadata.namespace === namespace) : [];
   const rules = rulesFor(between, cluster, local);
@@ -76,12 +76,12 @@ function rulesFor(
     .flatMap(({ policy }) => rulesOf(policy, cluster));
 }
 
-/** A policy without selectors means every object. */
+/** A policy without selectors matches every object. */
 function priorityOf(object: OverrideInput["object"], { spec }: Policy): number {
   return spec.resourceSelectors?.length ? implicitPriority(object, spec.resourceSelectors) : 1;
 }
 
-/** The rules that mean this cluster. A policy in the old form is one rule. */
+/** The rules for this cluster. A policy in the deprecated format is one rule. */
 function rulesOf({ metadata, spec }: Policy, cluster: ClusterFacts): AppliedOverride[] {
   const rules = spec.overrideRules?.length
     ? spec.overrideRules
@@ -104,7 +104,7 @@ function applyRules(
   ) as unknown as OverrideInput["object"];
 }
 
-/** The order in which a rule's overriders work, whatever order they are written in. */
+/** The fixed order of a rule's overriders, independent of their order in the policy. */
 function applyRule(
   object: JsonObject,
   { policyName, overriders }: AppliedOverride,
@@ -125,14 +125,14 @@ function applyRule(
   }
 }
 
-/** A plain-text override can replace everything, also by what is no object of a kind any more. */
+/** A plaintext override can replace everything, even with a value that is no Kubernetes object. */
 function requireObject(value: Json): JsonObject {
   if (!isObject(value) || typeof value["kind"] !== "string" || !isObject(value["metadata"]))
-    throw new OverrideError("the result is no Kubernetes object any more: it has no kind or no metadata");
+    throw new OverrideError("the result is not a Kubernetes object: it has no kind or no metadata");
   return value;
 }
 
-/** Recorded by policy, so that the annotation does not change with the order in which rules apply. */
+/** Recorded by policy, so that the annotation does not depend on the order of rules. */
 function byPolicy(applied: readonly AppliedOverride[]): AppliedOverride[] {
   return [...applied].sort((a, b) => compareText(a.policyName, b.policyName));
 }

@@ -48,7 +48,7 @@ const harmless = replacing("/spec/replicas", "3");
 test.each([
   ["of the namespace", failureWith([local("good", harmless), local("bad", rename)], [])],
   ["of the cluster", failureWith([local("good", harmless)], [everywhere("fine", harmless), everywhere("bad", rename)])],
-])("a policy %s that would make a copy another object is named", (_where, message) => {
+])("names a policy %s that would change the identity of a copy", (_where, message) => {
   expect(message).toBe(
     "applying override policy bad: an override may not change apiVersion, kind, name or namespace of the object",
   );

@@ -1,6 +1,6 @@
 /**
- * The effect side of the override stage: gathers the policies that may concern a copy and applies the plan. It writes
- * no object; dispatch calls it for every cluster and records on the Work what was applied.
+ * The effectful part of the override stage: collects the policies that may affect a copy and applies the plan. It
+ * writes no object; dispatch calls it for every cluster and records the applied overrides on the Work.
  */
 import type { Cluster, ClusterOverridePolicy, KubernetesObject, OverridePolicy } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -15,7 +15,7 @@ export interface RendererDependencies {
   clusterOverridePolicies: Lister<ClusterOverridePolicy>;
 }
 
-/** A member's copy after overrides, and the record of what they changed. */
+/** A member's copy after overrides, and the record of these. */
 export interface Rendered {
   object: DeepReadonly<KubernetesObject>;
   /** JSON for the Work's annotations; unset when nothing applied. */
@@ -29,7 +29,7 @@ export function createRenderer({ hub, clusters, overridePolicies, clusterOverrid
     const local = namespace ? overridePolicies.list({ cluster: hub, namespace }) : [];
     const everywhere = clusterOverridePolicies.list({ cluster: hub });
     const cluster = clusters.get({ cluster: hub, name: clusterName });
-    // A cluster that has left has no labels or zones to select by; its Work is about to go as well.
+    // A cluster that has left has no labels or zones to select by; its Work is about to be deleted as well.
     if (!cluster || local.length + everywhere.length === 0) return { object };
     const plan = planOverrides({ object, cluster, clusterOverridePolicies: everywhere, overridePolicies: local });
     if (identityOf(object) !== identityOf(plan.object))
@@ -47,7 +47,7 @@ export function createRenderer({ hub, clusters, overridePolicies, clusterOverrid
 const identityOf = ({ apiVersion, kind, metadata }: DeepReadonly<KubernetesObject>): string =>
   JSON.stringify([apiVersion, kind, metadata.namespace, metadata.name]);
 
-/** A copy under another name would be another object: nothing would remove the one that is there. */
+/** A copy under another name would be another object: the existing one would never be removed. */
 function renamed(input: OverrideInput): OverrideError {
   const cause = new OverrideError("an override may not change apiVersion, kind, name or namespace of the object");
   const { clusterOverridePolicies, overridePolicies } = input;
@@ -62,7 +62,7 @@ function renamed(input: OverrideInput): OverrideError {
   const local = overridePolicies.find((policy) =>
     renames({ ...input, clusterOverridePolicies: [], overridePolicies: [policy] }),
   );
-  // Policies that do it only together are not told apart.
+  // Policies that change the identity only in combination are not distinguished.
   return local
     ? new OverrideError(`applying override policy ${local.metadata.name}`, {
         cause,
@@ -71,12 +71,12 @@ function renamed(input: OverrideInput): OverrideError {
     : cause;
 }
 
-/** Whether the policies of the input do that by themselves. */
+/** Whether the policies of the input do that on their own. */
 function renames(input: OverrideInput): boolean {
   try {
     return identityOf(planOverrides(input).object) !== identityOf(input.object);
   } catch (error) {
-    if (error instanceof OverrideError) return false; // It needs what another policy makes of the object.
+    if (error instanceof OverrideError) return false; // The policy depends on the changes of another one.
     throw error;
   }
 }

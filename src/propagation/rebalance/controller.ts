@@ -1,9 +1,9 @@
 /**
- * Rebalance carries out WorkloadRebalancers: it tells the bindings of the named workloads to be scheduled afresh.
+ * Rebalance executes WorkloadRebalancers: it triggers fresh scheduling for the bindings of the named workloads.
  *
- * Reads:  WorkloadRebalancer, bindings of both scopes.
- * Writes: `rescheduleTriggeredAt` of bindings; the rebalancer's status, and its deletion when its time to live is over.
- * Beside the pipeline: schedule divides afresh when the time is later than that of its last decision.
+ * Reads: WorkloadRebalancer, bindings of both scopes.
+ * Writes: `rescheduleTriggeredAt` of bindings; the rebalancer's status, and its deletion when its TTL expires. Outside
+ * the pipeline: schedule divides afresh when this time is later than its last decision.
  */
 import { bindingName, WorkloadRebalancer } from "../../api/index.ts";
 import type { ResourceBinding } from "../../api/index.ts";
@@ -76,7 +76,7 @@ export function createRebalanceController({
         try {
           outcomes.set(item, await trigger(item.workload, key.cluster, metadata.creationTimestamp ?? "", signal));
         } catch (error) {
-          errors.push(error); // The others are tried first; this one is tried again.
+          errors.push(error); // Continues with the others; this one is retried.
         }
       }
       const nowMs = clock.now();

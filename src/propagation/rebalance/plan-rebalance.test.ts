@@ -21,7 +21,7 @@ const after = (rebalancer: WorkloadRebalancer, outcomeOf: (name: string) => Outc
   );
 };
 
-test("workloads are listed once, in order; what succeeded stays on the list, what failed goes with its workload", () => {
+test("workloads are listed once, in order; successful ones stay listed, failed ones are dropped with their workload", () => {
   const observedWorkloads: Observed[] = [
     { workload: workload("done"), result: "Successful" },
     { workload: workload("failed"), result: "Failed" },
@@ -35,7 +35,7 @@ test("workloads are listed once, in order; what succeeded stays on the list, wha
   ]);
 });
 
-test("it is finished when every workload has a result", () => {
+test("is finished when every workload has a result", () => {
   expect(after(make(["a", "b"]), (name) => (name === "a" ? "Successful" : "NotFound"))).toEqual({
     observedGeneration: 2,
     finishTime: "2024-05-01T12:00:00Z",
@@ -46,14 +46,14 @@ test("it is finished when every workload has a result", () => {
   });
 });
 
-test("and not while one is to be tried again", () => {
+test("is not finished while a workload must be retried", () => {
   expect(after(make(["a", "b"]), (name) => (name === "a" ? "Successful" : undefined))).toEqual({
     observedGeneration: 2,
     observedWorkloads: [{ workload: workload("a"), result: "Successful" }, { workload: workload("b") }],
   });
 });
 
-test("a finished one keeps its status", () => {
+test("a finished rebalancer keeps its status", () => {
   const status = {
     observedGeneration: 2,
     finishTime: "2024-05-01T11:00:00Z",
@@ -68,11 +68,11 @@ test.each([
   { ttl: 90, finishTime: undefined, want: undefined },
   { ttl: 90, finishTime: "2024-05-01T11:59:00Z", want: 30_000 },
   { ttl: 0, finishTime: "2024-05-01T11:59:00Z", want: 0 },
-])("with a time to live of $ttl s, finished at $finishTime, it has $want ms left", ({ ttl, finishTime, want }) => {
+])("with ttlSecondsAfterFinished $ttl, finished at $finishTime, $want ms are left", ({ ttl, finishTime, want }) => {
   expect(timeLeftMs(make(["a"], undefined, ttl), finishTime ? { finishTime } : {}, NOW)).toBe(want);
 });
 
-test("an older order adds nothing to a newer one", () => {
+test("an older trigger does not replace a newer one", () => {
   expect(needsTrigger(undefined, "2024-05-01T12:00:00Z")).toBe(true);
   expect(needsTrigger("2024-05-01T11:00:00Z", "2024-05-01T12:00:00Z")).toBe(true);
   expect(needsTrigger("2024-05-01T12:00:00Z", "2024-05-01T12:00:00Z")).toBe(false);

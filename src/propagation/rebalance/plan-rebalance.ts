@@ -1,9 +1,8 @@
 /**
- * Decides which workloads of a WorkloadRebalancer are still to be rebalanced, and what its status says. Pure.
+ * Decides which workloads of a WorkloadRebalancer are still pending, and computes its status. Pure.
  *
- * A rebalancer is an order that is carried out once: a workload whose binding is there is told to be scheduled afresh,
- * one without a binding has failed for good. Workloads that are added later are taken up; what succeeded stays on the
- * list.
+ * A rebalancer runs once: a workload with a binding is scheduled afresh, one without a binding has failed permanently.
+ * Workloads added later are processed; successful ones stay listed.
  */
 import type { WorkloadRebalancer } from "../../api/index.ts";
 import { equalJson, formatTime, type DeepReadonly } from "../../base/index.ts";
@@ -13,13 +12,13 @@ type Status = NonNullable<WorkloadRebalancer["status"]>;
 export type Observed = NonNullable<Status["observedWorkloads"]>[number];
 export type Workload = DeepReadonly<Observed["workload"]>;
 
-/** What became of a workload; undefined for one that is to be tried again. */
+/** The result for a workload; undefined for one that must be retried. */
 export type Outcome = "Successful" | "NotFound" | undefined;
 
 const idOf = ({ apiVersion, kind, namespace = "", name }: Workload): string =>
   `${apiVersion} ${kind} ${namespace} ${name}`;
 
-/** The workloads as the status lists them, each once, in the order that Karmada keeps. */
+/** The workloads as listed in the status, each once, in Karmada's order. */
 export function listWorkloads({ spec, status }: Rebalancer): DeepReadonly<Observed>[] {
   const wanted = new Map(spec.workloads.map((workload) => [idOf(workload), workload]));
   const known = new Map(status?.observedWorkloads?.map((item) => [idOf(item.workload), item]));
@@ -32,7 +31,7 @@ export function isPending({ result }: DeepReadonly<Observed>): boolean {
   return result === undefined;
 }
 
-/** The status after a round; the same when nothing came of it. It is finished once every workload has a result. */
+/** The status after a round; the same object when nothing changed. It is finished once every workload has a result. */
 export function planStatus(
   { metadata, status }: Rebalancer,
   workloads: readonly DeepReadonly<Observed>[],
@@ -55,14 +54,14 @@ export function planStatus(
   return observedWorkloads.some(isPending) ? next : { ...next, finishTime: formatTime(nowMs) };
 }
 
-/** How long until the rebalancer is deleted: 0 when its time is over, undefined when it stays. */
+/** Time until the rebalancer is deleted: 0 when its TTL expired, undefined when it stays. */
 export function timeLeftMs({ spec }: Rebalancer, status: DeepReadonly<Status>, nowMs: number): number | undefined {
   if (spec.ttlSecondsAfterFinished === undefined || !status.finishTime || status.observedWorkloads?.some(isPending))
     return undefined;
   return Math.max(0, Date.parse(status.finishTime) + spec.ttlSecondsAfterFinished * 1000 - nowMs);
 }
 
-/** A later order is already there: this one has nothing to add. */
+/** A later trigger is already set: this one is not needed. */
 export function needsTrigger(triggeredAt: string | undefined, createdAt: string): boolean {
   return triggeredAt === undefined || Date.parse(createdAt) > Date.parse(triggeredAt);
 }

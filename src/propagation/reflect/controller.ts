@@ -1,9 +1,9 @@
 /**
- * Reflect brings the status of a member's objects back to the Work that put them there.
+ * Reflect collects the status of a member's objects into their Work.
  *
- * Reads:  Work, the member's objects.
- * Writes: `manifestStatuses` in the Work's status; nothing else.
- * Before: execute applied the manifests. After: aggregate sums the Works of a binding.
+ * Reads: Work, the member's objects.
+ * Writes: `manifestStatuses` in the Work's status only.
+ * Before: execute applied the manifests. After: aggregate combines the Works of a binding.
  */
 import { Work } from "../../api/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
@@ -22,7 +22,7 @@ import type { Sight } from "./plan-reflection.ts";
 export interface ReflectDependencies {
   memberObjects: MemberObjects;
   interpreter: Pick<Interpreter, "reflectStatus" | "health">;
-  /** Works whose kinds are understood differently now. */
+  /** Works whose interpreter rules changed. */
   ruleChanges: Source<ObjectKey>;
   tellFailure: TellRuleFailure;
   workStatus: StatusWriter<Work>;
@@ -55,8 +55,8 @@ export function createReflectController({
         const object = memberObjects.get(work, ref);
         const resource = memberObjects.resourceOf(work, ref);
         if (!object && memberObjects.isFresh(work, ref)) return "absent";
-        // An object of the same name that is not this Work's has nothing to say here; execute reports it. One that was
-        // let go still runs for the template, and what it says now is better than what it last said.
+        // An object of the same name that does not belong to this Work is ignored here; execute reports it. A released
+        // object still runs for the template, and its current status is better than the last known one.
         const isReleased = object !== undefined && isReleasedFrom(object, `${key.namespace ?? ""}/${key.name}`);
         if (
           !object ||
@@ -71,7 +71,7 @@ export function createReflectController({
         };
       });
       const seen = await Promise.all(sights);
-      // Only what was read says that reading works again.
+      // Only a successful read shows that the rule works again.
       if (seen.some((sight) => typeof sight === "object"))
         for (const reason of ["ReflectStatusFailed", "InterpretHealthFailed"] as const)
           if (!failed.has(reason)) tellFailure.over(work, reason);

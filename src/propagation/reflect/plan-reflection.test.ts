@@ -14,7 +14,7 @@ const object = makeDeployment("shop/web")
   .build();
 const seen = { ref, resource: "deployments", reading: await readObject(object, createInterpreter()) };
 
-test("a Work shows the status and health of its member's object", () => {
+test("a Work contains the status and health of its member's object", () => {
   const work = planReflection(makeWork("paris", "web").build(), [seen]);
 
   expect(work.status?.manifestStatuses).toEqual([
@@ -45,7 +45,7 @@ const failing = async (): Promise<never> => {
   throw new InterpretError("no such field");
 };
 
-test("an object whose health cannot be read still shows its status", async () => {
+test("an object whose health rule fails still reports its status", async () => {
   const told: string[] = [];
 
   const reading = await readObject(object, { ...createInterpreter(), health: failing }, (reason, error) =>
@@ -56,25 +56,25 @@ test("an object whose health cannot be read still shows its status", async () =>
   expect(told).toEqual(["InterpretHealthFailed: no such field"]);
 });
 
-test("an object whose status cannot be read shows none", async () => {
+test("an object whose status rule fails reports none", async () => {
   const reading = await readObject(object, { ...createInterpreter(), reflectStatus: failing });
 
   expect(reading).toEqual({ health: "Healthy" });
 });
 
-test("what cannot be seen keeps what was last known of it", () => {
+test("an unobservable object keeps its last known status", () => {
   const work = planReflection(makeWork("paris", "web").build(), [seen]);
 
   expect(planReflection(work, [undefined])).toBe(work);
 });
 
-test("an unchanged status gives the Work itself back, so that nothing is written", () => {
+test("an unchanged status returns the same Work, so that nothing is written", () => {
   const work = planReflection(makeWork("paris", "web").build(), [seen]);
 
   expect(planReflection(work, [seen])).toBe(work);
 });
 
-test("an object that is known to be gone is not reported any more", () => {
+test("a deleted object is no longer reported", () => {
   const work = planReflection(makeWork("paris", "web").build(), [seen]);
 
   expect(planReflection(work, ["absent"]).status?.manifestStatuses).toEqual([]);

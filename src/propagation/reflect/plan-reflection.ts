@@ -1,4 +1,4 @@
-/** Decides what a Work's status says about the objects on its member. Pure. */
+/** Computes a Work's status from the objects on its member. Pure. */
 import { parseApiVersion } from "../../api/index.ts";
 import type { KubernetesObject, Work } from "../../api/index.ts";
 import { equalJson } from "../../base/index.ts";
@@ -6,7 +6,7 @@ import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import { InterpretError, TEMPLATE_GENERATION, type Interpreter } from "../../interpreter/index.ts";
 import type { ObjectRef } from "../../delivery/index.ts";
 
-/** One manifest, and what the member's object says. */
+/** One manifest, and the status of the member's object. */
 export interface Seen {
   ref: ObjectRef;
   resource: string;
@@ -15,13 +15,13 @@ export interface Seen {
 
 type ManifestStatus = NonNullable<NonNullable<Work["status"]>["manifestStatuses"]>[number];
 
-/** `absent`: the member's view is fresh and the object is not there. Undefined: nothing is known right now. */
+/** `absent`: the member's cache is fresh and the object does not exist. Undefined: currently unknown. */
 export type Sight = Seen | "absent" | undefined;
 
-/** What an object says of itself, as its kind is understood. */
+/** An object's status and health, as its kind's rules interpret it. */
 export type Reading = Pick<ManifestStatus, "status" | "health">;
 
-/** Of what cannot be read as its kind asks, nothing is known: saying nothing is better than saying it is fine. */
+/** A failed rule means unknown: reporting nothing is better than reporting healthy. */
 export async function readObject(
   object: DeepReadonly<KubernetesObject>,
   interpreter: Pick<Interpreter, "reflectStatus" | "health">,
@@ -41,7 +41,7 @@ export async function readObject(
   return { status: status !== undefined ? (status as JsonObject) : undefined, health: health ?? "Unknown" };
 }
 
-/** An object that was let go, as rules can read it: it follows no generation of the template any more. */
+/** A released object as rules can read it: it no longer follows the template's generation. */
 export function withoutGeneration(object: DeepReadonly<KubernetesObject>): DeepReadonly<KubernetesObject> {
   return {
     ...object,
@@ -53,7 +53,7 @@ export function planReflection(work: DeepReadonly<Work>, seen: readonly Sight[])
   const before = work.status?.manifestStatuses ?? [];
   const manifestStatuses = seen.flatMap((item, ordinal) => {
     if (item === "absent") return [];
-    // What cannot be seen right now keeps what was last known of it.
+    // An object that is currently unobservable keeps its last known status.
     if (!item) return before.filter(({ identifier }) => identifier.ordinal === ordinal);
     return [statusOf(item, ordinal)];
   });

@@ -26,7 +26,7 @@ const byWeight = (weights: Record<string, number>): Placement => ({
   },
 });
 
-/** Clusters with what is free on each, and what the binding has there. */
+/** Clusters with their free capacity, and the binding's replicas there. */
 function candidates(
   free: Record<string, number>,
   previous: Record<string, number> = {},
@@ -73,13 +73,13 @@ describe("without capacity", () => {
       replicas: 13,
       want: { m1: 7, m2: 4, m3: 2 },
     },
-    "a cluster without a rule gets nothing": { placement: byWeight({ m1: 1 }), replicas: 2, want: { m1: 2 } },
-    "when no cluster has a rule all are equal": {
+    "a cluster without a weight rule gets nothing": { placement: byWeight({ m1: 1 }), replicas: 2, want: { m1: 2 } },
+    "when no cluster has a weight rule all are equal": {
       placement: byWeight({ elsewhere: 1 }),
       replicas: 12,
       want: { m1: 4, m2: 4, m3: 4 },
     },
-    "clusters that get none are left out": {
+    "clusters without replicas are omitted": {
       placement: byWeight({ m1: 1, m2: 1, m3: 1 }),
       replicas: 2,
       want: { m1: 1, m2: 1 },
@@ -108,7 +108,7 @@ describe("without capacity", () => {
     expect(replicasOf(assign(placement, 3, { m1: 0, m2: 0 }))).toEqual({ m1: 2, m2: 1 });
   });
 
-  test("static weights do not look at the previous result", () => {
+  test("static weights ignore the previous result", () => {
     expect(replicasOf(assign(byWeight({ m1: 1, m2: 1, m3: 1 }), 6, three, { m1: 6 }))).toEqual({ m1: 2, m2: 2, m3: 2 });
   });
 });
@@ -124,53 +124,53 @@ describe("by free capacity", () => {
       want: Record<string, number> | string;
     }
   > = {
-    "dynamic weights follow what is free": {
+    "dynamic weights follow free capacity": {
       placement: dynamic,
       replicas: 12,
       free: { m1: 18, m2: 12, m3: 6 },
       want: { m1: 6, m2: 4, m3: 2 },
     },
-    "too little is refused as a whole": {
+    "insufficient capacity fails as a whole": {
       placement: dynamic,
       replicas: 12,
       free: { m1: 3, m2: 3, m3: 3 },
       want: NOT_ENOUGH(9),
     },
-    "shrinking keeps the proportions": {
+    "scaling down keeps the proportions": {
       placement: dynamic,
       replicas: 6,
       free: { m1: 0, m2: 0, m3: 0 },
       previous: { m1: 2, m2: 4, m3: 6 },
       want: { m1: 1, m2: 2, m3: 3 },
     },
-    "growing divides the difference alone": {
+    "scaling up divides only the difference": {
       placement: dynamic,
       replicas: 24,
       free: { m1: 10, m2: 10, m3: 10 },
       previous: { m1: 2, m2: 4, m3: 6 },
       want: { m1: 6, m2: 8, m3: 10 },
     },
-    "an unchanged number stays where it is": {
+    "an unchanged number stays in place": {
       placement: dynamic,
       replicas: 12,
       free: { m1: 50, m2: 0 },
       previous: { m1: 1, m2: 11 },
       want: { m1: 1, m2: 11 },
     },
-    "replicas of a lost cluster go to the others": {
+    "replicas of a lost cluster move to the others": {
       placement: dynamic,
       replicas: 12,
       free: { m1: 3, m2: 3 },
       previous: { m1: 6, m3: 6 },
       want: { m1: 9, m2: 3 },
     },
-    "Aggregated takes the largest cluster alone if it can": {
+    "Aggregated uses only the largest cluster if possible": {
       placement: aggregated,
       replicas: 12,
       free: { m1: 12, m2: 8, m3: 10 },
       want: { m1: 12 },
     },
-    "Aggregated takes as few as possible": {
+    "Aggregated uses as few clusters as possible": {
       placement: aggregated,
       replicas: 12,
       free: { m1: 6, m2: 8, m3: 10 },
@@ -183,7 +183,7 @@ describe("by free capacity", () => {
       previous: { m1: 4, m2: 8 },
       want: { m1: 10, m2: 14 },
     },
-    "Aggregated shrinks to fewer clusters": {
+    "Aggregated scales down to fewer clusters": {
       placement: aggregated,
       replicas: 6,
       free: { m1: 0, m2: 0 },
@@ -197,7 +197,7 @@ describe("by free capacity", () => {
     });
   }
 
-  test("a rebalance starts afresh and counts what the resource has as free", () => {
+  test("a rebalance starts afresh and counts the resource's own replicas as free", () => {
     const spec: BindingSpecView = {
       resource,
       replicas: 12,
@@ -245,26 +245,26 @@ describe("with overflow affinities", () => {
     });
   };
 
-  test("the primary clusters take all they can", () => {
+  test("the primary clusters take as many as possible", () => {
     expect(replicasOf(overflow(5, { m1: 10, m2: 10 }))).toEqual({ m1: 5 });
   });
 
-  test("the rest goes to the next", () => {
+  test("the rest overflows to the next", () => {
     expect(replicasOf(overflow(5, { m1: 2, m2: 10 }))).toEqual({ m1: 2, m2: 3 });
     expect(replicasOf(overflow(8, { m1: 2, m2: 10 }, { m1: 3 }))).toEqual({ m1: 5, m2: 3 });
   });
 
-  test("shrinking drains the last first", () => {
+  test("scaling down drains the last first", () => {
     expect(replicasOf(overflow(5, { m1: 0, m2: 7 }, { m1: 5, m2: 3 }))).toEqual({ m1: 5 });
   });
 
-  test("too little on all of them is refused", () => {
+  test("insufficient capacity on all of them fails", () => {
     expect(overflow(10, { m1: 2, m2: 2 })).toMatchObject({ ok: false, cause: "capacity" });
   });
 });
 
-describe("at the edges", () => {
-  test("what has no replicas goes to every cluster", () => {
+describe("edge cases", () => {
+  test("a resource without replicas is placed on every cluster", () => {
     const assignment = assignReplicas({
       candidates: candidates({ m1: 0, m2: 0 }),
       spec: { resource, placement: dynamic },
@@ -273,20 +273,20 @@ describe("at the edges", () => {
     expect(assignment).toEqual({ ok: true, clusters: [{ name: "m1" }, { name: "m2" }] });
   });
 
-  test("clusters without replicas stay in the result when empty workloads are propagated", () => {
+  test("clusters without replicas stay in the result when empty workload propagation is enabled", () => {
     expect(
       replicasOf(assign(byWeight({ m1: 1 }), 2, { m1: 0, m2: 0 }, {}, { enableEmptyWorkloadPropagation: true })),
     ).toEqual({ m1: 2, m2: 0 });
   });
 
-  test("no candidates is an error", () => {
+  test("no candidates cause an error", () => {
     expect(assignReplicas({ candidates: [], spec: { resource, replicas: 1 } })).toMatchObject({
       ok: false,
       message: "no clusters available to schedule",
     });
   });
 
-  test("a division without preference is an error", () => {
+  test("Divided without a preference causes an error", () => {
     expect(assign({ replicaScheduling: { replicaSchedulingType: "Divided" } }, 1, { m1: 1 })).toMatchObject({
       ok: false,
       cause: "placement",

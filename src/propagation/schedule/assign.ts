@@ -1,11 +1,11 @@
 /**
- * How many replicas each chosen cluster gets.
+ * Computes how many replicas each chosen cluster gets.
  *
- * Duplicated gives every cluster all of them; static weights divide by the policy's numbers, always from scratch.
+ * Duplicated gives every cluster all replicas; static weights divide by the policy's numbers, always from scratch.
  * Dynamic weights divide by free capacity and Aggregated fills as few clusters as possible; both start from the
- * previous result ("steady") and move only the difference, unless a rebalance asks for a "fresh" start.
+ * previous result ("steady") and move only the difference, unless a rebalance requests a "fresh" start.
  *
- * What has no replicas (a ConfigMap, a workload of several components) goes to every chosen cluster.
+ * A resource without replicas (a ConfigMap, a multi-component workload) is placed on every chosen cluster.
  */
 import type { StaticClusterWeight } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -14,22 +14,19 @@ import { divideByWeight, type ClusterReplicas, type WeightedCluster } from "../w
 import { currentTerm, type BindingSpecView, type BindingStatusView, type Placement } from "./framework.ts";
 import { goSort } from "./go-sort.ts";
 
-/** A cluster that passed selection, with what is known of its capacity. */
+/** A cluster that passed selection, with its known capacity. */
 export interface Candidate {
   readonly cluster: ClusterFacts;
-  /** Replicas that it could take in addition. */
+  /** Additional replicas that fit. */
   readonly allocatableReplicas: number;
-  /** The same, plus those that the resource has there already. */
+  /** The same, plus those that the resource already has there. */
   readonly availableReplicas: number;
   /** 0 for the primary affinity, 1 and up for its overflow affinities. */
   readonly overflowOrder: number;
 }
 
 export interface AssignmentInput {
-  /**
-   * Who gets the last replica where clusters are equal depends on this text alone; unset is the template's uid, as in
-   * Karmada.
-   */
+  /** Decides which of several equal clusters gets the last replica; defaults to the template's uid, as in Karmada. */
   readonly tieBreaker?: string;
   readonly candidates: readonly Candidate[];
   readonly spec: BindingSpecView;
@@ -46,14 +43,13 @@ export interface AssignedCluster {
 export type Assignment =
   | { readonly ok: true; readonly clusters: AssignedCluster[] }
   /**
-   * `capacity`: the clusters are too small, which may change by itself. `placement`: the binding asks for what cannot
-   * be.
+   * `capacity`: the clusters are too small, which may change by itself. `placement`: the placement cannot be satisfied.
    */
   | { readonly ok: false; readonly cause: "capacity" | "placement"; readonly message: string };
 
 export type DivisionStrategy = "Duplicated" | "StaticWeight" | "DynamicWeight" | "Aggregated";
 
-/** Undefined for a Divided placement without preference, which admission completes and a stored one may lack. */
+/** Undefined for a Divided placement without preference, which admission completes but a stored one may lack. */
 export function strategyOf(placement: Placement | undefined): DivisionStrategy | undefined {
   const scheduling = placement?.replicaScheduling;
   if (!scheduling || scheduling.replicaSchedulingType === "Duplicated") return "Duplicated";
@@ -64,14 +60,14 @@ export function strategyOf(placement: Placement | undefined): DivisionStrategy |
 }
 
 /**
- * Whether the binding has replicas that a placement can divide. A workload of several components goes to a cluster as a
+ * Whether the binding has replicas that a placement can divide. A multi-component workload is placed on a cluster as a
  * whole.
  */
 export function isDivisible({ replicas = 0, replicaRequirements, components = [] }: BindingSpecView): boolean {
   return components.length <= 1 && (replicas > 0 || replicaRequirements !== undefined);
 }
 
-/** True when a rebalance was asked for after the last scheduling. */
+/** True when a rebalance was requested after the last scheduling. */
 export function isFresh({ rescheduleTriggeredAt }: BindingSpecView, status: BindingStatusView | undefined): boolean {
   if (!rescheduleTriggeredAt || !status?.lastScheduledTime) return false;
   return Date.parse(rescheduleTriggeredAt) > Date.parse(status.lastScheduledTime);
@@ -100,7 +96,7 @@ export function assignReplicas(input: AssignmentInput): Assignment {
 
 type Division = { readonly ok: true; readonly clusters: ClusterReplicas[] } | Extract<Assignment, { ok: false }>;
 
-/** Overflow is for divisions by capacity; a placement that was stored by something else may ask for it with any. */
+/** Overflow is for division by capacity; a placement stored by another server may combine it with any strategy. */
 function divide(
   { candidates, spec, status, tieBreaker = spec.resource.uid }: AssignmentInput,
   replicas: number,
@@ -133,8 +129,7 @@ function unknownStrategy(placement: Placement | undefined): string {
 }
 
 /**
- * The largest weight of the rules that match a cluster; clusters without a rule are left out, unless no cluster has
- * one.
+ * The largest weight of the rules that match a cluster; clusters without a rule are omitted, unless no cluster has one.
  */
 function staticWeights(candidates: readonly Candidate[], placement: Placement | undefined): WeightedCluster[] {
   const weightOf = compileWeights(placement?.replicaScheduling?.weightPreference?.staticWeightList ?? []);
@@ -146,7 +141,7 @@ function staticWeights(candidates: readonly Candidate[], placement: Placement | 
   return weighted.length > 0 ? weighted : candidates.map(({ cluster }) => ({ name: cluster.metadata.name, weight: 1 }));
 }
 
-/** Rules that only name clusters, one rule for each, are the usual kind: they are looked up instead of tried. */
+/** Rules that only name one cluster each are the common case: they are looked up in a map instead of matched. */
 function compileWeights(rules: DeepReadonly<StaticClusterWeight[]>): (cluster: ClusterFacts) => number {
   const byName = new Map<string, number>();
   const others: { matches: (cluster: ClusterFacts) => boolean; weight: number }[] = [];
@@ -172,7 +167,7 @@ interface Cycle {
 }
 
 /**
- * Fills the primary clusters first and goes on to each overflow affinity with what is left; so shrinking drains the
+ * Fills the primary clusters first and continues with each overflow affinity for the rest; so scaling down drains the
  * last one first.
  */
 function divideByTiers(candidates: readonly Candidate[], replicas: number, cycle: Cycle): Division {
@@ -239,12 +234,12 @@ interface SpreadInput {
   readonly strategy: ByCapacity;
   readonly replicas: number;
   readonly capacity: WeightedCluster[];
-  /** What stays where it is. Aggregated fills these clusters before others. */
+  /** Replicas that stay in place. Aggregated fills these clusters before others. */
   readonly previous: readonly ClusterReplicas[];
   readonly uid: string | undefined;
 }
 
-/** All or nothing: with too little capacity no replica is placed. */
+/** All or nothing: with insufficient capacity no replica is placed. */
 function spread({ action, strategy, replicas, capacity, previous, uid }: SpreadInput): Division {
   const total = capacity.reduce((sum, { weight }) => sum + weight, 0);
   if (total < replicas) return tooSmall(total, action);
@@ -252,14 +247,16 @@ function spread({ action, strategy, replicas, capacity, previous, uid }: SpreadI
   return { ok: true, clusters: merge(previous, divideByWeight(replicas, clusters, { uid })) };
 }
 
-/** What was given now on top of what clusters had: the previous replicas have no say in who gets the new ones. */
+/**
+ * Adds the new replicas to the previous ones: the previous replicas do not influence which clusters get the new ones.
+ */
 function merge(previous: readonly ClusterReplicas[], given: readonly ClusterReplicas[]): ClusterReplicas[] {
   const sums = new Map(previous.map(({ name, replicas }) => [name, replicas]));
   for (const { name, replicas } of given) sums.set(name, (sums.get(name) ?? 0) + replicas);
   return Array.from(sums, ([name, replicas]) => ({ name, replicas }));
 }
 
-/** The shortest row of clusters that can take the replicas: those that have some already, then the largest first. */
+/** The fewest clusters that can take the replicas: those that already have some, then the largest first. */
 function fewest(
   capacity: WeightedCluster[],
   replicas: number,

@@ -1,30 +1,32 @@
-/** A cluster that passed the filters, with its score and what is known of its capacity. */
+/** A cluster that passed the filters, with its score and known capacity. */
 import type { FleetCluster } from "./fleet.ts";
 import type { Candidate } from "./assign.ts";
 
 export interface ScoredCandidate extends Candidate {
   readonly cluster: FleetCluster;
   readonly score: number;
-  /** Completed by every step that decides about the cluster. */
+  /** Updated by every step that decides about the cluster. */
   readonly verdict: ClusterVerdict;
 }
 
-/** What one cluster was told. */
+/** The decision for one cluster. */
 export interface ClusterVerdict {
   readonly cluster: string;
-  /** The plugin or step that left it out; unset for a cluster of the result, and for one that is being removed. */
+  /** The plugin or step that excluded it; unset for a cluster of the result, and for one that is being removed. */
   refusedBy?: string;
-  /** Why it is left out; unset for a cluster of the result. */
+  /** Why it is excluded; unset for a cluster of the result. */
   reason?: string;
   /** Set once it passed the filters. */
   score?: number;
-  /** Replicas that fit it, those that it has included; set where room was asked for. */
+  /** Replicas that fit, including existing ones; set where capacity was estimated. */
   available?: number;
   /** Its share; unset for a resource without replicas. */
   replicas?: number;
 }
 
-/** Primary clusters before overflow, then the best score, then the most room, then the first name. No two are equal. */
+/**
+ * Primary clusters before overflow, then the best score, then the most capacity, then the first name. No two are equal.
+ */
 export function byPreference(a: ScoredCandidate, b: ScoredCandidate): number {
   if (a.overflowOrder !== b.overflowOrder) return a.overflowOrder - b.overflowOrder;
   if (a.score !== b.score) return b.score - a.score;

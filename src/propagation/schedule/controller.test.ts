@@ -42,7 +42,7 @@ async function setUp(clock = createFakeClock(), client = createFakeClient({ cloc
   const groups = createWorkloadGroups();
   followBindings(groups, bindings);
   const decided: SchedulePlan[] = [];
-  /** The names of those that were given clusters, in this order. */
+  /** The names of bindings that got clusters, in this order. */
   const placed: string[] = [];
   const told: string[] = [];
   manager.add(
@@ -107,8 +107,8 @@ const binding = (placement: Placement, replicas: number): ResourceBinding =>
     .with(({ spec }) => Object.assign(spec, { placement, replicas }))
     .build();
 
-describe("a binding without room", () => {
-  test("is scheduled when a member has room again, after a pause and without anybody's help", async () => {
+describe("an unschedulable binding", () => {
+  test("is scheduled when a member has room again, after a pause", async () => {
     const { client, join, settle, report, pass, read } = await setUp();
     await join(makeCluster("oslo", 3));
     await client.create(ResourceBinding, "hub", binding(AGGREGATED, 5));
@@ -129,7 +129,7 @@ describe("a binding without room", () => {
     expect((await read()).spec.clusters).toEqual([{ name: "oslo", replicas: 5 }]);
   });
 
-  test("is left alone while members only report again, or have less", async () => {
+  test("is not retried while members only report again, or have less room", async () => {
     const { client, join, decided, settle, report, pass } = await setUp();
     await join(makeCluster("oslo", 3));
     await client.create(ResourceBinding, "hub", binding(AGGREGATED, 5));
@@ -145,7 +145,7 @@ describe("a binding without room", () => {
 });
 
 describe("a scheduled binding", () => {
-  test("is not looked at for the load of members", async () => {
+  test("is not reconciled on load changes of members", async () => {
     const { client, join, decided, settle, report, pass } = await setUp();
     await join(makeCluster("oslo", 9));
     await client.create(ResourceBinding, "hub", binding(AGGREGATED, 5));
@@ -174,7 +174,7 @@ describe("a scheduled binding", () => {
     expect(client.writes.slice(before).filter(({ kind }) => kind !== "Cluster")).toEqual([]);
   });
 
-  test("that is duplicated goes to a new member", async () => {
+  test("with Duplicated is placed on a new member", async () => {
     const { client, join, settle, read } = await setUp();
     await join(makeCluster("oslo", 9));
     await client.create(ResourceBinding, "hub", binding({}, 5));
@@ -189,7 +189,7 @@ describe("a scheduled binding", () => {
     ]);
   });
 
-  test("stays where it runs when its placement means no cluster any more, and says why", async () => {
+  test("stays in place when its placement matches no cluster any more, and reports the reason", async () => {
     const { client, join, settle, read } = await setUp();
     await join(makeCluster("oslo", 9));
     await client.create(ResourceBinding, "hub", binding({}, 5));
@@ -209,7 +209,7 @@ describe("a scheduled binding", () => {
     ]);
   });
 
-  test("keeps the order in which another scheduler wrote its clusters", async () => {
+  test("keeps the cluster order of another scheduler", async () => {
     const { client, join, settle, pass, read } = await setUp();
     await join(makeCluster("oslo", 9));
     await join(makeCluster("paris", 9));
@@ -228,7 +228,7 @@ describe("a scheduled binding", () => {
   });
 });
 
-test("a binding returns to its first affinity when its time has come, and what it leaves is evicted gracefully", async () => {
+test("a binding returns to its first affinity when it is due, with graceful eviction from the others", async () => {
   const { client, join, settle, report, pass, read } = await setUp();
   await join(makeCluster("oslo", 3));
   await join(makeCluster("paris", 9));
@@ -276,7 +276,7 @@ describe("bindings with priorities", () => {
   const PRIORITIES = { plain: undefined, low: -10, high: 1000, middle: 7, urgent: 1000 };
   const ORDER = ["high-deployment", "urgent-deployment", "middle-deployment", "plain-deployment", "low-deployment"];
 
-  test("are placed by priority when capacity appears, whenever each began to wait", async () => {
+  test("are placed by priority when capacity appears, regardless of their waiting time", async () => {
     const { client, join, settle, report, pass, placed } = await setUp();
     await join(makeCluster("oslo", 3));
     for (const [name, priority] of Object.entries(PRIORITIES)) {
@@ -316,7 +316,7 @@ describe("bindings with priorities", () => {
     expect(after.placed).toEqual(ORDER);
   });
 
-  test("are tried again after five minutes although no member told of more room", async () => {
+  test("are retried after five minutes even without a capacity change", async () => {
     const { client, join, settle, pass, decided } = await setUp();
     await join(makeCluster("oslo", 3));
     await client.create(ResourceBinding, "hub", urgent("web", 5));
@@ -331,7 +331,7 @@ describe("bindings with priorities", () => {
   });
 });
 
-describe("members of a workload group", () => {
+describe("workload groups", () => {
   const member = (
     name: string,
     workloadAffinityGroups: NonNullable<ResourceBinding["spec"]["workloadAffinityGroups"]>,
@@ -352,7 +352,7 @@ describe("members of a workload group", () => {
     return { ...fleet, where };
   }
 
-  test("that are to be apart are, also when they are scheduled at the same moment; one too many waits and says why", async () => {
+  test("with anti-affinity are separated even when scheduled simultaneously; a surplus one waits and reports the reason", async () => {
     const { client, settle, where } = await fleetOf("oslo", "paris");
     for (const name of ["a", "b", "c"]) await client.create(ResourceBinding, "hub", member(name, APART));
     await settle();
@@ -373,7 +373,7 @@ describe("members of a workload group", () => {
     ]);
   });
 
-  test("that wait for a place are placed when another one leaves", async () => {
+  test("with anti-affinity place a waiting binding when another one leaves", async () => {
     const { client, settle, pass, where } = await fleetOf("oslo");
     await client.create(ResourceBinding, "hub", member("a", APART));
     await settle();
@@ -388,7 +388,7 @@ describe("members of a workload group", () => {
     expect(await where("b")).toEqual(["oslo"]);
   });
 
-  test("that are to be together go where the first one went, until it is gone", async () => {
+  test("with affinity follow the first binding, until it is deleted", async () => {
     const { client, settle, where } = await fleetOf("oslo", "paris");
     await client.create(
       ResourceBinding,
@@ -406,7 +406,7 @@ describe("members of a workload group", () => {
     expect(await where("second")).toEqual(["oslo", "paris"]);
   });
 
-  test("that are to be together and must leave their cluster go to another one together", async () => {
+  test("with affinity move to another cluster together", async () => {
     const { client, settle, pass, where } = await fleetOf("oslo", "paris");
     for (const name of ["a", "b"]) await client.create(ResourceBinding, "hub", member(name, TOGETHER));
     await settle();
@@ -435,7 +435,7 @@ describe("members of a workload group", () => {
     expect(await where("b")).toEqual(["oslo"]);
   });
 
-  test("stay where they run when they come into a group later", async () => {
+  test("do not move running bindings that join a group later", async () => {
     const { client, settle, where } = await fleetOf("oslo");
     await client.create(ResourceBinding, "hub", member("a", {}));
     await client.create(ResourceBinding, "hub", member("b", {}));
@@ -460,7 +460,7 @@ describe("members of a workload group", () => {
 });
 
 describe("events", () => {
-  test("tell a failure once, and its end, on the binding and on its template", async () => {
+  test("report a failure once, and its recovery, on the binding and on its template", async () => {
     const { client, join, settle, report, pass, told } = await setUp();
     await join(makeCluster("oslo", 3));
     await client.create(ResourceBinding, "hub", binding(AGGREGATED, 5));
@@ -480,7 +480,7 @@ describe("events", () => {
     ]);
   });
 
-  test("do not tell that all is well", async () => {
+  test("do not report ordinary successes", async () => {
     const { client, join, settle, told } = await setUp();
     await join(makeCluster("oslo", 9));
     await client.create(ResourceBinding, "hub", binding(AGGREGATED, 5));

@@ -4,7 +4,7 @@
  * Reads: ResourceBinding, Cluster.
  * Writes: `spec.clusters`, the applied placement and, when it returns to an earlier affinity, evictions of the binding;
  * the condition `Scheduled` and the scheduler's fields in its status; events on the binding and its template.
- * Before: match wrote the binding. After: dispatch makes one Work per cluster.
+ * Before: match wrote the binding. After: dispatch creates one Work per cluster.
  */
 import { Cluster, ClusterResourceBinding, ResourceBinding } from "../../api/index.ts";
 import type { Kind } from "../../api/index.ts";
@@ -28,18 +28,18 @@ import type { ScheduleOptions } from "./schedule-cycle.ts";
 import type { WorkloadGroups } from "./workload-groups.ts";
 
 export interface ScheduleDependencies {
-  /** The kind of binding to schedule; ResourceBinding unless given. */
+  /** The kind of binding to schedule; defaults to ResourceBinding. */
   kind?: Kind<ResourceBinding>;
   client: Client;
   bindings: Lister<ResourceBinding>;
   clusters: Lister<Cluster>;
-  /** Of the bindings of this kind. */
+  /** Groups of the bindings of this kind. */
   groups: WorkloadGroups;
   bindingStatus: StatusWriter<ResourceBinding>;
   events: EventRecorder;
   clock: Clock;
   options?: ScheduleOptions;
-  /** Hears every decision that was carried out, for those who explain it (`summarise-decision.ts`). */
+  /** Receives every decision that was written, so that it can be explained (`summarise-decision.ts`). */
   onDecision?(key: ObjectKey, plan: SchedulePlan): void;
   meter?: PipelineMeter;
 }
@@ -60,9 +60,9 @@ export function createScheduleController({
   meter,
 }: ScheduleDependencies): Controller<ObjectKey> {
   const decisions = createDecisions<ObjectKey>();
-  /** What was told of bindings whose status does not say so yet. */
+  /** Reported results of bindings whose status is not written yet. */
   const told = new Map<string, Told>();
-  /** By hub; kept up to date by the watch, so that a binding costs no reading of clusters. */
+  /** By hub; updated by the watch, so that scheduling a binding reads no clusters. */
   const fleets = new Map<string, Fleet>();
   const fleetOf = (hub: string): Fleet => {
     const fleet = fleets.get(hub) ?? createFleet(clusters.list({ cluster: hub }));
@@ -70,7 +70,7 @@ export function createScheduleController({
     return fleet;
   };
 
-  /** Whose decision a change of a cluster can change. */
+  /** The bindings whose decision may change with a cluster change. */
   function bindingsAfter(
     hub: string,
     old: DeepReadonly<Cluster> | undefined,
@@ -96,7 +96,10 @@ export function createScheduleController({
       told.set(id, next);
   }
 
-  /** The decision is about this version: a binding that changed meanwhile is a conflict, and is decided anew. */
+  /**
+   * The decision is valid for this version only: a binding that changed meanwhile causes a conflict, and is decided
+   * again.
+   */
   async function carryOut(
     binding: DeepReadonly<ResourceBinding>,
     key: ObjectKey,
@@ -133,10 +136,10 @@ export function createScheduleController({
         meter?.bindingsQueued("ClusterChanged", concerned.length);
         return concerned;
       }),
-      // Who waits for a place of its own, or goes where the others of its group go, looks again when one of them moves.
+      // Bindings of a workload group are reconsidered when another binding of the group moves.
       watch(kind, (event) => groups.affectedBy(event).filter((key) => decisions.reconsider(idOfKey(key), clock.now()))),
     ],
-    // Not the Works: a decision after a restart does not wait for thousands of them. Groups have members of both
+    // Not the Works: a decision after a restart does not wait for thousands of them. Groups contain bindings of both
     // scopes.
     reads: [ResourceBinding, ClusterResourceBinding],
     writes: [kind],
@@ -191,8 +194,8 @@ export function createScheduleController({
 }
 
 /**
- * A success is seen in spec.clusters at once; its condition may wait for what the members report. A failure may not,
- * and nor may the affinity that is followed: after a restart the binding would be scheduled from the first one.
+ * A success is visible in spec.clusters at once; its condition may be delayed until the members report. A failure may
+ * not, and neither may the observed affinity: after a restart the binding would be scheduled from the first one.
  */
 function isUrgent({ status }: DeepReadonly<ResourceBinding>, plan: SchedulePlan): boolean {
   return (
@@ -203,7 +206,7 @@ function isUrgent({ status }: DeepReadonly<ResourceBinding>, plan: SchedulePlan)
   );
 }
 
-/** Whether a change of a cluster can change which bindings fit it: its labels, spec, deletion, or what it serves. */
+/** Whether a cluster change affects which bindings fit it: its labels, spec, deletion, or served kinds. */
 function changesFit(before: DeepReadonly<Cluster>, after: DeepReadonly<Cluster>): boolean {
   return (
     before.metadata.generation !== after.metadata.generation ||

@@ -16,7 +16,7 @@ const cluster = (name: string, tainted = false): ClusterView => ({
   status: { apiEnablements: [{ groupVersion: "apps/v1", resources: [{ name: "deployments", kind: "Deployment" }] }] },
 });
 
-/** Every look at the clock is a millisecond later. */
+/** Every read of the clock is a millisecond later. */
 function createMeter(): { meter: CycleMeter; told: string[] } {
   const told: string[] = [];
   let nowMs = 0;
@@ -32,7 +32,7 @@ function createMeter(): { meter: CycleMeter; told: string[] } {
 }
 
 describe("a meter", () => {
-  test("hears the steps of a decision, and the plugins on one cluster, which changes nothing about it", () => {
+  test("measures the steps of a decision, and the plugins on one cluster, without changing the decision", () => {
     const input = {
       binding: { metadata: {}, spec: { resource, replicas: 3, placement: divided } },
       clusters: [cluster("oslo"), cluster("paris"), cluster("rome", true)],
@@ -57,7 +57,7 @@ describe("a meter", () => {
     ]);
   });
 
-  test("hears why a cluster was refused where none fits", () => {
+  test("measures the rejection of a cluster where none fits", () => {
     const { meter, told } = createMeter();
 
     planSchedule({
@@ -77,7 +77,7 @@ describe("a meter", () => {
   });
 });
 
-describe("what is decided", () => {
+describe("the schedule type", () => {
   const binding = (placement: Placement, replicas: number, shares: number[], applied = placement): BindingView => ({
     metadata: { annotations: { [APPLIED_PLACEMENT]: JSON.stringify(applied) } },
     spec: {
@@ -88,17 +88,20 @@ describe("what is decided", () => {
     },
   });
   const cases: Record<string, { binding: BindingView; want: string }> = {
-    "of a new binding is where it goes": { binding: binding(divided, 3, []), want: "ReconcileSchedule" },
-    "of one with other replicas is how many go where": { binding: binding(divided, 4, [1, 2]), want: "ScaleSchedule" },
-    "of one that goes whole to each member is how many, too": {
+    "of a new binding is ReconcileSchedule": { binding: binding(divided, 3, []), want: "ReconcileSchedule" },
+    "of a binding with changed replicas is ScaleSchedule": {
+      binding: binding(divided, 4, [1, 2]),
+      want: "ScaleSchedule",
+    },
+    "of a duplicated binding with changed replicas is ScaleSchedule": {
       binding: binding({}, 4, [3, 3]),
       want: "ScaleSchedule",
     },
-    "of one with another placement is where it goes, whatever its replicas": {
+    "of a binding with another placement is ReconcileSchedule, regardless of replicas": {
       binding: binding(divided, 4, [1, 2], {}),
       want: "ReconcileSchedule",
     },
-    "of one that is as it was is where it goes": { binding: binding(divided, 3, [1, 2]), want: "ReconcileSchedule" },
+    "of an unchanged binding is ReconcileSchedule": { binding: binding(divided, 3, [1, 2]), want: "ReconcileSchedule" },
   };
   for (const [behaviour, { binding: asked, want }] of Object.entries(cases)) {
     test(behaviour, () => {

@@ -1,23 +1,23 @@
 /**
- * What a scheduling cycle tells whoever measures it. A cycle over a thousand clusters takes less than a millisecond, so
- * its steps are measured whole, and its plugins on one of the clusters.
+ * Measurements of a scheduling cycle. A cycle over a thousand clusters takes less than a millisecond, so each step is
+ * measured as a whole, and the plugins on one of the clusters.
  */
 import type { FleetCluster } from "./fleet.ts";
 import type { FilterPlugin, SchedulingView, ScorePlugin } from "./framework.ts";
 
-/** Karmada's words. */
+/** Karmada's label values. */
 export type CycleStep = "Filter" | "Score" | "Select" | "AssignReplicas";
 
 export interface CycleMeter {
-  /** Milliseconds since some moment, on a clock that only goes forward. */
+  /** Milliseconds since an arbitrary origin, on a monotonic clock. */
   nowMs(): number;
   step(step: CycleStep, tookMs: number): void;
-  /** All plugins of a point for one cluster. */
+  /** All plugins of an extension point for one cluster. */
   point(point: "Filter" | "Score", tookMs: number, fits: boolean): void;
   plugin(plugin: string, point: "Filter" | "Score", tookMs: number, fits: boolean): void;
 }
 
-/** Asks the filters about one cluster once more, with a watch in hand. They are pure, so that changes nothing. */
+/** Runs the filters for one cluster once more to measure them. They are pure, so this has no effect. */
 export function measureFilters(
   meter: CycleMeter,
   view: SchedulingView,
@@ -36,7 +36,7 @@ export function measureFilters(
   meter.point("Filter", beforeMs - startMs, true);
 }
 
-/** The same for the plugins that score. */
+/** The same for the score plugins. */
 export function measureScores(
   meter: CycleMeter,
   view: SchedulingView,

@@ -27,24 +27,24 @@ describe("a scheduled binding", () => {
     expect(decisions.turn("web", binding, 1e9)).toEqual({ decide: false });
   });
 
-  test("is not bothered when there is more room", () => {
+  test("is not retried when there is more room", () => {
     expect(decisions.nudge(0)).toEqual([]);
   });
 
-  test("is decided again when it is to be reconsidered", () => {
+  test("is decided again when it is reconsidered", () => {
     expect(decisions.reconsider("web", 0)).toBe(true);
     expect(decisions.turn("web", binding, 0)).toEqual({ decide: true });
     expect(decisions.reconsider("other", 0)).toBe(false);
   });
 
   const changes: Record<string, () => object> = {
-    "what fits changed": () => {
+    "the fitting clusters changed": () => {
       decisions.startEra();
       return binding;
     },
     "its spec changed": () => ({ metadata: { uid: "u", generation: 2 } }),
     "it is another binding of the same name": () => ({ metadata: { uid: "v", generation: 1 } }),
-    "its policy asks for the way back": () => ({
+    "its policy enables the return to an earlier affinity": () => ({
       metadata: { ...binding.metadata, annotations: { "flotilla.dev/return-after-seconds": "0" } },
     }),
   };
@@ -55,7 +55,7 @@ describe("a scheduled binding", () => {
   }
 });
 
-/** Fails round after round and tells how long each pause was; room is told of right after each failure. */
+/** Fails round after round and returns the length of each pause; more room is reported right after each failure. */
 function pausesOf(rounds: number, startMs = 0): number[] {
   const pauses: number[] = [];
   let nowMs = startMs;
@@ -74,7 +74,7 @@ function pausesOf(rounds: number, startMs = 0): number[] {
 describe("a binding that waits for room", () => {
   beforeEach(() => void keep(failed));
 
-  test("is told once that there is more, and decided after a pause", () => {
+  test("is woken once for more room, and decided after a pause", () => {
     expect(decisions.turn("web", binding, 5000)).toEqual({ decide: false, requeueAfterMs: 295_000 });
     expect(decisions.nudge(0)).toEqual(["web"]);
     expect(decisions.nudge(0)).toEqual([]);
@@ -82,11 +82,11 @@ describe("a binding that waits for room", () => {
     expect(decisions.turn("web", binding, 1000)).toEqual({ decide: true });
   });
 
-  test("pauses longer every time, up to a limit", () => {
+  test("pauses longer each time, up to a limit", () => {
     expect(pausesOf(6)).toEqual([1000, 2000, 4000, 8000, 10_000, 10_000]);
   });
 
-  test("pauses shortly again once something was placed", () => {
+  test("pauses briefly again once a binding was placed", () => {
     pausesOf(5);
 
     decisions.keep("other", "other", binding, failed, decisions.era, 25_000);
@@ -95,14 +95,14 @@ describe("a binding that waits for room", () => {
     expect(pausesOf(2, 25_000)).toEqual([1000, 2000]);
   });
 
-  test("is tried after five minutes at the latest, although nobody told of more room", () => {
+  test("is retried after five minutes at the latest, even without more room", () => {
     expect(keep(failed, 1000)).toEqual({ requeueAfterMs: 300_000 });
 
     expect(decisions.turn("web", binding, 300_999)).toEqual({ decide: false, requeueAfterMs: 1 });
     expect(decisions.turn("web", binding, 301_000)).toEqual({ decide: true });
   });
 
-  test("is tried together with the others, whoever has waited for longer", () => {
+  test("is retried together with the others, regardless of waiting time", () => {
     pausesOf(4);
     decisions.keep("late", "late", binding, failed, decisions.era, 15_000);
     keep(failed, 15_000);
@@ -114,20 +114,20 @@ describe("a binding that waits for room", () => {
     expect(turns[0]).toMatchObject({ decide: false });
   });
 
-  test("joins the next round when it is to be reconsidered", () => {
+  test("joins the next round when it is reconsidered", () => {
     expect(decisions.reconsider("web", 0)).toBe(true);
 
     expect(decisions.turn("web", binding, 400)).toEqual({ decide: false, requeueAfterMs: 600 });
     expect(decisions.nudge(400)).toEqual([]);
   });
 
-  test("does not wait for its pause when what fits changed", () => {
+  test("skips its pause when the fitting clusters change", () => {
     decisions.startEra();
 
     expect(decisions.turn("web", binding, 0)).toEqual({ decide: true });
   });
 
-  test("is not told any more once it is scheduled or gone", () => {
+  test("is not woken once it is scheduled or deleted", () => {
     keep(scheduled);
     expect(decisions.nudge(0)).toEqual([]);
 
@@ -137,13 +137,13 @@ describe("a binding that waits for room", () => {
   });
 });
 
-test("a binding that will return to an earlier affinity is looked at then", () => {
+test("a binding that will return to an earlier affinity is requeued for that time", () => {
   expect(keep({ outcome: "unchanged", returnsAtMs: 5000 }, 1000)).toEqual({ requeueAfterMs: 4000 });
   expect(decisions.turn("web", binding, 2000)).toEqual({ decide: false, requeueAfterMs: 3000 });
   expect(decisions.turn("web", binding, 5000)).toEqual({ decide: true });
 });
 
-test("a decision that was under way when something else changed is made again", () => {
+test("a decision in progress is made again when something else changed", () => {
   decisions.turn("web", binding, 0);
   expect(decisions.reconsider("web", 0)).toBe(true);
   keep(scheduled);
@@ -153,7 +153,7 @@ test("a decision that was under way when something else changed is made again", 
   expect(decisions.turn("web", binding, 0)).toEqual({ decide: false });
 });
 
-test("a binding that waits again joins the next round when something else changed while it was tried", () => {
+test("a binding that still waits joins the next round when something else changed during its attempt", () => {
   keep(failed);
   decisions.nudge(0);
   expect(decisions.turn("web", binding, 1000)).toEqual({ decide: true });
@@ -163,7 +163,7 @@ test("a binding that waits again joins the next round when something else change
   expect(decisions.turn("web", binding, 1000)).toEqual({ decide: false, requeueAfterMs: 2000 });
 });
 
-test("a binding that is placed is decided anew when something else changed while it was tried", () => {
+test("a placed binding is decided again when something else changed during its attempt", () => {
   keep(failed);
   decisions.nudge(0);
   decisions.turn("web", binding, 1000);
@@ -173,7 +173,7 @@ test("a binding that is placed is decided anew when something else changed while
   expect(decisions.turn("web", binding, 1000)).toEqual({ decide: true });
 });
 
-test("a decision made before what fits changed does not count for after", () => {
+test("a decision made before the fitting clusters changed is not valid afterwards", () => {
   const { era } = decisions;
   decisions.startEra();
   decisions.keep("web", "web", binding, scheduled, era, 0);

@@ -1,24 +1,22 @@
 /**
- * What each binding was last decided on, so that it is decided again only when that can change the decision.
+ * Records the inputs of each binding's last decision, so that it is decided again only when they change.
  *
- * A change of what fits (labels, taints, served kinds, clusters that come and go) concerns every binding. More room on
- * some member concerns only the few that wait for it, and those at growing intervals: members report their load all the
- * time. They are tried together, so that who has the higher priority comes first, however long each has waited; and at
- * the latest after five minutes.
+ * A change of the fitting clusters (labels, taints, served kinds, added or removed clusters) affects every binding.
+ * More room on a member affects only the few that wait for it, at growing intervals, because members report their load
+ * constantly. They are retried together, so that the higher priority comes first regardless of waiting time; and after
+ * five minutes at the latest.
  */
 import type { DeepReadonly } from "../../base/index.ts";
 import { RETURN_AFTER_SECONDS } from "../well-known.ts";
 import type { SchedulePlan } from "./plan-schedule.ts";
 
 /**
- * Pauses between rounds in which everything that waits for room is tried; a round that places something makes the next
+ * Pauses between rounds in which all bindings that wait for room are retried; a round that places one makes the next
  * pause short again.
  */
 const SHORTEST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 10_000;
-/**
- * When a binding is tried again although nobody told of more room: what is free is known as well as members report it.
- */
+/** When a binding is retried even without more room: free capacity is only as accurate as the members' reports. */
 const LONGEST_WAIT_MS = 5 * 60_000;
 
 export interface DecidedBinding {
@@ -36,27 +34,27 @@ interface Decision<K> {
 
 interface Waiting<K> {
   readonly key: K;
-  /** When it returns to an earlier affinity at the earliest, or is tried again at the latest. */
+  /** The earliest return to an earlier affinity, or the latest retry. */
   readonly nextMs: number;
-  /** There is more room since, and the binding was told: the round in which it is tried. */
+  /** There is more room, and the binding was woken: the round in which it is retried. */
   roundMs?: number;
 }
 
-/** Whether to decide, or when to look again. */
+/** Whether to decide now, or when to reconcile again. */
 export type Turn = { readonly decide: true } | { readonly decide: false; readonly requeueAfterMs?: number };
 
 export interface Decisions<K> {
-  /** What fits has changed. */
+  /** The fitting clusters have changed: starts a new generation. */
   startEra(): void;
-  /** The keys of bindings that wait for room and were not told yet that there is more. */
+  /** The keys of bindings that wait for room and were not woken yet. */
   nudge(nowMs: number): K[];
   /**
-   * Something else that this binding depends on has changed. False when nothing was decided about it, so that it has
-   * its turn anyway.
+   * Another dependency of this binding has changed. False when no decision is recorded for it, so that it is decided
+   * anyway.
    */
   reconsider(id: string, nowMs: number): boolean;
   turn(id: string, binding: DecidedBinding, nowMs: number): Turn;
-  /** `began`: the era in which the decision was made. */
+  /** `began`: the generation in which the decision was made. */
   keep(
     id: string,
     key: K,
@@ -73,10 +71,10 @@ export function createDecisions<K>(): Decisions<K> {
   const decided = new Map<string, Decision<K>>();
   const waiting = new Map<string, Waiting<K>>();
   let era = 0;
-  /** Decisions that are under way, and whether what they depend on has changed since they began. */
+  /** Decisions in progress, and whether their inputs have changed since they began. */
   const underWay = new Map<string, { isStale: boolean }>();
   let lastRoundMs = 0;
-  /** The round that is to come; unset while nobody waits for one. */
+  /** The next round; unset while no binding waits for one. */
   let nextRoundMs: number | undefined;
   let pauseMs = SHORTEST_PAUSE_MS;
 
@@ -85,7 +83,7 @@ export function createDecisions<K>(): Decisions<K> {
     last.generation === metadata.generation &&
     last.returnAfter === metadata.annotations?.[RETURN_AFTER_SECONDS];
 
-  /** It is tried in the next round, which is called if there is none. */
+  /** Adds it to the next round, which is scheduled if there is none. */
   function join(wait: Waiting<K>, nowMs: number): void {
     if (nextRoundMs === undefined) {
       nextRoundMs = Math.max(nowMs, lastRoundMs + pauseMs);
@@ -149,12 +147,12 @@ export function createDecisions<K>(): Decisions<K> {
       const nextMs = plan.outcome === "unschedulable" ? nowMs + LONGEST_WAIT_MS : plan.returnsAtMs;
       if (nextMs === undefined) {
         if (wasWaiting) pauseMs = SHORTEST_PAUSE_MS;
-        // Its key is back in the queue, and it is decided anew.
+        // Its key is back in the queue, and it is decided again.
         if (isStale) decided.delete(id);
         else decided.set(id, decision);
         return {};
       }
-      // The first that waits starts the count of rounds.
+      // The first waiting binding starts the count of rounds.
       if (waiting.size === 0 && !wasWaiting)
         [lastRoundMs, nextRoundMs, pauseMs] = [nowMs, undefined, SHORTEST_PAUSE_MS];
       const wait: Waiting<K> = { key, nextMs };

@@ -7,7 +7,7 @@ const cluster = (name: string, more: Partial<ClusterView["metadata"]> = {}): Clu
   metadata: { name, ...more },
 });
 
-test("clusters are sorted by name, whatever the order of the list", () => {
+test("clusters are sorted by name, regardless of list order", () => {
   expect(createFleet([cluster("paris"), cluster("bern"), cluster("oslo")]).clusters.map(({ name }) => name)).toEqual([
     "bern",
     "oslo",
@@ -21,13 +21,13 @@ test("a cluster is read once", () => {
   expect(readCluster(oslo)).toBe(readCluster(oslo));
 });
 
-test("a cluster stays unless it is being removed or unknown", () => {
+test("a cluster is staying unless it is being removed or unknown", () => {
   const fleet = createFleet([cluster("oslo"), cluster("rome", { deletionTimestamp: "2024-05-01T00:00:00Z" })]);
 
   expect(["oslo", "rome", "bern"].map((name) => fleet.isStaying(name))).toEqual([true, false, false]);
 });
 
-test("a fleet that follows changes is the fleet that is read anew", () => {
+test("an incrementally updated fleet equals a newly read one", () => {
   const change = fc.record({
     name: fc.constantFrom("a", "b", "c", "d", "e"),
     gone: fc.boolean(),

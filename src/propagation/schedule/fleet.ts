@@ -1,28 +1,28 @@
 /**
- * The members as scheduling sees them: what a Cluster object says, read once per change of the object and shared by all
- * bindings. A thousand clusters are a thousand lookups per cycle, not a thousand times parsing quantities and lists.
+ * The members as scheduling sees them: read from each Cluster once per change and shared by all bindings. A thousand
+ * clusters cost a thousand lookups per cycle, not a thousand times parsing quantities and lists.
  */
 import { readCapacity, type Capacity } from "../estimate/index.ts";
 import { servedKey, type ClusterView } from "./framework.ts";
 
 export interface FleetCluster extends Pick<ClusterView, "metadata" | "spec"> {
   readonly name: string;
-  /** It is being removed: nothing goes there, and what is there moves. */
+  /** It is being removed: nothing is placed there, and its workloads move. */
   readonly leaving: boolean;
-  /** `apiVersion/kind` of everything that it serves. */
+  /** `apiVersion/kind` of every served kind. */
   readonly serves: ReadonlySet<string>;
-  /** Undefined when the member has not said what it has. */
+  /** Undefined when the member has not reported its resources. */
   readonly capacity: Capacity | undefined;
 }
 
 export interface Fleet {
-  /** Sorted by name, so that no decision depends on the order of a list. */
+  /** Sorted by name, so that no decision depends on list order. */
   readonly clusters: readonly FleetCluster[];
-  /** Whether a cluster of this name is there and not being removed. */
+  /** Whether a cluster of this name exists and is not being removed. */
   isStaying(name: string): boolean;
 }
 
-/** Objects are never changed in place, so what was read of one stays true for as long as anybody has it. */
+/** Objects are never changed in place, so cached values stay valid for the lifetime of the object. */
 const known = new WeakMap<ClusterView, FleetCluster>();
 
 export function createFleet(clusters: readonly ClusterView[]): Fleet {
@@ -41,7 +41,8 @@ function fleetOf(clusters: readonly FleetCluster[]): Fleet {
 }
 
 /**
- * The fleet after one cluster came, changed or went: cheaper than reading and sorting all of them for every heartbeat.
+ * The fleet after one cluster was added, changed or removed: cheaper than reading and sorting all of them for every
+ * heartbeat.
  */
 export function updateFleet({ clusters }: Fleet, cluster: ClusterView, gone: boolean): Fleet {
   const { name } = cluster.metadata;
@@ -73,7 +74,7 @@ export function readCluster(cluster: ClusterView): FleetCluster {
 
 type Enablements = NonNullable<ClusterView["status"]>["apiEnablements"];
 
-/** The list is long and seldom changes; a heartbeat that left it alone often left the same object. */
+/** The list is long and seldom changes; after a heartbeat it is often the same object. */
 const sets = new WeakMap<NonNullable<Enablements>, ReadonlySet<string>>();
 
 function servedKinds(enablements: Enablements): ReadonlySet<string> {

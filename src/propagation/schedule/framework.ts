@@ -1,9 +1,9 @@
 /**
- * What a scheduling cycle shows its plugins, and what they answer.
+ * The inputs of scheduling plugins, and their results.
  *
- * The view is made once per cycle and never changes; everything that depends on the binding alone is computed there, so
- * a plugin costs what it reads of one cluster. What depends on a cluster alone is read when the cluster changes
- * (`fleet.ts`).
+ * The view is created once per cycle and never changes; everything that depends on the binding alone is computed there,
+ * so a plugin costs only its reads of one cluster. Values that depend on a cluster alone are read when the cluster
+ * changes (`fleet.ts`).
  */
 import type {
   Cluster,
@@ -18,7 +18,7 @@ import { compileAffinity, type ClusterAffinity, type ClusterFacts } from "../clu
 import type { FleetCluster } from "./fleet.ts";
 import type { Neighbours } from "./workload-groups.ts";
 
-/** What scheduling reads of a Cluster. */
+/** The fields of a Cluster that scheduling reads. */
 export type ClusterView = DeepReadonly<{
   metadata: Pick<ObjectMeta, "name" | "labels" | "deletionTimestamp">;
   spec?: Pick<ClusterSpec, "provider" | "region" | "zones" | "taints" | "resourceModels">;
@@ -28,7 +28,7 @@ export type ClusterView = DeepReadonly<{
 export type Placement = DeepReadonly<ApiPlacement>;
 export type AffinityTerm = NonNullable<Placement["clusterAffinities"]>[number];
 
-/** What scheduling reads of a binding. */
+/** The fields of a binding that scheduling reads. */
 export type BindingSpecView = DeepReadonly<
   Pick<
     ResourceBindingSpec,
@@ -46,31 +46,31 @@ export type BindingStatusView = DeepReadonly<
   Pick<ResourceBindingStatus, "schedulerObservingAffinityName" | "lastScheduledTime">
 >;
 
-/** The affinity of a cycle: the placement's only one, or one of its terms with what that overflows to. */
+/** The affinity of a cycle: the placement's only one, or one of its terms with its overflow. */
 export interface CycleAffinity {
   readonly primary: ClusterAffinity;
   /** Set for a term of `clusterAffinities`. */
   readonly name?: string;
-  /** Where replicas go that the primary clusters have no room for, in this order. */
+  /** Takes replicas that do not fit the primary clusters, in this order. */
   readonly overflow: readonly ClusterAffinity[];
 }
 
-/** One frozen view of the cycle. */
+/** An immutable view of the cycle. */
 export interface SchedulingView {
   readonly spec: BindingSpecView;
   readonly placement: Placement;
-  /** `apiVersion/kind` of the resource, as `FleetCluster.serves` holds them. */
+  /** `apiVersion/kind` of the resource, as in `FleetCluster.serves`. */
   readonly served: string;
   /** Clusters that the resource already runs on, with the replicas there. */
   readonly targets: ReadonlyMap<string, number>;
   readonly nowMs: number;
-  /** The others of its workload groups; undefined when it is in none. */
+  /** The other bindings of its workload groups; undefined without a group. */
   readonly neighbours: Neighbours | undefined;
   /** Clusters that the resource is being moved away from. */
   readonly evicting: ReadonlySet<string>;
   /**
    * 0 for a cluster of the primary affinity, 1 and up for its overflow affinities, undefined for one that the placement
-   * does not mean. Without an affinity every cluster will do.
+   * does not select. Without an affinity every cluster is selected.
    */
   readonly tierOf: (cluster: ClusterFacts) => number | undefined;
 }
@@ -96,7 +96,7 @@ export function createView(
   });
 }
 
-/** Only what needs room overflows: a ConfigMap stays with the primary clusters. */
+/** Only resources that need room overflow: a ConfigMap stays with the primary clusters. */
 function compileTiers({ primary, overflow }: CycleAffinity, overflows: boolean): SchedulingView["tierOf"] {
   const matchers = [primary, ...(overflows ? overflow : [])].map(compileAffinity);
   return (cluster) => {
@@ -107,12 +107,12 @@ function compileTiers({ primary, overflow }: CycleAffinity, overflows: boolean):
 
 export const servedKey = (apiVersion: string, kind: string): string => `${apiVersion}/${kind}`;
 
-/** Whether the resource runs pods, as far as the binding says. */
+/** Whether the resource runs pods, according to the binding. */
 export function isWorkload({ replicas = 0, replicaRequirements, components = [] }: BindingSpecView): boolean {
   return replicas > 0 || replicaRequirements !== undefined || components.length > 0;
 }
 
-/** The affinity of the cycle: the only one, or the term that the binding observes at the moment. */
+/** The affinity of the cycle: the only one, or the term that the binding currently observes. */
 export function currentAffinity(
   placement: Placement | undefined,
   status: BindingStatusView | undefined,
@@ -136,7 +136,7 @@ export function currentTerm(
 
 export type Verdict = { readonly fits: true } | { readonly fits: false; readonly reason: string };
 export const fits: Verdict = Object.freeze({ fits: true });
-/** The reason is what the user reads in the condition. */
+/** The reason is shown to users in the condition. */
 export function rejects(reason: string): Verdict {
   return Object.freeze({ fits: false, reason });
 }

@@ -15,13 +15,13 @@ test("up to twelve equal items keep their order", () => {
   expect(goSort(row, larger).map(({ place }) => place)).toEqual([1, 3, 5, 7, 9, 11, 0, 2, 4, 6, 8, 10]);
 });
 
-test("of more equal items the one comes first that Go's library puts first", () => {
+test("more equal items are ordered as by Go's library", () => {
   const row = items([3, 10, 2, 100, 100, 2, 100, 0, 5, 100, 8, 10, 50, 20, 20, 20, 0, 3, 100, 5]);
 
   expect(goSort(row, larger)[0]?.place).toBe(18);
 });
 
-test("rows of any length and pattern come out sorted and complete", () => {
+test("slices of any length and pattern are sorted and complete", () => {
   const length = fc.integer({ min: 0, max: 300 });
   const sizes = fc.oneof(
     fc.array(fc.integer({ min: 0, max: 5 }), { maxLength: 300 }),
@@ -43,7 +43,7 @@ test("rows of any length and pattern come out sorted and complete", () => {
   );
 });
 
-test("the row that is passed in stays as it is", () => {
+test("the input is not modified", () => {
   const row = Object.freeze(items([1, 2, 3]));
 
   goSort(row, larger);

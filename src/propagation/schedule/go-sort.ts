@@ -1,10 +1,10 @@
 /**
- * Sorting that leaves equal items in the order in which Go's standard library leaves them.
+ * Sorts equal items into the same order as Go's standard library.
  *
- * Aggregated division takes the largest clusters first, and Karmada sorts them by size with a sort that is not stable:
- * which of two clusters of one size comes first follows from the steps of the algorithm. A fleet that moves from
- * Karmada must not see its workloads move, so the steps are repeated here: pattern-defeating quicksort, and insertion
- * sort (which is stable) for up to twelve items.
+ * Aggregated division takes the largest clusters first, and Karmada sorts them by size with an unstable sort: the order
+ * of two clusters of equal size follows from the steps of the algorithm. A fleet that migrates from Karmada must not
+ * see its workloads move, so the steps are repeated here: pattern-defeating quicksort, and insertion sort (which is
+ * stable) for up to twelve items.
  */
 export type Less<T> = (a: T, b: T) => boolean;
 
@@ -18,7 +18,7 @@ export function goSort<T>(items: readonly T[], less: Less<T>): T[] {
 const INSERTION_LENGTH = 12;
 /** From here on the pivot is a median of medians. */
 const NINTHER_LENGTH = 50;
-/** All comparisons of a choice of pivot went the same way: the row is probably descending. */
+/** All comparisons of a pivot choice had the same result: the slice is probably descending. */
 const ALL_SWAPPED = 12;
 const PARTIAL_STEPS = 5;
 
@@ -54,7 +54,7 @@ class GoSorter<T> {
         order = "ascending";
       }
       if (balanced && partitioned && order === "ascending" && this.finishSorted(from, to)) return;
-      // The item before this part is no smaller than the pivot, so the part begins with items that equal it.
+      // The item before this part is no smaller than the pivot, so the part begins with items equal to it.
       if (from > 0 && !this.isLess(from - 1, pivot)) {
         from = this.splitEqual(from, to, pivot);
         continue;
@@ -115,7 +115,7 @@ class GoSorter<T> {
     for (let low = from, high = to - 1; low < high; low++, high--) this.swap(low, high);
   }
 
-  /** Moves what is less than the pivot before it. `untouched` when nothing had to move. */
+  /** Moves items less than the pivot before it. `untouched` when nothing had to move. */
   private split(from: number, to: number, pivot: number): { middle: number; untouched: boolean } {
     this.swap(from, pivot);
     let low = from + 1;
@@ -131,7 +131,7 @@ class GoSorter<T> {
     }
   }
 
-  /** Moves what equals the pivot before what is greater; nothing is less. */
+  /** Moves items equal to the pivot before greater ones; none is less. */
   private splitEqual(from: number, to: number, pivot: number): number {
     this.swap(from, pivot);
     let low = from + 1;
@@ -144,7 +144,7 @@ class GoSorter<T> {
     }
   }
 
-  /** Finishes a row that is sorted but for a few items; false when it gives up. */
+  /** Finishes a slice that is sorted except for a few items; false when it gives up. */
   private finishSorted(from: number, to: number): boolean {
     let at = from + 1;
     for (let step = 0; step < PARTIAL_STEPS; step++) {
@@ -160,8 +160,7 @@ class GoSorter<T> {
   }
 
   /**
-   * Scatters three items when pivots turn out badly; the "chance" is a xorshift that starts from the length, so it
-   * repeats.
+   * Scatters three items after bad pivots; the randomness is a xorshift seeded with the length, so it is deterministic.
    */
   private breakPatterns(from: number, to: number): void {
     const length = to - from;

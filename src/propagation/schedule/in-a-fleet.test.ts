@@ -3,10 +3,10 @@ import { Deployment, Namespace, PropagationPolicy, ResourceBinding } from "../..
 import { startTestFleet } from "../../testing/fleet/index.ts";
 import { makeDeployment, makePolicy } from "../../testing/index.ts";
 
-/** A simulated node takes 110 pods, two of which OpenKruise has. */
+/** A simulated node takes 110 pods, two of which belong to OpenKruise. */
 const PODS_PER_MEMBER = 108;
 
-test("a workload without room waits quietly, and runs when another one makes room", async () => {
+test("an unschedulable workload waits without retries, and runs when another one frees capacity", async () => {
   const fleet = await startTestFleet({ members: ["member1", "member2"], nodes: 1 });
   onTestFinished(() => fleet.stop());
   const policy = makePolicy("shop/all")

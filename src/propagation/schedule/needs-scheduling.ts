@@ -1,6 +1,6 @@
 /**
- * When a binding that has clusters is scheduled again. What is not among the reasons leaves a running workload where it
- * is: a taint, a label or a full cluster alone moves no divided replicas.
+ * Decides when a binding with clusters is scheduled again. Any other change leaves a running workload in place: a
+ * taint, a label or a full cluster alone moves no divided replicas.
  */
 import { equalJson, isObject, type DeepReadonly } from "../../base/index.ts";
 import type { ScheduleType } from "../meter.ts";
@@ -19,16 +19,16 @@ export type BindingView = DeepReadonly<{
 export function needsScheduling({ metadata, spec, status }: BindingView, fleet: Fleet): boolean {
   const { clusters = [], placement } = spec;
   if (clusters.length === 0 || isFresh(spec, status)) return true;
-  // What goes to every cluster follows every change of the clusters.
+  // A resource on every cluster follows every change of the clusters.
   if (!isWorkload(spec) || strategyOf(placement) === "Duplicated") return true;
   if (isDivisible(spec) && clusters.reduce((sum, { replicas = 0 }) => sum + replicas, 0) !== (spec.replicas ?? 0))
     return true;
-  // An order to leave a cluster is carried out by choosing others; so nothing leaves before there is a place to go to.
+  // An eviction task takes effect by choosing other clusters; so nothing leaves before there is a replacement.
   if (isEvicted(spec) || !clusters.every(({ name }) => fleet.isStaying(name))) return true;
   return hasPlacementChanged(metadata.annotations?.[APPLIED_PLACEMENT], placement ?? {}, status);
 }
 
-/** What is decided when it is: only how many replicas go to the clusters that it has, or where it goes. */
+/** What is decided: only the replicas of the current clusters, or the clusters. */
 export function scheduleType({ metadata, spec, status }: BindingView): ScheduleType {
   const { clusters = [], placement, replicas = 0 } = spec;
   if (
@@ -44,7 +44,7 @@ export function scheduleType({ metadata, spec, status }: BindingView): ScheduleT
   return isScaled ? "ScaleSchedule" : "ReconcileSchedule";
 }
 
-/** Whether the resource is ordered to leave a cluster that it is still assigned to. */
+/** Whether the resource is being evicted from a cluster that it is still assigned to. */
 export function isEvicted({ clusters = [], gracefulEvictionTasks = [] }: BindingSpecView): boolean {
   return gracefulEvictionTasks.some(({ fromCluster }) => clusters.some(({ name }) => name === fromCluster));
 }
@@ -58,7 +58,7 @@ function hasPlacementChanged(
   if (!before) return true;
   if (equalJson(before, now)) return false;
   if (!before.clusterAffinities || !now.clusterAffinities) return true;
-  // With terms only the one in use counts: changing a term further down must not move what runs.
+  // With terms only the current one counts: changing a later term must not move running workloads.
   const observing = status?.schedulerObservingAffinityName;
   const inUse = ({ clusterAffinities = [], ...rest }: Placement): unknown => ({
     ...rest,
@@ -70,7 +70,7 @@ function hasPlacementChanged(
   );
 }
 
-/** Undefined when the annotation was damaged, which counts as a change. */
+/** Undefined when the annotation is corrupt, which counts as a change. */
 function parsePlacement(text: string): Placement | undefined {
   try {
     const parsed: unknown = JSON.parse(text);

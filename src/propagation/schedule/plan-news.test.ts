@@ -39,30 +39,34 @@ const FULL = {
 const SUCCESS = { status: "True", reason: "Success", message: "Binding has been scheduled successfully." } as const;
 
 const cases: Record<string, { binding: ResourceBinding; plan: SchedulePlan; want: string[] }> = {
-  "a success is no news": { binding: makeScheduled(), plan: scheduled, want: [] },
-  "nor is one that goes on": { binding: makeScheduled(SUCCESS), plan: scheduled, want: [] },
-  "a failure is": {
+  "a success is not reported": { binding: makeScheduled(), plan: scheduled, want: [] },
+  "a continued success is not reported": { binding: makeScheduled(SUCCESS), plan: scheduled, want: [] },
+  "a failure is reported": {
     binding: makeScheduled(SUCCESS),
     plan: full(3),
     want: ["ScheduleBindingFailed Clusters available replicas 3 are not enough to schedule."],
   },
-  "a failure that goes on is not, whatever its numbers are": { binding: makeScheduled(FULL), plan: full(4), want: [] },
-  "another failure is": {
+  "a continued failure is not reported, regardless of its numbers": {
+    binding: makeScheduled(FULL),
+    plan: full(4),
+    want: [],
+  },
+  "another failure is reported": {
     binding: makeScheduled(FULL),
     plan: { outcome: "unschedulable", reason: "NoClusterFit", message: "0/1 clusters are available", ...none },
     want: ["ScheduleBindingFailed 0/1 clusters are available"],
   },
-  "the end of a failure is, with what came of it": {
+  "the recovery from a failure is reported, with the result": {
     binding: makeScheduled(FULL),
     plan: scheduled,
     want: ["ScheduleBindingSucceed Binding has been scheduled successfully. Result: {oslo:2, paris:0}"],
   },
-  "its end without a new decision has what runs": {
+  "a recovery without a new decision is reported with the current clusters": {
     binding: makeScheduled(FULL, ({ spec }) => (spec.clusters = [{ name: "rome", replicas: 1 }])),
     plan: { outcome: "unchanged" },
     want: ["ScheduleBindingSucceed Binding has been scheduled successfully. Result: {rome:1}"],
   },
-  "an affinity that is left is, with its place in the row": {
+  "a failed affinity is reported, with its index": {
     binding: makeScheduled(
       undefined,
       ({ spec }) => (spec.placement = { clusterAffinities: [{ affinityName: "home" }, { affinityName: "away" }] }),
@@ -72,7 +76,7 @@ const cases: Record<string, { binding: ResourceBinding; plan: SchedulePlan; want
       "ScheduleBindingFailed failed to schedule ResourceBinding(shop/web-deployment) with clusterAffiliates index(0): full",
     ],
   },
-  "one that was left before is not": {
+  "an affinity that failed before is not reported": {
     binding: makeScheduled(SUCCESS, (binding) =>
       Object.assign(binding.status ?? {}, { schedulerObservingAffinityName: "away" }),
     ),
@@ -86,7 +90,7 @@ for (const [behaviour, { binding, plan, want }] of Object.entries(cases)) {
   });
 }
 
-test("what was told counts before the status says so", () => {
+test("reported events count before the status is written", () => {
   const binding = makeScheduled();
 
   const told = planTold(full(3), toldBy(binding));

@@ -1,9 +1,8 @@
 /**
- * Decides what people are told about a decision, on the binding and on its template. Pure.
+ * Decides which events a decision emits, on the binding and on its template. Pure.
  *
- * A failure is told when it begins or becomes another one, a success when it ends a failure. What was told last stands
- * in the binding's status, also after a restart; until that is written, whoever tells remembers it. Messages are
- * Karmada's.
+ * A failure is reported when it starts or changes, a success when it ends a failure. The binding's status records the
+ * last report, also across restarts; until it is written, the caller keeps it in memory. Messages are Karmada's.
  */
 import type { ResourceBinding } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -13,9 +12,9 @@ import type { SchedulePlan } from "./plan-schedule.ts";
 
 type Binding = DeepReadonly<ResourceBinding>;
 
-/** What people know of a binding. */
+/** What was reported about a binding. */
 export interface Told {
-  /** Why it has no place; undefined when it has one, or when nothing was told. */
+  /** Why it is unschedulable; undefined when it is scheduled, or nothing was reported. */
   readonly failure: string | undefined;
   readonly affinityName: string | undefined;
 }
@@ -28,7 +27,7 @@ export function toldBy({ status }: Binding): Told {
   };
 }
 
-/** What people know after the decision. */
+/** What is reported after the decision. */
 export function planTold(plan: SchedulePlan, before: Told): Told {
   if (plan.outcome === "unschedulable") return { ...before, failure: plan.message };
   return {
@@ -37,7 +36,7 @@ export function planTold(plan: SchedulePlan, before: Told): Told {
   };
 }
 
-/** `binding` as it was when the decision was made. */
+/** `binding` as of the decision. */
 export function planNews(binding: Binding, plan: SchedulePlan, before = toldBy(binding)): RecordedEvent[] {
   if (plan.outcome === "unschedulable")
     return before.failure !== undefined && isAlike(before.failure, plan.message) ? [] : [failed(plan.message)];
@@ -52,7 +51,7 @@ export function planNews(binding: Binding, plan: SchedulePlan, before = toldBy(b
 
 const failed = (message: string): RecordedEvent => ({ type: "Warning", reason: "ScheduleBindingFailed", message });
 
-/** Room and clusters are counted anew at every try; that it is still too little is no news. */
+/** Capacity and clusters are counted again at every attempt; another insufficient number is not reported again. */
 function isAlike(a: string, b: string): boolean {
   const withoutNumbers = (message: string): string => message.replaceAll(/\d+/g, "#");
   return a === b || withoutNumbers(a) === withoutNumbers(b);
@@ -68,7 +67,7 @@ function succeeded(
   clusters: readonly { readonly name: string; readonly replicas?: number }[],
 ): RecordedEvent {
   const result = clusters.map(({ name, replicas = 0 }) => `${name}:${replicas}`).join(", ");
-  // The two kinds of binding differ by a colon upstream.
+  // Upstream's messages for the two kinds of binding differ by a colon.
   return {
     type: "Normal",
     reason: "ScheduleBindingSucceed",

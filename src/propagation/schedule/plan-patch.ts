@@ -1,4 +1,4 @@
-/** Decides whether a binding is scheduled at all, and what a decision changes in it. Pure. */
+/** Decides whether a binding is scheduled at all, and which fields a decision changes. Pure. */
 import type { ResourceBinding } from "../../api/index.ts";
 import type { DeepReadonly, Json } from "../../base/index.ts";
 import { APPLIED_PLACEMENT, CLUSTER_POLICY_ID, POLICY_ID } from "../well-known.ts";
@@ -6,7 +6,7 @@ import type { SchedulePlan } from "./plan-schedule.ts";
 
 export const SCHEDULER_NAME = "default-scheduler";
 
-/** Not while it is suspended or on its way out, nor where another scheduler is asked for. */
+/** Not while it is suspended or being deleted, nor when it names another scheduler. */
 export function isToBeScheduled(binding: DeepReadonly<ResourceBinding>): boolean {
   const { spec, metadata } = binding;
   return (
@@ -17,12 +17,12 @@ export function isToBeScheduled(binding: DeepReadonly<ResourceBinding>): boolean
   );
 }
 
-/** No policy propagates it: it goes where other bindings need it, and nowhere by itself. */
+/** No policy propagates it: it follows the bindings that require it, and is not scheduled itself. */
 function isOnlyNeeded({ metadata: { labels }, spec }: DeepReadonly<ResourceBinding>): boolean {
   return spec.placement === undefined && labels?.[POLICY_ID] === undefined && labels?.[CLUSTER_POLICY_ID] === undefined;
 }
 
-/** A merge patch of the binding; undefined when it says already what the plan says. */
+/** A merge patch of the binding; undefined when it already matches the plan. */
 export function planPatch({ metadata, spec }: DeepReadonly<ResourceBinding>, plan: SchedulePlan): Json | undefined {
   if (plan.outcome === "unschedulable" && plan.staying)
     return {
@@ -49,7 +49,7 @@ export function planPatch({ metadata, spec }: DeepReadonly<ResourceBinding>, pla
 
 type Targets = readonly { readonly name: string; readonly replicas?: number }[];
 
-/** The order of the clusters means nothing; what another scheduler wrote in its own order is not written again. */
+/** The order of clusters has no meaning; another scheduler's order is not rewritten. */
 function isSameResult(next: Targets, before: Targets): boolean {
   if (next.length !== before.length) return false;
   const replicas = new Map(before.map((target) => [target.name, target.replicas ?? 0]));

@@ -19,7 +19,7 @@ const leavingOslo = (fields: Partial<Task> = {}): Task => ({
 });
 
 interface Case {
-  /** Where it runs by the scheduler's last word. */
+  /** Its clusters by the scheduler's last decision. */
   on: string;
   task: Task;
   placement?: Placement;
@@ -29,44 +29,44 @@ interface Case {
 }
 
 const cases: Record<string, Case> = {
-  "a cluster that is being left is not chosen while there is another": {
+  "a cluster under eviction is not chosen while there is another": {
     on: "rome",
     task: leavingOslo(),
     placement: { clusterAffinity: { clusterNames: ["oslo", "rome"] } },
     want: "rome",
   },
-  "and is where nothing else may be used any more": {
+  "a cluster under eviction is chosen when nothing else is allowed any more": {
     on: "rome",
     task: leavingOslo(),
     placement: onOslo,
     want: "oslo",
   },
-  "but not while its taints keep it out": {
+  "a cluster under eviction is not chosen while its taints exclude it": {
     on: "rome",
     task: leavingOslo(),
     placement: onOslo,
     isOsloTainted: true,
     want: "unschedulable",
   },
-  "nor before the order was carried out: it waits for another place": {
+  "a cluster under eviction is not chosen while still assigned: the binding waits for another one": {
     on: "oslo",
     task: leavingOslo(),
     placement: onOslo,
     want: "unschedulable",
   },
-  "nor where the old copy is gone already": {
+  "a cluster under eviction is not chosen when its copy was purged directly": {
     on: "rome",
     task: leavingOslo({ purgeMode: "Directly" }),
     placement: onOslo,
     want: "unschedulable",
   },
-  "nor where it stays until somebody says otherwise": {
+  "a cluster under eviction is not chosen with purge mode Never": {
     on: "rome",
     task: leavingOslo({ purgeMode: "Never" }),
     placement: onOslo,
     want: "unschedulable",
   },
-  "nor for those who ask whether there is another place": {
+  "a cluster under eviction is not chosen by a strict plan": {
     on: "rome",
     task: leavingOslo(),
     placement: onOslo,

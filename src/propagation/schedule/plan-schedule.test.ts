@@ -45,7 +45,7 @@ function plan({ spec, status, applied, annotations, clusters, nowMs = 0 }: Case)
 const targets = (result: SchedulePlan): unknown => (result.outcome === "scheduled" ? result.clusters : result.outcome);
 
 describe("a new binding", () => {
-  test("goes to every cluster that fits, sorted by name", () => {
+  test("is placed on every cluster that fits, sorted by name", () => {
     const result = plan({
       spec: { replicas: 2 },
       clusters: [cluster("paris"), cluster("oslo"), cluster("rome", { tainted: true })],
@@ -57,7 +57,7 @@ describe("a new binding", () => {
     ]);
   });
 
-  test("is divided over them by static weights", () => {
+  test("is divided by static weights", () => {
     const result = plan({ spec: { replicas: 3, placement: byWeight }, clusters: [cluster("oslo"), cluster("paris")] });
 
     expect(targets(result)).toEqual([
@@ -66,7 +66,7 @@ describe("a new binding", () => {
     ]);
   });
 
-  test("keeps what every cluster was told", () => {
+  test("keeps the verdict of every cluster", () => {
     const result = plan({
       spec: { replicas: 1 },
       clusters: [cluster("oslo"), cluster("paris", { tainted: true }), cluster("rome", { deleting: true })],
@@ -103,7 +103,7 @@ describe("when no cluster fits", () => {
     });
   });
 
-  test("it stays where it runs, but for clusters that have left the fleet", () => {
+  test("the binding stays in place, except on clusters that have left the fleet", () => {
     const placement: Placement = { clusterAffinity: { clusterNames: ["rome"] } };
     const clusters = [
       { name: "oslo", replicas: 2 },
@@ -119,7 +119,7 @@ describe("when no cluster fits", () => {
     );
   });
 
-  test("a fleet without clusters says so", () => {
+  test("a fleet without clusters is reported", () => {
     expect(plan({ spec: { replicas: 1 }, clusters: [] })).toMatchObject({
       message: "0/0 clusters are available: no cluster exists.",
     });
@@ -130,26 +130,26 @@ describe("a scheduled binding", () => {
   const clusters = [cluster("oslo"), cluster("paris")];
   const scheduled = { replicas: 2, placement: byWeight, clusters: [{ name: "oslo", replicas: 2 }] };
 
-  test("stays where it is while nothing that counts has changed", () => {
+  test("stays in place while nothing relevant has changed", () => {
     expect(plan({ spec: scheduled, applied: byWeight, clusters })).toEqual({ outcome: "unchanged" });
   });
 
   const reasons: Record<string, Partial<Case>> = {
     "its placement changed": { applied: {} },
-    "the record of its placement is damaged": { applied: "broken" as Placement },
+    "the record of its placement is corrupt": { applied: "broken" as Placement },
     "its replicas changed": { spec: { ...scheduled, replicas: 3 } },
-    "a rebalance was asked for": {
+    "a rebalance was requested": {
       spec: { ...scheduled, rescheduleTriggeredAt: "2024-05-02T00:00:00Z" },
       status: { lastScheduledTime: "2024-05-01T00:00:00Z" },
     },
-    "it is ordered to leave a cluster": {
+    "it is evicted from a cluster": {
       spec: {
         ...scheduled,
         gracefulEvictionTasks: [{ fromCluster: "oslo", reason: "TaintUntolerated", producer: "TaintManager" }],
       },
     },
-    "a cluster of its is gone": { clusters: [cluster("paris")] },
-    "a cluster of its is being removed": { clusters: [cluster("oslo", { deleting: true }), cluster("paris")] },
+    "one of its clusters no longer exists": { clusters: [cluster("paris")] },
+    "one of its clusters is being removed": { clusters: [cluster("oslo", { deleting: true }), cluster("paris")] },
     "it is duplicated, so a new cluster gets it too": {
       spec: { replicas: 2, clusters: [{ name: "oslo", replicas: 2 }] },
       applied: {},
@@ -180,7 +180,7 @@ describe("with several affinities", () => {
     ],
   };
 
-  test("the first that fits is taken", () => {
+  test("the first that fits is used", () => {
     expect(plan({ spec: { placement }, clusters: [cluster("oslo"), cluster("paris")] })).toMatchObject({
       clusters: [{ name: "oslo" }],
       affinityName: "home",
@@ -193,7 +193,7 @@ describe("with several affinities", () => {
     ).toMatchObject({ clusters: [{ name: "paris" }], affinityName: "away" });
   });
 
-  test("an earlier one is not returned to by itself", () => {
+  test("a binding does not return to an earlier one by itself", () => {
     const status = { schedulerObservingAffinityName: "away" };
 
     expect(plan({ spec: { placement }, status, clusters: [cluster("oslo"), cluster("paris")] })).toMatchObject({
@@ -201,7 +201,7 @@ describe("with several affinities", () => {
     });
   });
 
-  test("when all fail the first tells why", () => {
+  test("when all fail the message of the first is reported", () => {
     const result = plan({
       spec: { placement },
       clusters: [cluster("oslo", { tainted: true }), cluster("paris", { serves: false })],
@@ -214,7 +214,7 @@ describe("with several affinities", () => {
   });
 });
 
-describe("the way back to an earlier affinity", () => {
+describe("the return to an earlier affinity", () => {
   const placement: Placement = {
     clusterAffinities: [
       { affinityName: "home", clusterNames: ["oslo"] },
@@ -231,7 +231,7 @@ describe("the way back to an earlier affinity", () => {
     nowMs: Date.parse(LAST) + 300_000,
   };
 
-  test("is taken when the policy asks for it and the time has come, leaving the clusters gracefully", () => {
+  test("happens when the policy enables it and it is due, with graceful eviction", () => {
     expect(plan(fallenBack)).toMatchObject({
       outcome: "scheduled",
       affinityName: "home",
@@ -250,14 +250,14 @@ describe("the way back to an earlier affinity", () => {
     });
   });
 
-  test("is waited for before its time", () => {
+  test("waits until it is due", () => {
     expect(plan({ ...fallenBack, nowMs: Date.parse(LAST) + 1000 })).toMatchObject({
       affinityName: "away",
       returnsAtMs: Date.parse(LAST) + 300_000,
     });
   });
 
-  test("is looked for at every change while the earlier affinity does not work", () => {
+  test("is retried at every change while the earlier affinity does not fit", () => {
     expect(plan({ ...fallenBack, clusters: [cluster("oslo", { tainted: true }), cluster("paris")] })).toMatchObject({
       affinityName: "away",
       returnsAtMs: Infinity,
@@ -265,15 +265,15 @@ describe("the way back to an earlier affinity", () => {
   });
 
   const closed: Record<string, Partial<Case>> = {
-    "nobody asks for it": { annotations: {} },
+    "the policy does not enable it": { annotations: {} },
     "the annotation is no number of seconds": { annotations: { "flotilla.dev/return-after-seconds": "soon" } },
-    "the first affinity is followed": {
+    "the first affinity is already used": {
       status: { schedulerObservingAffinityName: "home", lastScheduledTime: LAST },
       clusters: [cluster("oslo"), cluster("paris")],
     },
   };
   for (const [reason, change] of Object.entries(closed)) {
-    test(`is not taken when ${reason}`, () => {
+    test(`does not happen when ${reason}`, () => {
       const result = plan({ ...fallenBack, ...change });
 
       expect(result).not.toHaveProperty("evictions");
@@ -281,7 +281,7 @@ describe("the way back to an earlier affinity", () => {
     });
   }
 
-  test("is taken at once by a rebalance", () => {
+  test("happens at once with a rebalance", () => {
     const result = plan({
       ...fallenBack,
       annotations: {},
@@ -292,7 +292,7 @@ describe("the way back to an earlier affinity", () => {
   });
 });
 
-describe("a workload of several components", () => {
+describe("a multi-component workload", () => {
   const components = [
     { name: "head", replicas: 1, replicaRequirements: { resourceRequest: { cpu: "1" } } },
     { name: "worker", replicas: 3, replicaRequirements: { resourceRequest: { cpu: "1" } } },
@@ -306,7 +306,7 @@ describe("a workload of several components", () => {
     status: { ...cluster(name).status, resourceSummary: { allocatable: { cpu, pods: "110" } } },
   });
 
-  test("goes to one cluster with room for all of them when asked to", () => {
+  test("is placed on one cluster with room for all components when enabled", () => {
     const binding = { metadata: {}, spec: { resource, components, placement } };
     const clusters = [sized("oslo", "3"), sized("paris", "4")];
 
@@ -315,7 +315,7 @@ describe("a workload of several components", () => {
     });
   });
 
-  test("stays where it is while nothing that counts has changed", () => {
+  test("stays in place while nothing relevant has changed", () => {
     expect(
       plan({
         spec: { components, placement, clusters: [{ name: "oslo" }] },
@@ -326,7 +326,7 @@ describe("a workload of several components", () => {
   });
 });
 
-describe("an order to leave a cluster", () => {
+describe("an eviction task", () => {
   const spec: Partial<BindingSpecView> = {
     replicas: 4,
     placement: byWeight,
@@ -337,13 +337,13 @@ describe("an order to leave a cluster", () => {
     gracefulEvictionTasks: [{ fromCluster: "oslo", reason: "Test", producer: "test" }],
   };
 
-  test("is carried out by choosing others, although nothing else has changed", () => {
+  test("takes effect by choosing other clusters, although nothing else has changed", () => {
     const result = plan({ spec, applied: byWeight, clusters: [cluster("oslo"), cluster("rome")] });
 
     expect(targets(result)).toEqual([{ name: "rome", replicas: 4 }]);
   });
 
-  test("changes nothing once it is carried out", () => {
+  test("changes nothing once it has taken effect", () => {
     const result = plan({
       spec: { ...spec, clusters: [{ name: "rome", replicas: 4 }] },
       applied: byWeight,

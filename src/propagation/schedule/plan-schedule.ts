@@ -1,9 +1,10 @@
 /**
- * Decides where a binding's resource goes: which clusters fit, why the others do not, and how many replicas each gets.
- * Pure and deterministic over one view of the fleet; every cluster's verdict is kept, for users and for `flotilla why`.
+ * Decides where a binding's resource is placed: which clusters fit, why the others do not, and how many replicas each
+ * gets. Pure and deterministic over one view of the fleet; every cluster's verdict is kept, for users and for `flotilla
+ * why`.
  *
- * With several affinities the first that works is followed. A binding that follows a later one stays there, as in
- * Karmada, unless its policy asks for the way back (`return-to-affinity.ts`).
+ * With several affinities the first that fits is used. A binding that uses a later one stays there, as in Karmada,
+ * unless its policy enables the return (`return-to-affinity.ts`).
  */
 import type { GracefulEvictionTask } from "../../api/index.ts";
 import { isPurgedDirectly } from "../targets.ts";
@@ -21,18 +22,18 @@ export type { ClusterVerdict, UnschedulableReason };
 
 export interface ScheduleInput extends ScheduleOptions {
   readonly binding: BindingView;
-  /** What was read of the clusters; made of `clusters` when only those are at hand. */
+  /** The parsed clusters; computed from `clusters` when unset. */
   readonly fleet?: Fleet;
   readonly clusters?: readonly ClusterView[];
-  /** The others of its workload groups; they do not matter unless given. */
+  /** The other bindings of its workload groups; ignored when unset. */
   readonly neighbours?: Neighbours | undefined;
   readonly nowMs?: number;
-  /** Whether a cluster that is being left stays closed even where there is no other place. */
+  /** Whether a cluster under eviction stays excluded even when nothing else fits. */
   readonly isStrict?: boolean;
   readonly meter?: CycleMeter | undefined;
 }
 
-/** A term of `clusterAffinities` that was tried and did not work. */
+/** A term of `clusterAffinities` that was tried and did not fit. */
 export interface FailedTerm {
   readonly name: string;
   readonly message: string;
@@ -44,8 +45,7 @@ interface Decision {
 }
 
 /**
- * Set while the binding would return to an earlier affinity: when to look again, or `Infinity` for whenever clusters
- * change.
+ * Set while the binding would return to an earlier affinity: when to retry, or `Infinity` for whenever clusters change.
  */
 interface Waiting {
   readonly returnsAtMs?: number;
@@ -56,16 +56,16 @@ export type SchedulePlan =
       Waiting & {
         readonly outcome: "scheduled";
         readonly clusters: AssignedCluster[];
-        /** The term of `clusterAffinities` that it follows. */
+        /** The term of `clusterAffinities` in use. */
         readonly affinityName?: string;
-        /** Clusters that are left gracefully, because an earlier term works again. */
+        /** Clusters under graceful eviction, because an earlier term fits again. */
         readonly evictions?: readonly GracefulEvictionTask[];
       })
   /** Nothing that scheduling depends on has changed: the clusters stay. */
   | (Waiting & { readonly outcome: "unchanged" })
   /**
-   * What runs stays where it is: a label that is wrong for a moment must not stop it, and it leaves a cluster for
-   * another one only. `staying`: some of its clusters have left the fleet, and these have not.
+   * A running workload stays in place: a temporarily wrong label must not stop it, and it leaves a cluster only for
+   * another one. `staying`: some of its clusters have left the fleet; these have not.
    */
   | (Decision & {
       readonly outcome: "unschedulable";
@@ -91,20 +91,20 @@ export function planSchedule(input: ScheduleInput): SchedulePlan {
 
   const plan = tryWithReturn({ ...input, fleet }, terms.slice(current));
   if (plan.outcome !== "scheduled") return plan;
-  // A binding that falls back now begins to wait now.
+  // A binding that falls back now starts waiting now.
   const fellBackMs =
     plan.affinityName === terms[current]?.name ? undefined : wayBack(binding.metadata, undefined, nowMs);
   return { ...plan, ...(fellBackMs === undefined ? waiting : { returnsAtMs: fellBackMs }) };
 }
 
-/** The affinities in order; a placement without any has one cycle all the same. */
+/** The affinities in order; a placement without any still has one cycle. */
 function affinityTerms({ spec }: BindingView): (CycleAffinity | undefined)[] {
   const { clusterAffinity, clusterAffinities } = spec.placement ?? {};
   if (clusterAffinity) return [{ primary: clusterAffinity, overflow: [] }];
   return clusterAffinities?.length ? clusterAffinities.map(affinityOf) : [undefined];
 }
 
-/** The term that is followed; the first when none is yet, and again when a rebalance was asked for. */
+/** The term in use; the first when there is none yet, and again after a rebalance request. */
 function currentIndex({ spec, status }: BindingView, terms: readonly (CycleAffinity | undefined)[]): number {
   if (isFresh(spec, status)) return 0;
   const observing = status?.schedulerObservingAffinityName;
@@ -112,9 +112,8 @@ function currentIndex({ spec, status }: BindingView, terms: readonly (CycleAffin
 }
 
 /**
- * Where nothing else fits, a cluster that the resource is just leaving does, if it may go there: its copy still runs,
- * and the order to leave it is void without another place. Otherwise the order would wait for a place, and the place
- * for the end of the order.
+ * If nothing else fits, a cluster under eviction is allowed again: its copy still runs, and the task is void without a
+ * replacement. Otherwise the task would wait for a replacement, and the replacement for the end of the task.
  */
 function tryWithReturn(
   input: ScheduleInput & { readonly fleet: Fleet },
@@ -134,7 +133,7 @@ function tryWithReturn(
   return again.outcome === "scheduled" ? again : plan;
 }
 
-/** The first term that works. When none does, the first tells why. */
+/** The first term that fits. When none does, the message of the first is reported. */
 function tryTerms(
   input: ScheduleInput & { readonly fleet: Fleet },
   terms: readonly (CycleAffinity | undefined)[],
@@ -144,7 +143,7 @@ function tryTerms(
   for (const affinity of terms) {
     const { spec, status } = input.binding;
     const { kind, namespace = "", name: template } = spec.resource;
-    // A name is known before an object is created, so that a plan for a new one is what happens, and stays what it is
+    // A name is known before an object is created, so that a plan for a new object is what happens, and stays the same
     // when it is created again.
     const result = scheduleCycle({ ...input, spec, status, affinity, tieBreaker: `${kind}/${namespace}/${template}` });
     const name = affinity?.name;
@@ -162,7 +161,7 @@ function tryTerms(
   const { reason, message, verdicts }: Omit<typeof NO_TERM, "ok"> = failure ?? NO_TERM;
   const { clusters = [] } = input.binding.spec;
   const staying = clusters.filter((target) => input.fleet.isStaying(target.name));
-  // A fleet without any cluster is more likely a view that is wrong.
+  // A fleet without any cluster is more likely a wrong view.
   const isLeft = staying.length < clusters.length && input.fleet.clusters.length > 0;
   return { outcome: "unschedulable", reason, message, verdicts, failedTerms, staying: isLeft ? staying : undefined };
 }
@@ -170,6 +169,6 @@ function tryTerms(
 const NO_TERM: Extract<CycleResult, { ok: false }> = {
   ok: false,
   reason: "SchedulerError",
-  message: "the placement has no cluster affinity to follow",
+  message: "the placement has no cluster affinity to use",
   verdicts: [],
 };

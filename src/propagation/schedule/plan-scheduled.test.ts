@@ -20,7 +20,7 @@ const failed: SchedulePlan = {
   failedTerms: [],
 };
 
-test("a scheduled binding says when, for which generation, and that it worked", () => {
+test("a scheduled binding records time, generation and success", () => {
   const next = planScheduled(binding, scheduled, 2, NOW);
 
   expect(next.status).toEqual({
@@ -44,7 +44,7 @@ test("nothing is written again for the same generation", () => {
   expect(planScheduled(once, { outcome: "unchanged" }, 2, LATER)).toBe(once);
 });
 
-test("a failure says why, and does not count as scheduled", () => {
+test("a failure records the reason, and does not count as scheduled", () => {
   const next = planScheduled(binding, failed, 1, NOW);
 
   expect(next.status).toMatchObject({
@@ -54,7 +54,7 @@ test("a failure says why, and does not count as scheduled", () => {
   expect(next.status).not.toHaveProperty("schedulerObservedGeneration");
 });
 
-test("a binding that was looked at and left alone keeps the time at which it was scheduled", () => {
+test("an unchanged binding keeps its last scheduled time", () => {
   const once = planScheduled(binding, scheduled, 2, NOW);
 
   expect(planScheduled(once, { outcome: "unchanged" }, 3, LATER).status).toMatchObject({
@@ -63,7 +63,7 @@ test("a binding that was looked at and left alone keeps the time at which it was
   });
 });
 
-test("the affinity that is followed is remembered", () => {
+test("the observed affinity is recorded", () => {
   expect(planScheduled(binding, { ...scheduled, affinityName: "home" }, 2, NOW).status).toMatchObject({
     schedulerObservingAffinityName: "home",
   });

@@ -1,4 +1,4 @@
-/** Decides what a binding's status says about its scheduling. Pure. */
+/** Computes the scheduling fields of a binding's status. Pure. */
 import type { ResourceBinding } from "../../api/index.ts";
 import { equalJson } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -8,8 +8,8 @@ import type { SchedulePlan } from "./plan-schedule.ts";
 type Binding = DeepReadonly<ResourceBinding>;
 
 /**
- * `generation`: the one that the decision is about. It counts as observed once scheduling succeeded, which is what
- * tools and evictions wait for.
+ * `generation`: the generation of the decision. It counts as observed once scheduling succeeded, which tools and
+ * evictions wait for.
  */
 export function planScheduled(binding: Binding, plan: SchedulePlan, generation: number, now: string): Binding {
   const before = binding.status ?? {};
@@ -28,7 +28,7 @@ export function planScheduled(binding: Binding, plan: SchedulePlan, generation: 
   const status = {
     ...before,
     ...(plan.outcome !== "unschedulable" && { schedulerObservedGeneration: generation }),
-    // A binding that was looked at again and found in order was not scheduled again.
+    // A binding that was checked and left unchanged was not scheduled again.
     ...(plan.outcome === "scheduled" &&
       before.schedulerObservedGeneration !== generation && { lastScheduledTime: now }),
     ...(plan.outcome === "scheduled" &&

@@ -1,11 +1,10 @@
 /**
- * The way back to an earlier one of a placement's affinities. Karmada falls back from one to the next and never
- * returns.
+ * Returns to an earlier affinity of a placement. Karmada falls back from one to the next and never returns.
  *
- * A return moves a running workload, so it happens only when the policy asks for it, only as a whole (the earlier
- * affinity must take all replicas), and not before the given time has passed since the binding was last scheduled, so
- * that a member that comes and goes does not make the workload follow. The clusters that are left are evicted
- * gracefully: what runs there goes on until the replacement is healthy.
+ * A return moves a running workload, so it happens only when the policy enables it, only as a whole (the earlier
+ * affinity must take all replicas), and only after the given time has passed since the last scheduling, so that a
+ * flapping member does not move the workload back and forth. The old clusters are evicted gracefully: their copies run
+ * until the replacement is healthy.
  */
 import type { GracefulEvictionTask } from "../../api/index.ts";
 import { formatTime } from "../../base/index.ts";
@@ -16,7 +15,7 @@ import type { BindingView } from "./needs-scheduling.ts";
 
 const WHOLE_SECONDS = /^\d{1,9}$/;
 
-/** When the binding may return; undefined when nobody asked for it or the annotation is no number of seconds. */
+/** When the binding may return; undefined when it is not enabled or the annotation is no number of seconds. */
 export function wayBack(
   { annotations }: BindingView["metadata"],
   lastScheduledTime: string | undefined,

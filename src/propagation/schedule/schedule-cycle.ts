@@ -1,8 +1,8 @@
 /**
- * One scheduling cycle over one affinity: filter, score, estimate, select, divide. Pure and deterministic; what every
- * cluster was told is kept for users and for `flotilla why`.
+ * One scheduling cycle over one affinity: filter, score, estimate, select, divide. Pure and deterministic; every
+ * cluster's verdict is kept for users and for `flotilla why`.
  *
- * Cost: a pass over the clusters, and a sort of those that fit where their order matters.
+ * Cost: one pass over the clusters, and a sort of the fitting ones where their order matters.
  */
 import { estimateReplicas, estimateSets, MOST_REPLICAS, readComponentSet, readRequest } from "../estimate/index.ts";
 import { assignReplicas, strategyOf, type AssignedCluster, type Candidate } from "./assign.ts";
@@ -24,7 +24,7 @@ import type { Neighbours } from "./workload-groups.ts";
 export interface ScheduleOptions {
   /** Keeps clusters that got no replicas in the result, with 0. */
   readonly enableEmptyWorkloadPropagation?: boolean;
-  /** A workload of several components that goes to one cluster goes where there is room for all of them. */
+  /** A multi-component workload on one cluster is placed where all components fit. */
   readonly multiplePodTemplatesScheduling?: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface CycleInput extends ScheduleOptions {
   readonly fleet: Fleet;
   readonly neighbours?: Neighbours | undefined;
   readonly nowMs?: number | undefined;
-  /** As that of a division. */
+  /** As for division. */
   readonly tieBreaker?: string;
   readonly meter?: CycleMeter | undefined;
 }
@@ -89,7 +89,7 @@ export function scheduleCycle(input: CycleInput): CycleResult {
   return { ok: true, clusters, verdicts };
 }
 
-/** Tells a meter how long each step took, from the end of the one before. */
+/** Reports the duration of each step to a meter, from the end of the previous one. */
 function stopwatch(meter: CycleMeter | undefined): (step: CycleStep) => void {
   if (!meter) return () => {};
   let beforeMs = meter.nowMs();
@@ -106,8 +106,8 @@ interface Fitting {
 }
 
 /**
- * Clusters that pass every filter, sorted by name. Every cluster gets a verdict; the first plugin that rejects it gives
- * the reason.
+ * Clusters that pass every filter, sorted by name. Every cluster gets a verdict; the first plugin that rejects it
+ * provides the reason.
  */
 function findFitting(
   view: SchedulingView,
@@ -148,10 +148,10 @@ function judge(view: SchedulingView, cluster: FleetCluster, plugins: readonly Fi
   return { cluster: name };
 }
 
-/** How many replicas a cluster could take in addition. */
+/** How many additional replicas fit a cluster. */
 type Estimate = (cluster: FleetCluster) => number;
 
-/** Undefined where nobody asks for room: every cluster gets all replicas, or what the policy's weights say. */
+/** Undefined where capacity does not matter: every cluster gets all replicas, or its share by static weights. */
 function createEstimate(input: CycleInput): Estimate | undefined {
   const { replicas = 0, components = [], placement = {}, replicaRequirements } = input.spec;
   const strategy = strategyOf(placement);
@@ -170,7 +170,7 @@ function createEstimate(input: CycleInput): Estimate | undefined {
   };
 }
 
-/** Whether the components are placed together as one set, which takes room for all of them on one cluster. */
+/** Whether the components are placed together as one set, which must fit on one cluster. */
 function isOneSet({ spec, multiplePodTemplatesScheduling = false }: CycleInput): boolean {
   if (!multiplePodTemplatesScheduling || !spec.components?.length) return false;
   return Boolean(
@@ -202,16 +202,14 @@ function score(
   };
 }
 
-/** Aggregated looks at clusters of equal size in order of preference; for the others order means nothing. */
+/** Aggregated takes clusters of equal size in order of preference; for other strategies order has no meaning. */
 function inOrder(selected: readonly ScoredCandidate[], { placement }: SchedulingView): readonly Candidate[] {
   return strategyOf(placement) === "Aggregated" && !placement.spreadConstraints?.length
     ? selected.toSorted(byPreference)
     : selected;
 }
 
-/**
- * As Karmada words it: reasons with their counts, sorted. Clusters that are being removed count, but give no reason.
- */
+/** In Karmada's format: reasons with their counts, sorted. Clusters that are being removed count, but add no reason. */
 export function renderFitError(verdicts: readonly ClusterVerdict[]): string {
   const counts = new Map<string, number>();
   for (const { reason, refusedBy } of verdicts)
@@ -238,7 +236,7 @@ function noteShares(
       verdict.reason = "the spread constraints are satisfied by other clusters";
     } else {
       verdict.refusedBy = "Division";
-      verdict.reason = "no replicas were left for it";
+      verdict.reason = "no replicas were left for this cluster";
     }
   }
 }

@@ -1,4 +1,4 @@
-/** What holds for every placement, fleet and history, whatever the recordings show. */
+/** Properties that hold for every placement, fleet and history, independent of recordings. */
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createFleet } from "./fleet.ts";
@@ -85,8 +85,8 @@ const sumOf = (clusters: readonly { replicas?: number }[]): number =>
   clusters.reduce((sum, { replicas = 0 }) => sum + replicas, 0);
 const isDivided = ({ replicaScheduling }: Placement): boolean => replicaScheduling?.replicaSchedulingType === "Divided";
 
-describe("a cycle", () => {
-  test("divides exactly the replicas, none negative, over clusters that fit", () => {
+describe("a scheduling cycle", () => {
+  test("divides exactly the replicas, none negative, over fitting clusters", () => {
     fc.assert(
       fc.property(
         aPlacement,
@@ -112,7 +112,7 @@ describe("a cycle", () => {
     );
   });
 
-  test("does not depend on the order in which clusters are listed", () => {
+  test("does not depend on list order", () => {
     fc.assert(
       fc.property(
         aPlacement,
@@ -129,7 +129,7 @@ describe("a cycle", () => {
     );
   });
 
-  test("tells every cluster of the fleet once, and those of the result their share", () => {
+  test("gives every cluster of the fleet one verdict, and those of the result their share", () => {
     fc.assert(
       fc.property(aPlacement, aFleet, fc.integer({ min: 1, max: 60 }), (placement, clusters, replicas) => {
         const result = cycle(placement, clusters, replicas);
@@ -146,7 +146,7 @@ describe("a cycle", () => {
     );
   });
 
-  test("stays within what the spread constraints allow", () => {
+  test("satisfies the spread constraints", () => {
     fc.assert(
       fc.property(constraints, aFleet, (spreadConstraints, clusters) => {
         const result = cycle({ spreadConstraints }, clusters, 1);
@@ -178,7 +178,7 @@ describe("a cycle", () => {
     );
   });
 
-  test("finds room wherever the fleet has it, without spread constraints", () => {
+  test("uses all room of the fleet without spread constraints", () => {
     fc.assert(
       fc.property(
         fc.constantFrom(DYNAMIC, AGGREGATED),
@@ -197,7 +197,7 @@ describe("a cycle", () => {
   });
 });
 
-describe("dynamic and aggregated replicas are steady", () => {
+describe("dynamic and aggregated division is steady", () => {
   /** Every cluster stays and has the room that it needs. */
   const calm = fc.array(fc.integer({ min: 0, max: 40 }), { minLength: 1, maxLength: 12 }).map((rooms) =>
     rooms.map((pods, index): ClusterView => ({
@@ -217,7 +217,7 @@ describe("dynamic and aggregated replicas are steady", () => {
   const shareOf = (result: Extract<CycleResult, { ok: true }>, name: string): number =>
     result.clusters.find((cluster) => cluster.name === name)?.replicas ?? 0;
 
-  test("growing takes nothing from a cluster, shrinking gives nothing to one", () => {
+  test("scaling up takes nothing from a cluster, scaling down adds nothing to one", () => {
     fc.assert(
       fc.property(history, ([placement, clusters, first, second]) => {
         const before = cycle(placement, clusters, first);
@@ -232,7 +232,7 @@ describe("dynamic and aggregated replicas are steady", () => {
     );
   });
 
-  test("the same replicas again change nothing", () => {
+  test("unchanged replicas change nothing", () => {
     fc.assert(
       fc.property(history, ([placement, clusters, replicas]) => {
         const before = cycle(placement, clusters, replicas);
@@ -247,7 +247,7 @@ describe("dynamic and aggregated replicas are steady", () => {
   });
 });
 
-test("what was scheduled is not scheduled again, or with the same result", () => {
+test("a scheduled binding is not scheduled again, or with the same result", () => {
   fc.assert(
     fc.property(aPlacement, aFleet, fc.integer({ min: 0, max: 60 }), (placement, clusters, replicas) => {
       const spec: BindingSpecView = { resource, replicas, placement };

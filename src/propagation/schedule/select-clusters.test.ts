@@ -78,7 +78,7 @@ describe("by cluster", () => {
       placement: {},
       want: ["m4", "m2"],
     },
-    "duplicated replicas do not ask for room": {
+    "duplicated replicas do not require room": {
       constraint: clusters(1, 2),
       replicas: 120,
       placement: DUPLICATED,
@@ -90,8 +90,8 @@ describe("by cluster", () => {
       placement: STATIC,
       want: ["m1", "m2", "m3", "m4"],
     },
-    "a cluster gives way to one with more room": { constraint: clusters(1, 2), replicas: 120, want: ["m4", "m3"] },
-    "one that gave way may replace another": { constraint: clusters(1, 2), replicas: 140, want: ["m2", "m3"] },
+    "a cluster is replaced by one with more room": { constraint: clusters(1, 2), replicas: 120, want: ["m4", "m3"] },
+    "a replaced cluster may replace another": { constraint: clusters(1, 2), replicas: 140, want: ["m2", "m3"] },
     "too little room is an error": {
       constraint: clusters(1, 2),
       replicas: 200,
@@ -102,7 +102,7 @@ describe("by cluster", () => {
       replicas: 1,
       want: "the number of feasible clusters is less than spreadConstraint.MinGroups",
     },
-    "without a maximum all are taken": { constraint: clusters(1), replicas: 1, want: ["m4", "m2", "m3", "m1"] },
+    "without a maximum all are selected": { constraint: clusters(1), replicas: 1, want: ["m4", "m2", "m3", "m1"] },
   };
   for (const [behaviour, { constraint, replicas, placement, want }] of Object.entries(cases)) {
     test(behaviour, () => {
@@ -110,7 +110,7 @@ describe("by cluster", () => {
     });
   }
 
-  test("primary clusters come before overflow clusters whatever their scores", () => {
+  test("primary clusters come before overflow clusters regardless of scores", () => {
     expect(select({ m1: { tier: 1, score: 100 }, m2: { tier: 0 } }, [clusters(1, 1)])).toEqual(["m2"]);
   });
 });
@@ -129,11 +129,14 @@ describe("by region", () => {
     m5: { region: "R2", score: 60 },
   };
   const cases: Record<string, { constraints: Constraints; want: string[] | string }> = {
-    "the best region with enough clusters is taken": {
+    "the best region with enough clusters is selected": {
       constraints: [region(1, 1), clusters(2, 2)],
       want: ["m1", "m2"],
     },
-    "a region with too few clusters is not": { constraints: [region(1, 1), clusters(3, 3)], want: ["m3", "m4", "m5"] },
+    "a region with too few clusters is not selected": {
+      constraints: [region(1, 1), clusters(3, 3)],
+      want: ["m3", "m4", "m5"],
+    },
     "too few regions are an error": {
       constraints: [region(3, 3), clusters(3, 3)],
       want: "the number of feasible region is less than spreadConstraint.MinGroups",
@@ -153,7 +156,7 @@ describe("by region", () => {
     });
   }
 
-  test("clusters with room are taken where Karmada's have none", () => {
+  test("clusters with room are selected where Karmada's choice has none", () => {
     const places = {
       m1: { region: "R1", score: 100, room: 1 },
       m2: { region: "R1", room: 9 },
@@ -164,7 +167,7 @@ describe("by region", () => {
     expect(select(places, [region(2, 2), clusters(2, 2)], 18)).toEqual(["m2", "m4"]);
   });
 
-  test("when there is too little room at all, division says how much there is", () => {
+  test("when the fleet has too little room, division reports how much there is", () => {
     expect(select({ m1: { region: "R1" }, m2: { region: "R2" } }, [region(2, 2), clusters(2, 2)], 100)).toEqual([
       "m1",
       "m2",
@@ -184,7 +187,7 @@ describe("by zone, provider and label", () => {
       constraints: [{ spreadByField: "zone", minGroups: 2, maxGroups: 2 }, clusters(2, 2)],
       want: ["m4", "m3"],
     },
-    "one zone is not left": {
+    "a selection of one zone is replaced": {
       constraints: [{ spreadByField: "zone", minGroups: 1, maxGroups: 1 }],
       want: ["m4", "m2"],
     },
@@ -212,7 +215,7 @@ describe("by zone, provider and label", () => {
       ],
       want: ["m4", "m3"],
     },
-    "room decides which": {
+    "room decides between selections": {
       constraints: [{ spreadByField: "zone", minGroups: 2 }, clusters(2, 2)],
       replicas: 90,
       want: ["m4", "m3"],
@@ -221,7 +224,7 @@ describe("by zone, provider and label", () => {
       constraints: [{ spreadByField: "zone", minGroups: 3 }],
       want: "the number of feasible zone is less than spreadConstraint.MinGroups",
     },
-    "what cannot be satisfied together is an error": {
+    "constraints that conflict are an error": {
       constraints: [
         { spreadByField: "zone", minGroups: 1, maxGroups: 1 },
         { spreadByField: "provider", minGroups: 2 },
@@ -246,7 +249,7 @@ describe("by zone, provider and label", () => {
     ).toEqual(["m1"]);
   });
 
-  test("what makes the first choice a dead end is taken back", () => {
+  test("backtracks when the first choice is a dead end", () => {
     const trap = {
       m1: { zones: ["Z1"], provider: "P1", score: 100 },
       m2: { zones: ["Z2"], provider: "P2" },

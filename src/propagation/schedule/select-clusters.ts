@@ -1,9 +1,9 @@
 /**
- * Which of the fitting clusters a placement's spread constraints choose.
+ * Selects fitting clusters by a placement's spread constraints.
  *
- * Karmada knows constraints on clusters and regions, and does not look at room once regions are chosen. Its choice
- * stands whenever it satisfies everything that the placement asks for. Otherwise (zones, providers, labels; regions
- * without room) another one is looked for, and only if there is none does the user read why.
+ * Karmada supports constraints on clusters and regions, and ignores room once regions are chosen. Its choice is kept
+ * whenever it satisfies the whole placement. Otherwise (zones, providers, labels; regions without room) another
+ * selection is searched, and an error is reported only if there is none.
  */
 import { byPreference, sumAvailable, type ScoredCandidate } from "./candidate.ts";
 import type { Placement } from "./framework.ts";
@@ -13,7 +13,7 @@ import { selectByCluster, selectByRegion, type Demand, type Selection } from "./
 
 export type { Selection };
 
-/** `replicas`: how many have to find room; a workload of several components is one. */
+/** `replicas`: how many must fit; a multi-component workload counts as one. */
 export function selectClusters(
   candidates: readonly ScoredCandidate[],
   placement: Placement,
@@ -31,12 +31,12 @@ export function selectClusters(
   if (first && !violated && hasRoom(first.candidates, demand)) return first;
   const found = searchSelection(sorted, spread.all, demand);
   if (found) return { ok: true, candidates: found };
-  // Contradictions that Karmada overlooks, and too little room, which division explains with numbers.
+  // Conflicts that Karmada ignores, and insufficient room, which division reports with numbers.
   if (first && (!violated || violated === spread.region || violated === spread.cluster)) return first;
   return { ok: false, message: explain(spread.all, sorted, demand) };
 }
 
-/** What Karmada would choose; undefined where it knows no way. */
+/** Karmada's choice; undefined where it has none. */
 function selectFirst(
   sorted: readonly ScoredCandidate[],
   { region, cluster }: ReturnType<typeof readSpread>,

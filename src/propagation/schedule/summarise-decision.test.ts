@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { SchedulePlan } from "./plan-schedule.ts";
 import { summariseDecision } from "./summarise-decision.ts";
 
-test("clusters of the result are told one by one, the others by reason", () => {
+test("clusters of the result are listed one by one, the others by reason", () => {
   const tainted = Array.from({ length: 12 }, (_, index) => ({
     cluster: `t${index}`,
     refusedBy: "TaintToleration",
@@ -36,7 +36,7 @@ test("clusters of the result are told one by one, the others by reason", () => {
   });
 });
 
-test("a failure says why", () => {
+test("a failure contains its reason", () => {
   const plan: SchedulePlan = {
     outcome: "unschedulable",
     reason: "Unschedulable",
@@ -52,11 +52,11 @@ test("a failure says why", () => {
   });
 });
 
-test("a binding that was left alone has no new decision", () => {
+test("an unchanged binding has no new decision", () => {
   expect(summariseDecision({ outcome: "unchanged" })).toBeUndefined();
 });
 
-test("of very many reasons the last are told together", () => {
+test("of very many reasons the last are combined", () => {
   const verdicts = Array.from({ length: 60 }, (_, index) => ({
     cluster: `t${index}`,
     refusedBy: "TaintToleration",

@@ -1,11 +1,11 @@
 /**
- * A decision in few bytes, to be kept with the binding and read by `flotilla why`: the clusters of the result one by
- * one, the others counted by what refused them, with the first few by name. A thousand clusters are refused for a
- * handful of reasons.
+ * A compact decision, stored with the binding and read by `flotilla why`: the clusters of the result one by one, the
+ * others counted by rejection reason, with the first few by name. A thousand clusters are excluded for a handful of
+ * reasons.
  */
 import type { FailedTerm, SchedulePlan } from "./plan-schedule.ts";
 
-/** Clusters that are named for each reason; the others are counted. */
+/** Clusters named for each reason; the others are counted. */
 const MAX_NAMED = 10;
 
 export interface KeptCluster {
@@ -30,11 +30,11 @@ export interface DecisionSummary {
   readonly refused: readonly RefusedClusters[];
   readonly affinityName?: string;
   readonly failedTerms?: readonly FailedTerm[];
-  /** Why nothing was decided. */
+  /** Why there is no decision. */
   readonly message?: string;
 }
 
-/** Taints with a value of their own on each cluster are as many reasons; the rest is told together. */
+/** Taints with a different value on each cluster cause as many reasons; the rest is combined. */
 const MAX_REASONS = 50;
 
 function largest(groups: Group[]): Group[] {
@@ -54,12 +54,12 @@ function largest(groups: Group[]): Group[] {
 
 type Group = { by: string; reason: string; count: number; clusters: string[] };
 
-/** Undefined when nothing was decided anew. */
+/** Undefined without a new decision. */
 export function summariseDecision(plan: SchedulePlan): DecisionSummary | undefined {
   if (plan.outcome === "unchanged") return undefined;
   const kept: KeptCluster[] = [];
   const refused = new Map<string, Group[]>();
-  // Neighbours are mostly refused alike, which costs no looking.
+  // Adjacent clusters are mostly excluded for the same reason, which saves a lookup.
   let group: Group | undefined;
   for (const { cluster, refusedBy = "Fleet", reason, score, available, replicas } of plan.verdicts) {
     if (reason === undefined) {

@@ -14,14 +14,14 @@ const maintenance: Taint = { key: "maint", value: "yes", effect: "NoExecute", ti
 describe("a toleration", () => {
   const cases: Record<string, { toleration: Toleration; want: boolean }> = {
     "matches key and value": { toleration: { key: "maint", value: "yes" }, want: true },
-    "means Equal when it has no operator": { toleration: { key: "maint", value: "no" }, want: false },
+    "defaults to Equal without an operator": { toleration: { key: "maint", value: "no" }, want: false },
     "ignores the value with Exists": { toleration: { key: "maint", operator: "Exists" }, want: true },
     "without key matches every key": { toleration: { operator: "Exists" }, want: true },
-    "with an effect matches that effect alone": {
+    "with an effect matches only that effect": {
       toleration: { operator: "Exists", effect: "NoSchedule" },
       want: false,
     },
-    "with an operator that clusters do not have matches nothing": {
+    "with an operator that clusters do not support matches nothing": {
       toleration: { key: "maint", operator: "Lt", value: "yes" },
       want: false,
     },
@@ -33,19 +33,19 @@ describe("a toleration", () => {
   }
 });
 
-test("a wish not to be placed keeps nothing out", () => {
+test("PreferNoSchedule excludes nothing", () => {
   const soft: Taint = { key: "soft", effect: "PreferNoSchedule" };
 
   expect(findUntoleratedTaint([soft], [])).toBeUndefined();
   expect(findUntoleratedTaint([soft, maintenance], [])).toEqual(maintenance);
 });
 
-test("taints are written with value and effect where they have them", () => {
+test("formats taints with value and effect if present", () => {
   expect(formatTaint(maintenance)).toBe("maint=yes:NoExecute");
   expect(formatTaint({ key: "maint", effect: "NoSchedule" })).toBe("maint:NoSchedule");
 });
 
-test("every taint needs a toleration of its own", () => {
+test("every taint needs a matching toleration", () => {
   const other: Taint = { key: "b", effect: "NoExecute" };
   const tolerations: Toleration[] = [{ key: "maint", operator: "Exists" }];
 
@@ -53,17 +53,17 @@ test("every taint needs a toleration of its own", () => {
   expect(matchingTolerations([maintenance, other], tolerations)).toBeUndefined();
 });
 
-describe("the time a workload may stay", () => {
+describe("the remaining toleration time", () => {
   const now = Date.parse("2024-05-01T00:01:00Z");
   const cases: Record<string, { taints: Taint[]; tolerations: Toleration[]; want: number }> = {
     "is unlimited without taints": { taints: [], tolerations: [], want: Infinity },
-    "is over without tolerations": { taints: [maintenance], tolerations: [], want: 0 },
+    "is zero without tolerations": { taints: [maintenance], tolerations: [], want: 0 },
     "is unlimited when no toleration has a limit": {
       taints: [maintenance],
       tolerations: [{ operator: "Exists" }],
       want: Infinity,
     },
-    "runs from the moment of the taint": {
+    "starts when the taint was added": {
       taints: [maintenance],
       tolerations: [{ operator: "Exists", tolerationSeconds: 300 }],
       want: 240_000,
@@ -76,7 +76,7 @@ describe("the time a workload may stay", () => {
       ],
       want: 30_000,
     },
-    "does not go below nothing": {
+    "is never negative": {
       taints: [maintenance],
       tolerations: [{ operator: "Exists", tolerationSeconds: 5 }],
       want: 0,
@@ -89,7 +89,7 @@ describe("the time a workload may stay", () => {
   }
 });
 
-test("a toleration whose time is over does not let a workload in again", () => {
+test("an expired toleration does not allow a workload again", () => {
   const taint = { key: "drain", effect: "NoExecute", timeAdded: "2024-05-01T12:00:00Z" } as const;
   const toleration = { key: "drain", operator: "Exists", tolerationSeconds: 60 } as const;
 

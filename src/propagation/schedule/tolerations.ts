@@ -1,6 +1,6 @@
 /**
- * Taints of member clusters and the tolerations of placements: which taint keeps a workload out, and for how long it
- * may stay.
+ * Taints of member clusters and tolerations of placements: which taint excludes a workload, and for how long it may
+ * stay.
  */
 import type { Taint as ApiTaint, Toleration as ApiToleration } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -8,21 +8,21 @@ import type { DeepReadonly } from "../../base/index.ts";
 export type Taint = DeepReadonly<ApiTaint>;
 export type Toleration = DeepReadonly<ApiToleration>;
 
-/** Effects that keep a workload from being placed; `PreferNoSchedule` is only a wish. */
+/** Effects that exclude a cluster; `PreferNoSchedule` is only a preference. */
 const PREVENTS_PLACEMENT: ReadonlySet<string> = new Set(["NoSchedule", "NoExecute"]);
 
 export function toleratesTaint(toleration: Toleration, taint: Taint): boolean {
   if (toleration.effect && toleration.effect !== taint.effect) return false;
   if (toleration.key && toleration.key !== taint.key) return false;
-  // An operator that is left out or empty means Equal.
+  // An omitted or empty operator means Equal.
   const operator = toleration.operator || "Equal";
   if (operator === "Exists") return true;
   return operator === "Equal" && (toleration.value ?? "") === (taint.value ?? "");
 }
 
 /**
- * The first taint that keeps the workload out, if any. A toleration whose time is over counts no longer: what failover
- * has just moved away would come back, and be moved again.
+ * The first taint that excludes the workload, if any. An expired toleration no longer counts: otherwise a workload that
+ * failover just moved away would return, and be moved again.
  */
 export function findUntoleratedTaint(
   taints: readonly Taint[],
@@ -45,7 +45,7 @@ function isOver({ tolerationSeconds }: Toleration, { effect, timeAdded }: Taint,
   );
 }
 
-/** `key=value:effect`, as people write taints. */
+/** `key=value:effect`, the usual notation of taints. */
 export function formatTaint({ key, value, effect }: Taint): string {
   const pair = value ? `${key}=${value}` : key;
   return effect ? `${pair}:${effect}` : pair;
@@ -71,7 +71,7 @@ export function matchingTolerations<T extends Toleration>(
 
 /**
  * How long a workload may stay on a cluster with these NoExecute taints: Infinity when no toleration is limited, 0 when
- * its time is over.
+ * the time has expired.
  */
 export function minTolerationMs(taints: readonly Taint[], tolerations: readonly Toleration[], nowMs: number): number {
   if (taints.length === 0) return Infinity;

@@ -27,8 +27,8 @@ function member(
     .build();
 }
 
-describe("members that are to be together", () => {
-  test("are all on a cluster that each of them has", () => {
+describe("an affinity group", () => {
+  test("is entirely on a cluster that each placed binding has", () => {
     const groups = createWorkloadGroups();
     groups.see("hub", member("a", TOGETHER, ["oslo", "paris"]));
     groups.see("hub", member("b", TOGETHER, ["paris"]));
@@ -39,14 +39,14 @@ describe("members that are to be together", () => {
     expect(["oslo", "paris", "rome"].map((name) => neighbours?.areAllOn(name))).toEqual([false, true, false]);
   });
 
-  test("keep nobody on a cluster that they are ordered to leave", () => {
+  test("ignores clusters that its bindings are being evicted from", () => {
     const groups = createWorkloadGroups();
     groups.see("hub", member("a", TOGETHER, ["oslo"], 1, ["oslo"]));
 
     expect(groups.neighboursOf("hub", member("b", TOGETHER, ["oslo"]))?.areAllOn("paris")).toBe(true);
   });
 
-  test("do not hold themselves", () => {
+  test("does not count the binding itself", () => {
     const groups = createWorkloadGroups();
     groups.see("hub", member("a", TOGETHER, ["oslo"]));
 
@@ -54,7 +54,7 @@ describe("members that are to be together", () => {
   });
 });
 
-test("a binding that is in no group has no neighbours", () => {
+test("a binding without a group has no neighbours", () => {
   expect(createWorkloadGroups().neighboursOf("hub", member("a", {}))).toBeUndefined();
 });
 
@@ -62,7 +62,7 @@ describe("a decision", () => {
   const isTaken = (groups: ReturnType<typeof createWorkloadGroups>, cluster: string): boolean | undefined =>
     groups.neighboursOf("hub", member("other", APART))?.isTaken(cluster);
 
-  test("counts at once, and what the informer still shows of the time before does not", () => {
+  test("counts at once, and older informer events do not", () => {
     const groups = createWorkloadGroups();
     groups.see("hub", member("a", APART, [], 1));
     const assumption = groups.assume("hub", member("a", APART, [], 1), ["oslo"]);
@@ -78,7 +78,7 @@ describe("a decision", () => {
     expect([isTaken(groups, "oslo"), isTaken(groups, "paris")]).toEqual([false, true]);
   });
 
-  test("that the informer has shown before its answer came counts no more", () => {
+  test("no longer counts if the informer received it before its response", () => {
     const groups = createWorkloadGroups();
     groups.see("hub", member("a", APART, [], 1));
     const assumption = groups.assume("hub", member("a", APART, [], 1), ["oslo"]);
@@ -90,7 +90,7 @@ describe("a decision", () => {
     expect([isTaken(groups, "oslo"), isTaken(groups, "paris")]).toEqual([false, true]);
   });
 
-  test("that was not written is forgotten", () => {
+  test("that was not written is dropped", () => {
     const groups = createWorkloadGroups();
     groups.see("hub", member("a", APART, ["paris"], 1));
     const assumption = groups.assume("hub", member("a", APART, ["paris"], 1), ["oslo"]);
@@ -100,7 +100,7 @@ describe("a decision", () => {
     expect([isTaken(groups, "oslo"), isTaken(groups, "paris")]).toEqual([false, true]);
   });
 
-  test("goes with its binding", () => {
+  test("is deleted with its binding", () => {
     const groups = createWorkloadGroups();
     groups.see("hub", member("a", APART, [], 1));
     groups.assume("hub", member("a", APART, [], 1), ["oslo"]).written(member("a", APART, ["oslo"], 5));
@@ -120,23 +120,23 @@ describe("a change", () => {
   };
 
   const cases: Record<string, { object: ResourceBinding; old?: ResourceBinding; deleted?: boolean; want: string[] }> = {
-    "of where a member runs concerns the others of its group": {
+    "of a binding's clusters affects the others of its group": {
       object: member("a", TOGETHER, ["oslo"]),
       old: member("a", TOGETHER, []),
       want: ["b-deployment"],
     },
-    "of anything else concerns nobody": {
+    "of anything else affects no binding": {
       object: member("a", TOGETHER, ["oslo"], 9),
       old: member("a", TOGETHER, ["oslo"], 8),
       want: [],
     },
-    "of the group concerns both groups": {
+    "of the group affects both groups": {
       object: member("a", APART, ["oslo"]),
       old: member("a", TOGETHER, ["oslo"]),
       want: ["c-deployment", "b-deployment"],
     },
-    "that adds a member which runs nowhere concerns nobody": { object: member("d", TOGETHER), want: [] },
-    "that takes a member away concerns the others": {
+    "that adds an unscheduled binding affects no binding": { object: member("d", TOGETHER), want: [] },
+    "that removes a binding affects the others": {
       object: member("a", TOGETHER, ["oslo"]),
       deleted: true,
       old: member("a", TOGETHER, ["oslo"]),
@@ -151,7 +151,7 @@ describe("a change", () => {
   }
 });
 
-test("counts say what a look at every member would say", () => {
+test("counts equal a scan of every binding", () => {
   const clusters = ["oslo", "paris", "rome"];
   const step = fc.record({
     name: fc.constantFrom("a", "b", "c", "d"),

@@ -1,11 +1,11 @@
 /**
- * Which clusters the members of a workload group run on: groups whose members are to be together (affinity) or apart
- * (anti-affinity), by a label of their templates. A group is one of a namespace; bindings of what is in no namespace
- * have their own.
+ * Which clusters the bindings of a workload group run on: affinity groups are placed together, anti-affinity groups
+ * apart, by a label of their templates. A group belongs to one namespace; bindings of cluster-scoped objects have their
+ * own.
  *
- * Kept as counts per cluster while bindings change, so that a decision asks instead of reading the group. A decision
- * counts from the moment it is made: members that are scheduled at the same time see each other, although none of them
- * is written yet.
+ * Maintained as counts per cluster while bindings change, so that a decision looks them up instead of reading the
+ * group. A decision counts from the moment it is made: bindings that are scheduled at the same time see each other
+ * although none of them is written yet.
  */
 import type { ResourceBinding } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -15,34 +15,34 @@ import type { Informer, ObjectEvent } from "../../runtime/index.ts";
 
 type Binding = DeepReadonly<ResourceBinding>;
 
-/** What one binding asks about the others of its groups. */
+/** What one binding needs to know about the others of its groups. */
 export interface Neighbours {
-  /** Whether every other member of its affinity group that runs somewhere runs on this cluster too. */
+  /** Whether every other scheduled binding of its affinity group runs on this cluster too. */
   areAllOn(cluster: string): boolean;
-  /** Whether another member of its anti-affinity group runs on this cluster. */
+  /** Whether another binding of its anti-affinity group runs on this cluster. */
   isTaken(cluster: string): boolean;
 }
 
 /** A decision that counts already. */
 export interface Assumption {
-  /** It was written: what the informer shows counts again from this version on. */
+  /** It was written: informer events count again from this version on. */
   written(binding: Binding): void;
   /** It was not written. */
   drop(): void;
 }
 
 export interface WorkloadGroups {
-  /** The binding as it is now. */
+  /** The current binding. */
   see(cluster: string, binding: Binding, deleted?: boolean): void;
   assume(cluster: string, binding: Binding, clusters: readonly string[]): Assumption;
-  /** Undefined for a binding that is in no group. */
+  /** Undefined for a binding without a group. */
   neighboursOf(cluster: string, binding: Binding): Neighbours | undefined;
-  /** Keys of the bindings for which a change of this one may matter. */
+  /** Keys of the bindings that a change of this one may affect. */
   affectedBy(event: ObjectEvent<ResourceBinding>): ObjectKey[];
 }
 
 interface Group {
-  /** Members that run somewhere. */
+  /** Bindings that are scheduled. */
   placed: number;
   readonly on: Map<string, number>;
   readonly members: Map<string, Member>;
@@ -54,16 +54,18 @@ interface Member {
   readonly together: string | undefined;
   readonly apart: string | undefined;
   readonly clusters: readonly string[];
-  /** Of `clusters`, those that it was not ordered to leave: who leaves a cluster keeps nobody there. */
+  /**
+   * Of `clusters`, those that it is not being evicted from: a binding that leaves a cluster does not keep others there.
+   */
   readonly staying: readonly string[];
 }
 
-/** A decision that counts instead of what the informer shows. */
+/** A decision that counts instead of the informer's state. */
 interface Assumed {
-  /** What it showed last, and in which version. */
+  /** The informer's last state, and its version. */
   seen: Member | undefined;
   seenVersion: string;
-  /** The version in which the decision is written, once that is known. */
+  /** The version in which the decision was written, once known. */
   version?: string;
 }
 
@@ -140,7 +142,7 @@ export function createWorkloadGroups(): WorkloadGroups {
       };
       return {
         written({ metadata: { resourceVersion = "" } }) {
-          // The informer may have been faster than the answer.
+          // The informer may have been faster than the response.
           if (isLater(resourceVersion, assumption.seenVersion)) assumption.version = resourceVersion;
           else end(assumption.seen);
         },
@@ -154,7 +156,7 @@ export function createWorkloadGroups(): WorkloadGroups {
       const counted = members.get(idOfKey(self.key));
       const together = self.together === undefined ? undefined : groups.get(self.together);
       const apart = self.apart === undefined ? undefined : groups.get(self.apart);
-      // What the binding itself adds to the counts does not count for it.
+      // The binding's own contribution to the counts is excluded.
       const stays = together && counted?.together === self.together ? counted?.staying : undefined;
       const runs = apart && counted?.apart === self.apart ? counted?.clusters : undefined;
       const placed = (together?.placed ?? 0) - (stays?.length ? 1 : 0);
@@ -168,7 +170,7 @@ export function createWorkloadGroups(): WorkloadGroups {
       const now = deleted ? undefined : memberOf(cluster, object);
       const before = old && memberOf(cluster, old);
       if ((!now && !before) || isSame(now, before)) return [];
-      // One that is new and runs nowhere is in nobody's way.
+      // A new unscheduled binding affects no other.
       if (!before && now?.clusters.length === 0) return [];
       const found = new Map<string, ObjectKey>();
       for (const group of [now?.together, now?.apart, before?.together, before?.apart]) {
@@ -180,12 +182,12 @@ export function createWorkloadGroups(): WorkloadGroups {
   };
 }
 
-/** Keeps the groups up to date with what an informer shows. */
+/** Updates the groups from an informer. */
 export function followBindings(groups: WorkloadGroups, bindings: Pick<Informer<ResourceBinding>, "subscribe">): void {
   bindings.subscribe(({ cluster, object, deleted }) => groups.see(cluster, object, deleted));
 }
 
-/** Undefined for a binding that is in no group, which is nearly every one. */
+/** Undefined for a binding without a group, which is the common case. */
 function memberOf(cluster: string, binding: Binding, decided?: readonly string[]): Member | undefined {
   const { metadata, spec } = binding;
   const { affinityGroup, antiAffinityGroup } = spec.workloadAffinityGroups ?? {};

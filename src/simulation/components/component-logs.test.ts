@@ -1,4 +1,4 @@
-/** Which lines are kept, for whom, and how many. */
+/** Which lines are kept, for which cluster and component, and how many. */
 import { expect, test } from "vitest";
 import { createFakeClock, silentLog } from "../../base/index.ts";
 import type { Log, LogFields } from "../../base/index.ts";
@@ -10,7 +10,7 @@ const make = () =>
     componentOf: (controller) => (controller === "cloneset" ? "manager" : undefined),
   });
 
-test("lines are kept by the cluster of their key and the component of their controller, and passed on", () => {
+test("keeps lines by the cluster of their key and the component of their controller, and passes them on", () => {
   const logs = make();
   const passed: [string, LogFields | undefined][] = [];
   const inner: Log = {
@@ -31,7 +31,7 @@ test("lines are kept by the cluster of their key and the component of their cont
   expect(logs.linesOf("m2", "manager")).toEqual([]);
 });
 
-test("the newest lines of a member stay, and none of one that is gone", () => {
+test("keeps the newest lines of a member, and none of a deleted member", () => {
   const logs = make();
   const log = logs.keep(silentLog).with({ controller: "cloneset", key: "m1/shop/web" });
 
@@ -44,7 +44,7 @@ test("the newest lines of a member stay, and none of one that is gone", () => {
   expect(logs.linesOf("m1", "manager")).toEqual([]);
 });
 
-test("lines about members without number push out those of the first", () => {
+test("lines about an unbounded number of members evict those of the oldest member", () => {
   const logs = make();
   const log = logs.keep(silentLog).with({ controller: "cloneset" });
 
@@ -54,7 +54,7 @@ test("lines about members without number push out those of the first", () => {
   expect(logs.linesOf("m4999", "manager")).toHaveLength(1);
 });
 
-test("who follows is told what is written from then on, until it has had enough", async () => {
+test("a follower receives the lines written from then on, until it stops", async () => {
   const logs = make();
   const stopping = new AbortController();
   const told: string[] = [];

@@ -1,23 +1,23 @@
 /**
- * What the controllers of this process write about a member, kept for a while, so that `kubectl logs` of the pods that
- * stand for them has something to show. A ring of lines for each cluster and component; a member about which nothing
- * was written costs nothing.
+ * Log lines that the controllers of this process wrote about a member, kept for a while so that `kubectl logs` of the
+ * pods that represent these controllers can show them. There is a ring of lines per cluster and component; a member
+ * without lines costs nothing.
  */
 import { messageOf } from "../../base/index.ts";
 import type { Clock, Log, LogFields, LogLevel } from "../../base/index.ts";
 import type { LogLine } from "../log-lines.ts";
 
-/** Enough to see what just happened; a member costs at most this many lines for each component. */
+/** Enough to show recent activity; a member costs at most this many lines per component. */
 const MAX_LINES = 500;
-/** More members than a process has. What is still written about one that is gone would otherwise stay for good. */
+/** More than the members of any process. Without it, lines about deleted members would stay forever. */
 const MAX_CLUSTERS = 4_096;
-/** Longer lines are cut. */
+/** Longer lines are truncated. */
 const MAX_LINE_LENGTH = 1_000;
-/** Whoever follows and does not read loses lines instead of holding them all. */
+/** A follower that does not read loses lines instead of buffering all of them. */
 const MAX_BEHIND = 1_000;
 
 export interface ComponentLogs {
-  /** A log that keeps what it is told, and passes it on. */
+  /** Returns a log that records its lines here and passes them on to `log`. */
   keep(log: Log): Log;
   linesOf(cluster: string, component: string): readonly LogLine[];
   follow(cluster: string, component: string, signal: AbortSignal): AsyncIterable<LogLine>;
@@ -26,9 +26,9 @@ export interface ComponentLogs {
 
 export interface ComponentLogsOptions {
   clock: Clock;
-  /** Which component a controller is a part of; undefined leaves its lines out. */
+  /** The component that a controller belongs to; lines of controllers for which it returns undefined are not kept. */
   componentOf(controller: string): string | undefined;
-  /** Which cluster a line of a component is about, by the key that it names; unset is the cluster of the key. */
+  /** The cluster that a line of a component is about, from the key in the line; unset means the cluster of the key. */
   clusterOf?(component: string, key: string): string | undefined;
 }
 
@@ -49,7 +49,7 @@ export function createComponentLogs({ clock, componentOf, clusterOf }: Component
     let lines = components.get(component);
     if (!lines) components.set(component, (lines = []));
     lines.push(line);
-    // Cut in one go now and then, which costs less than one by one.
+    // Trimmed in batches, which costs less than removing lines one by one.
     if (lines.length > MAX_LINES * 1.5) lines.splice(0, lines.length - MAX_LINES);
     for (const follower of followers.get(idOf(cluster, component)) ?? []) follower(line);
   };
@@ -79,7 +79,7 @@ export function createComponentLogs({ clock, componentOf, clusterOf }: Component
       with(fields) {
         const inner = log.with(fields);
         const { controller } = fields;
-        // Controllers of no component keep their own log, which is asked for in every reconcile.
+        // Controllers without a component keep their own log, because every reconcile asks for it.
         return typeof controller === "string" && componentOf(controller) === undefined
           ? inner
           : wrap(inner, { ...base, ...fields });
@@ -122,7 +122,7 @@ export function createComponentLogs({ clock, componentOf, clusterOf }: Component
   };
 }
 
-/** Put into words when somebody reads it: most lines are pushed out unread. */
+/** Formatted on read: most lines are evicted unread. */
 function keptLine(timeMs: number, level: LogLevel, message: string, fields: LogFields): LogLine {
   return {
     timeMs,
@@ -133,8 +133,8 @@ function keptLine(timeMs: number, level: LogLevel, message: string, fields: LogF
 }
 
 /**
- * `2024-05-01T12:00:00.000Z INFO pods changed controller=cloneset key=shop/web revision=web-1`. Errors show what they
- * say, not where they come from.
+ * `2024-05-01T12:00:00.000Z INFO pods changed controller=cloneset key=shop/web revision=web-1`. Errors are shown by
+ * message, without the stack.
  */
 function describe(level: string, message: string, fields: LogFields): string {
   const shown = Object.entries(fields).map(

@@ -1,4 +1,4 @@
-/** The runtime of a member's pods in which those that stand for parts of this process show these parts' logs. */
+/** A runtime for a member's pods in which pods that represent parts of this process show the logs of these parts. */
 import type { Pod } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { showLog } from "../exec/exec.ts";
@@ -8,7 +8,7 @@ import type { ContainerOfPod, PodLog, SimulatedRuntime } from "../logs.ts";
 import type { ComponentLogs } from "./component-logs.ts";
 import { IN_PROCESS_ANNOTATION } from "./kruise-manifests.ts";
 
-/** `namespace` is where the components are: elsewhere the annotation is anybody's. */
+/** `namespace` is the namespace of the components: elsewhere any user may set the annotation. */
 export function withComponentLogs(runtime: SimulatedRuntime, logs: ComponentLogs, namespace: string): SimulatedRuntime {
   const logOf: SimulatedRuntime["logs"] = (target, options) => {
     const component = componentOf(target, namespace);
@@ -16,9 +16,10 @@ export function withComponentLogs(runtime: SimulatedRuntime, logs: ComponentLogs
     if (component === undefined || options.previous) return simulated;
     const { cluster } = target;
     return {
-      // What is kept may be older than the container that shows it, because the process did not restart with it.
+      // Kept lines may be older than the container that shows them, because the process did not restart with the
+      // container.
       lines: [introduction(target, component), ...logs.linesOf(cluster, component)],
-      // The container's own end ends the log; until then lines come from the process.
+      // The log ends when the container ends; until then the lines come from the process.
       follow(signal) {
         const ended = new AbortController();
         const either = AbortSignal.any([signal, ended.signal]);
@@ -34,7 +35,7 @@ export function withComponentLogs(runtime: SimulatedRuntime, logs: ComponentLogs
   };
 }
 
-/** The logs of components alone, for a cluster in which nothing else runs and which has no nodes. */
+/** Only the logs of components, for a cluster without nodes in which nothing else runs. */
 export function componentsAlone(
   logs: ComponentLogs,
   namespace: string,
@@ -64,17 +65,17 @@ function introduction({ cluster, pod, container }: ContainerOfPod, component: st
   const timeMs = startedAt === undefined ? 0 : Date.parse(startedAt);
   return {
     timeMs,
-    text: `${new Date(timeMs).toISOString()} INFO ${component} of ${cluster} runs within Flotilla; this is what it writes about ${cluster}`,
+    text: `${new Date(timeMs).toISOString()} INFO ${component} of ${cluster} runs inside Flotilla; the following lines are its log messages about ${cluster}`,
   };
 }
 
-/** The lines until `guard` ends, whose own are left out. Both end when `ended` is aborted. */
+/** Yields the lines until `guard` ends, without the lines of `guard`. Both end when `ended` is aborted. */
 async function* until(
   guard: AsyncIterable<LogLine>,
   lines: AsyncIterable<LogLine>,
   ended: AbortController,
 ): AsyncGenerator<LogLine> {
-  // Its failure waits as a value until somebody reads on: a reader may take its time.
+  // A failure is kept as a value until the next read, because a slow reader must not cause an unhandled rejection.
   const watch = endOf(guard, ended).then(
     () => undefined,
     (error: unknown) => ({ error }),

@@ -1,6 +1,6 @@
 /**
- * A Deployment that is up, with its ReplicaSet and pod, as the controllers would have made them: these find nothing to
- * do. What is deleted or changed is theirs to make again.
+ * A running Deployment with its ReplicaSet and pod, exactly as the controllers would create them, so that the
+ * controllers have nothing to do. The controllers recreate deleted or changed objects.
  */
 import type {
   ContainerStatus,
@@ -14,10 +14,10 @@ import type {
 import { imageIdOf, reportedImage } from "../kubelet/images.ts";
 import { nodeAddress } from "../nodes/nodes.ts";
 
-/** Stands in names where controllers put a hash: they find their own by what is in it. */
+/** Replaces the hash that controllers put into names: they find their own objects by content. */
 const TEMPLATE_HASH = "5d8c6f7b94";
 
-/** `node` is where its pod runs, the `index`-th of its cluster. */
+/** `node` is the node of its pod and `index` the number of that node in the cluster. */
 export function deploymentObjects(
   deployment: Deployment,
   { node, index, time }: { node: string; index: number; time: string },
@@ -103,7 +103,7 @@ function replicaSet({ metadata: { name, namespace = "" }, spec }: Deployment): R
   };
 }
 
-/** Whose uid it is depends on the cluster; the server fills it in. */
+/** The owner's uid depends on the cluster; the server fills it in. */
 export const ownerOf = ({ kind, name }: { kind: string; name: string }) => ({
   apiVersion: "apps/v1",
   kind,

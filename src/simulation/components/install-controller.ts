@@ -1,11 +1,10 @@
 /**
- * Somebody installed OpenKruise's definitions on a member that was made without it: its controllers, which run in this
- * process, work there from then on, and the workloads that stand for them appear as an installation would have made
- * them.
+ * Starts OpenKruise on a member that was created without it, once a user installs OpenKruise's CRDs there: its
+ * controllers, which run in this process, reconcile the member from then on, and the workloads that represent them are
+ * created as an installation would create them.
  *
  * Reads: whether the member serves OpenKruise's kinds.
- * Writes: Namespace, Deployment and DaemonSet of `kruise-system`, where they are missing when OpenKruise appears;
- * nothing later.
+ * Writes: Namespace, Deployment and DaemonSet of `kruise-system`, if missing when OpenKruise appears; nothing later.
  */
 import { DaemonSet, Deployment, Namespace } from "../../api/index.ts";
 import type { Kind, KubernetesObject } from "../../api/index.ts";
@@ -19,9 +18,9 @@ import { daemonSet, kruiseNamespace, managerDeployment } from "./kruise-manifest
 
 export interface InstallDependencies {
   client: Client;
-  /** Members on which OpenKruise can be installed, and is. */
+  /** Whether OpenKruise is installed on a member that supports installing it. */
   isInstalled(cluster: string): boolean;
-  /** Tells of clusters whose kinds changed, those that are there included. */
+  /** Notifies about clusters whose served kinds changed, including the existing clusters. */
   onServed(listener: (cluster: string) => void): () => void;
 }
 
@@ -49,13 +48,13 @@ export function createKruiseInstallController({
     idOf: ({ cluster }) => cluster,
     async reconcile({ cluster }, { log, signal }) {
       if (!isInstalled(cluster)) return done;
-      // One after the other: what is in the namespace needs it.
+      // Sequential: the namespaced objects need the namespace.
       const made = [
         await ensure(Namespace, kruiseNamespace(), cluster, signal),
         await ensure(Deployment, managerDeployment(), cluster, signal),
         await ensure(DaemonSet, daemonSet(), cluster, signal),
       ];
-      if (made.includes(true)) log.info("OpenKruise was installed", { cluster });
+      if (made.includes(true)) log.info("OpenKruise installed", { cluster });
       return done;
     },
   });

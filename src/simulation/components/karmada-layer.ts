@@ -1,6 +1,6 @@
 /**
- * What an installation of Karmada shows on its hub: the parts of this process that do the work of its programs, under
- * their names.
+ * The objects that an installation of Karmada shows on its hub: workloads that represent the parts of this process,
+ * under the names of Karmada's programs.
  */
 import type { KubernetesObject } from "../../api/index.ts";
 import { formatTime } from "../../base/index.ts";
@@ -9,13 +9,13 @@ import type { LayerOptions } from "./kruise-layer.ts";
 import { standInDeployment } from "./stand-in.ts";
 
 export const KARMADA_NAMESPACE = "karmada-system";
-/** The names under which guides ask for logs. */
+/** The names that guides use with `kubectl logs`. */
 export const KARMADA_CONTROLLER_MANAGER = "karmada-controller-manager";
 export const KARMADA_SCHEDULER = "karmada-scheduler";
 const COMPONENTS = ["karmada-aggregated-apiserver", KARMADA_CONTROLLER_MANAGER, KARMADA_SCHEDULER, "karmada-webhook"];
-/** The release whose behaviour the controllers have. */
+/** The release whose behavior the controllers implement. */
 const VERSION = "v1.18.1";
-/** The hub has no nodes; its pods say where they are. */
+/** The hub has no nodes; its pods need a node name. */
 const HUB_NODE = "hub";
 
 export function karmadaLayer({ nowMs }: Pick<LayerOptions, "nowMs">): KubernetesObject[] {

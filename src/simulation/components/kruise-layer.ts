@@ -1,7 +1,7 @@
 /**
- * What OpenKruise's workloads and the nodes look like on a member that is up, as objects of its profile: all members
- * share them, and an empty member stores none. They are exactly what the controllers would have made, so that these
- * find nothing to do; what is deleted or changed is theirs to make again. A test holds them to that.
+ * OpenKruise's workloads and the nodes of a running member, as objects of its profile: all members share them, and an
+ * empty member stores none. They are exactly what the controllers would create, so that the controllers have nothing to
+ * do; the controllers recreate deleted or changed objects. A test verifies this.
  */
 import type { ControllerRevision, DaemonSet, KubernetesObject, PodSpec, PodTemplateSpec } from "../../api/index.ts";
 import { formatTime } from "../../base/index.ts";
@@ -9,22 +9,22 @@ import { planNodes } from "../nodes/nodes.ts";
 import { deploymentObjects, ownerOf, podObject, withLabels } from "./deployment-objects.ts";
 import { DAEMON, KRUISE_NAMESPACE, daemonSet, managerDeployment } from "./kruise-manifests.ts";
 
-/** Stands in names where controllers put a hash: they find their own by what is in it. */
+/** Replaces the hash that controllers put into names: they find their own objects by content. */
 const REVISION_HASH = "7f9c8b6d54";
 
 export interface LayerOptions {
-  /** How many nodes every member has. */
+  /** The number of nodes of every member. */
   nodes: number;
   nowMs: number;
 }
 
-/** As the zones are called in the guides that people follow: what they copy from there finds nodes. */
+/** Zone names from the public guides, so that copied examples match nodes. */
 const ZONES = ["zone-a", "zone-b", "zone-c"];
 
 export const nodeLayer = ({ nodes, nowMs }: LayerOptions): KubernetesObject[] =>
   planNodes({ count: nodes, nowMs, zones: ZONES }) as unknown as KubernetesObject[];
 
-/** Nothing without nodes to run on. */
+/** Empty without nodes to run on. */
 export function kruiseLayer({ nodes, nowMs }: LayerOptions): KubernetesObject[] {
   if (nodes === 0) return [];
   const names = planNodes({ count: nodes, nowMs }).map(({ metadata }) => metadata.name);

@@ -1,16 +1,16 @@
 /**
  * OpenKruise's own workloads on a member: a Deployment for its controllers and a DaemonSet for its daemon. Their pods
- * stand for parts of this process, which an annotation says; `kubectl logs` shows what these parts write. They ask for
- * no room on their nodes.
+ * represent parts of this process, named by an annotation; `kubectl logs` shows the log of these parts. They have no
+ * resource requests.
  */
 import type { DaemonSet, Deployment, Namespace, PodTemplateSpec } from "../../api/index.ts";
 
 export const KRUISE_NAMESPACE = "kruise-system";
 export const MANAGER = "kruise-controller-manager";
 export const DAEMON = "kruise-daemon";
-/** On a pod in a system namespace: which part of this process it stands for. */
+/** On a pod in a system namespace: the part of this process that the pod represents. */
 export const IN_PROCESS_ANNOTATION = "flotilla.dev/in-process";
-/** The release whose behaviour the controllers have. */
+/** The release whose behavior the controllers implement. */
 const IMAGE = "openkruise/kruise-manager:v1.9.1";
 
 const template = (component: string, container: string): PodTemplateSpec => ({
@@ -29,17 +29,17 @@ const template = (component: string, container: string): PodTemplateSpec => ({
     restartPolicy: "Always",
     terminationGracePeriodSeconds: 10,
     dnsPolicy: "ClusterFirst",
-    // With the address of its node, it is the same on every member.
+    // With the node's address the pod is identical on every member.
     hostNetwork: true,
     securityContext: {},
     schedulerName: "default-scheduler",
   },
 });
 
-/** The daemon runs wherever there is a node. */
+/** The daemon runs on every node. */
 const EVERYWHERE = [{ operator: "Exists" as const }];
 
-/** OpenKruise's webhooks leave its own namespace alone by this label. */
+/** OpenKruise's webhooks skip its own namespace by this label. */
 export const kruiseNamespace = (): Namespace => ({
   apiVersion: "v1",
   kind: "Namespace",

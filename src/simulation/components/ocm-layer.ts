@@ -1,7 +1,7 @@
 /**
- * What an installation of Open Cluster Management shows: its controllers on the hub, and its agent on every member that
- * is up. The pods stand for parts of this process, which an annotation says, and are objects of a profile: all members
- * share them, and none is stored.
+ * The objects that an installation of Open Cluster Management shows: its controllers on the hub, and its agent on every
+ * running member. The pods represent parts of this process, named by an annotation, and are objects of a profile: all
+ * members share them, and none is stored.
  */
 import { OCM_AGENT_NAMESPACE, OCM_HUB_NAMESPACE } from "../../api/index.ts";
 import type { Deployment, KubernetesObject } from "../../api/index.ts";
@@ -11,13 +11,13 @@ import { deploymentObjects } from "./deployment-objects.ts";
 import type { LayerOptions } from "./kruise-layer.ts";
 import { standInDeployment } from "./stand-in.ts";
 
-/** The names under which guides ask for logs. */
+/** The names that guides use with `kubectl logs`. */
 export const CLUSTER_MANAGER = "cluster-manager";
 export const KLUSTERLET = "klusterlet";
-/** The release whose behaviour the controllers have. */
+/** The release whose behavior the controllers implement. */
 const VERSION = "v1.3.1";
 
-/** Each with the image that it comes in upstream. */
+/** Each with its upstream image. */
 const HUB_COMPONENTS: readonly (readonly [name: string, image: string])[] = [
   [CLUSTER_MANAGER, "registration-operator"],
   ["cluster-manager-registration-controller", "registration"],
@@ -25,7 +25,7 @@ const HUB_COMPONENTS: readonly (readonly [name: string, image: string])[] = [
   ["cluster-manager-work-controller", "work"],
 ];
 
-/** The hub has no nodes; its pods say where they are. */
+/** The hub has no nodes; its pods need a node name. */
 const HUB_NODE = "hub";
 
 export function clusterManagerLayer({ nowMs }: Pick<LayerOptions, "nowMs">): KubernetesObject[] {
@@ -35,7 +35,7 @@ export function clusterManagerLayer({ nowMs }: Pick<LayerOptions, "nowMs">): Kub
   );
 }
 
-/** Nothing without nodes to run on. */
+/** Empty without nodes to run on. */
 export function klusterletLayer({ nodes, nowMs }: LayerOptions): KubernetesObject[] {
   const [first] = planNodes({ count: nodes, nowMs });
   return first

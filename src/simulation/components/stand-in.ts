@@ -1,6 +1,6 @@
 /**
- * A Deployment whose pod stands for a part of this process, which an annotation says: `kubectl logs` shows what that
- * part writes. It asks for no room on its node.
+ * A Deployment whose pod represents a part of this process, named by an annotation: `kubectl logs` shows the log of
+ * that part. It has no resource requests.
  */
 import type { Deployment } from "../../api/index.ts";
 import { IN_PROCESS_ANNOTATION } from "./kruise-manifests.ts";
@@ -9,7 +9,7 @@ export interface StandIn {
   namespace: string;
   name: string;
   image: string;
-  /** Whose log it shows. */
+  /** The component whose log it shows. */
   component: string;
 }
 
@@ -38,7 +38,7 @@ export function standInDeployment({ namespace, name, image, component }: StandIn
           restartPolicy: "Always",
           terminationGracePeriodSeconds: 10,
           dnsPolicy: "ClusterFirst",
-          // With the address of its node, it is the same on every member.
+          // With the node's address the pod is identical on every member.
           hostNetwork: true,
           securityContext: {},
           schedulerName: "default-scheduler",

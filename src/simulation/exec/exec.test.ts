@@ -54,7 +54,7 @@ async function run(command: readonly string[], target = makeTarget(), tty = fals
   return { exitCode, ...streams.written };
 }
 
-describe("a plain command in a simulated pod answers, and says that it is simulated", () => {
+describe("runs a plain command in a simulated pod and reports that the answer is simulated", () => {
   const env = [
     { name: "COLOR", value: "blue" },
     { name: "GREETING", value: "$(COLOR) $$(COLOR) $(NONE)" },
@@ -64,45 +64,45 @@ describe("a plain command in a simulated pod answers, and says that it is simula
   const cases: Record<string, { command: string[]; container?: Partial<Container>; out?: string; exitCode?: number }> =
     {
       echo: { command: ["echo", "a", "b  c"], out: "a b  c\n" },
-      "echo without an end of line": { command: ["/bin/echo", "-n", "a"], out: "a" },
+      "echo without a newline": { command: ["/bin/echo", "-n", "a"], out: "a" },
       "printf of plain text": { command: ["printf", "a\\n100%%\\n"], out: "a\n100%\n" },
       true: { command: ["true"] },
       false: { command: ["false"], exitCode: 1 },
       hostname: { command: ["hostname"], out: "web-1\n" },
-      "the file with the host's name": { command: ["cat", "/etc/hostname"], out: "web-1\n" },
+      "the hostname file": { command: ["cat", "/etc/hostname"], out: "web-1\n" },
       date: { command: ["date"], out: "Wed May  1 12:00:00 UTC 2024\n" },
       pwd: { command: ["pwd"], container: { workingDir: "/app" }, out: "/app\n" },
       whoami: { command: ["whoami"], out: "root\n" },
-      "ls of nothing": { command: ["ls"] },
+      "ls of an empty directory": { command: ["ls"] },
       env: {
         command: ["env"],
         container: { env },
         out: "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\nHOSTNAME=web-1\nCOLOR=blue\nGREETING=blue $(COLOR) $(NONE)\nNODE=node-000\nAPP=web\n",
       },
       "printenv of one variable": { command: ["printenv", "APP"], container: { env }, out: "web\n" },
-      "printenv of none": { command: ["printenv", "__proto__"], exitCode: 1 },
+      "printenv without a name": { command: ["printenv", "__proto__"], exitCode: 1 },
       "a shell": {
         command: ["sh", "-c", "hostname && false && echo never; echo 'and so on'; exit 3; echo never"],
         out: "web-1\nand so on\n",
         exitCode: 3,
       },
-      "a shell's exit, which passes on": { command: ["bash", "-c", "false; exit"], exitCode: 1 },
+      "the exit code of a shell's exit": { command: ["bash", "-c", "false; exit"], exitCode: 1 },
     };
   test.each(Object.entries(cases))("%s", async (_behaviour, { command, container, out = "", exitCode = 0 }) => {
     expect(await run(command, makeTarget(container))).toEqual({ exitCode, out, err: NOTICE });
   });
 });
 
-describe("a command that needs a machine ends with 126", () => {
+describe("a command that needs a real machine exits with 126", () => {
   const cases: Record<string, { command: string[]; name: string }> = {
     "another program": { command: ["tar", "cf", "-", "/tmp"], name: "tar" },
-    "a shell to talk to": { command: ["sh"], name: "sh" },
+    "an interactive shell": { command: ["sh"], name: "sh" },
     "a script with variables": { command: ["sh", "-c", "echo $HOME"], name: "sh" },
-    "a script of which a part is not plain": { command: ["sh", "-c", "echo a; curl example.com"], name: "curl" },
+    "a script with one unsupported command": { command: ["sh", "-c", "echo a; curl example.com"], name: "curl" },
     "a file": { command: ["cat", "/etc/passwd"], name: "cat" },
-    "exit without a shell": { command: ["exit", "3"], name: "exit" },
+    "exit outside a shell": { command: ["exit", "3"], name: "exit" },
     "a sleep of a day": { command: ["sleep", "86400"], name: "sleep" },
-    "a name that would steer a terminal": { command: ["\u001b[2J"], name: "?[2J" },
+    "a name with terminal control characters": { command: ["\u001b[2J"], name: "?[2J" },
   };
   test.each(Object.entries(cases))("%s", async (_behaviour, { command, name }) => {
     expect(await run(command)).toEqual({
@@ -113,7 +113,7 @@ describe("a command that needs a machine ends with 126", () => {
   });
 });
 
-test("a variable from another object is neither shown nor denied", async () => {
+test("printenv neither shows nor denies a variable from another object", async () => {
   const target = makeTarget({ env: [{ name: "KEY", valueFrom: { secretKeyRef: { name: "s", key: "k" } } }] });
 
   expect(await run(["printenv", "KEY"], target)).toEqual({
@@ -124,7 +124,7 @@ test("a variable from another object is neither shown nor denied", async () => {
   expect((await run(["env"], target)).err).toBe(`${NOTICE}values from other objects are not simulated: KEY\n`);
 });
 
-test("a terminal gets everything on its one output", async () => {
+test("a terminal receives stdout and stderr on one stream", async () => {
   expect(await run(["hostname"], makeTarget(), true)).toEqual({
     exitCode: 0,
     out: `${NOTICE.replace("\n", "\r\n")}web-1\r\n`,
@@ -132,7 +132,7 @@ test("a terminal gets everything on its one output", async () => {
   });
 });
 
-test("a sleep takes its time, and ends when the peer leaves", async () => {
+test("sleep takes its time, and ends when the client disconnects", async () => {
   const clock = createFakeClock(START);
   const leave = new AbortController();
   const streams = capture();
@@ -155,13 +155,13 @@ test("a sleep takes its time, and ends when the peer leaves", async () => {
   await expect(interrupted).rejects.toThrow("the peer is gone");
 });
 
-test("a container that does not run takes no commands", async () => {
+test("rejects commands for a container that is not running", async () => {
   const target = makeTarget({}, (pod) => (pod.status = {}));
 
-  await expect(run(["true"], target)).rejects.toThrow("container main of pod web-1 does not run");
+  await expect(run(["true"], target)).rejects.toThrow("container main of pod web-1 is not running");
 });
 
-test("whoever attaches sees the log until it ends", async () => {
+test("attach shows the log until the container ends", async () => {
   const log: PodLog = {
     lines: [{ timeMs: START, text: "ready" }],
     async *follow() {

@@ -1,6 +1,6 @@
 /**
- * `kubectl exec` and `kubectl attach` of simulated pods. A few plain programs answer what they would, and say that the
- * answer is simulated; for any other the exit code is 126, so that scripts notice. Whoever attaches sees the log.
+ * `kubectl exec` and `kubectl attach` for simulated pods. A few plain programs return their usual output, with a note
+ * that it is simulated; any other program exits with 126, so that scripts notice. Attach shows the log.
  */
 import type { Container, Pod } from "../../api/index.ts";
 import { sleep } from "../../base/index.ts";
@@ -16,9 +16,9 @@ export interface CommandOptions {
   tty: boolean;
 }
 
-/** What is written to the peer; nothing here reads what the peer says. */
+/** Output streams to the client; input from the client is not read. */
 export interface CommandStreams {
-  /** Resolve when there is room for more. */
+  /** Resolves when the stream accepts more. */
   stdout(chunk: Uint8Array): Promise<void>;
   stderr(chunk: Uint8Array): Promise<void>;
 }
@@ -29,7 +29,7 @@ export interface Ended {
 
 type ReadPod = DeepReadonly<Pod>;
 
-/** Enough to recognise a program by. */
+/** Enough to recognize a program. */
 const MAX_NAME_LENGTH = 64;
 
 export async function execute(
@@ -45,7 +45,7 @@ export async function execute(
   const parsed = stepsOf(command);
   const answer = (words: readonly string[]) =>
     answerOf(words, parsed?.isShell ?? false, { pod, container, nowMs: clock.now() });
-  // All of a script is looked at before any of it is run: half of it would mean something else.
+  // The whole script is checked before any of it runs: running half of it would change its meaning.
   const foreign = parsed ? parsed.steps.find(({ words }) => !answer(words))?.words : command;
   if (foreign) {
     await err(
@@ -69,7 +69,7 @@ export async function execute(
   return { exitCode };
 }
 
-/** Until the container ends or the peer leaves. */
+/** Until the container ends or the client disconnects. */
 export async function showLog(
   target: ContainerOfPod,
   log: PodLog,
@@ -95,11 +95,11 @@ function runningContainer(pod: ReadPod, { container: name }: ContainerOfPod): De
     ...(ephemeralContainers as readonly DeepReadonly<Container>[]),
   ].find((candidate) => candidate.name === name);
   if (!container || !statusOf(pod, name)?.state?.running)
-    throw badRequest(`container ${name} of pod ${pod.metadata.name} does not run`);
+    throw badRequest(`container ${name} of pod ${pod.metadata.name} is not running`);
   return container;
 }
 
-/** A terminal has one output, and needs to be told to go back to the start of a line. */
+/** A terminal has a single output and needs a carriage return before each newline. */
 function writers(
   { stdout, stderr }: CommandStreams,
   tty: boolean,
@@ -110,5 +110,5 @@ function writers(
   return { out: write(stdout), err: write(tty ? stdout : stderr) };
 }
 
-/** Without what would steer a terminal. */
+/** Without terminal control characters. */
 const printable = (text: string): string => text.slice(0, MAX_NAME_LENGTH).replaceAll(/[^\x20-\x7e]/g, "?");

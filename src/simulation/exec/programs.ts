@@ -1,13 +1,13 @@
 /**
- * What a few plain programs would answer in a simulated container. Their answers follow from the pod alone; whatever
- * needs a file, a process or a network has none. Pure.
+ * The output of a few plain programs in a simulated container. It is derived from the pod alone; programs that need
+ * files, processes or a network are not supported. Pure.
  */
 import type { Container, Pod } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { exitOf, sleepOf } from "../kubelet/script.ts";
 import { hostnameOf, variablesOf } from "./variables.ts";
 
-/** Where a program runs. */
+/** The container that a program runs in. */
 export interface Place {
   readonly pod: DeepReadonly<Pod>;
   readonly container: DeepReadonly<Container>;
@@ -17,23 +17,23 @@ export interface Place {
 export interface Answer {
   readonly stdout?: string;
   readonly stderr?: string;
-  /** Unset leaves that of the program before it. */
+  /** Unset keeps the exit code of the previous program. */
   readonly exitCode?: number;
   readonly sleepMs?: number;
-  /** Nothing after it happens. */
+  /** Ends the script. */
   readonly exits?: true;
 }
 
-/** What a shell says of a program that it found and cannot run. */
+/** The exit code of a shell for a program that it found but cannot execute. */
 export const CANNOT_RUN = 126;
 
-/** Whoever sleeps holds a connection. */
+/** A sleeping command holds a connection open. */
 const MAX_SLEEP_MS = 3_600_000;
 
 type Program = (args: readonly string[], place: Place) => Answer | undefined;
 
 const say = (text: string): Answer => ({ stdout: `${text}\n`, exitCode: 0 });
-/** A program that is understood only without arguments. */
+/** A program that is supported only without arguments. */
 const alone =
   (answer: (place: Place) => Answer): Program =>
   (args, place) =>
@@ -56,12 +56,12 @@ const PROGRAMS: ReadonlyMap<string, Program> = new Map<string, Program>([
   ],
   ["pwd", alone(({ container }) => say(container.workingDir || "/"))],
   ["whoami", alone(whoami)],
-  // The directory is empty: nothing was unpacked.
+  // The directory is empty: no image is unpacked.
   ["ls", alone(() => ({ exitCode: 0 }))],
   ["cat", (args, { pod }) => (args.length === 1 && args[0] === "/etc/hostname" ? say(hostnameOf(pod)) : undefined)],
 ]);
 
-/** Undefined for what only a real machine could answer. */
+/** Undefined for commands that only a real machine could answer. */
 export function answerOf([word = "", ...args]: readonly string[], isShell: boolean, place: Place): Answer | undefined {
   if (word === "exit") return isShell ? exitOf(args) : undefined;
   return PROGRAMS.get(word.replace(/^\/(?:usr\/)?bin\//, ""))?.(args, place);
@@ -70,14 +70,14 @@ export function answerOf([word = "", ...args]: readonly string[], isShell: boole
 function echo(args: readonly string[]): Answer | undefined {
   const isOpen = args[0] === "-n";
   const words = isOpen ? args.slice(1) : args;
-  // What other options and backslashes do differs from shell to shell.
+  // Other options and backslashes behave differently between shells.
   if (words[0]?.startsWith("-") || words.some((word) => word.includes("\\"))) return undefined;
   return { stdout: `${words.join(" ")}${isOpen ? "" : "\n"}`, exitCode: 0 };
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { "\\n": "\n", "\\t": "\t", "\\\\": "\\", "%%": "%" };
 
-/** Text without anything to fill in. */
+/** Text without format directives. */
 function printf([text, ...rest]: readonly string[]): Answer | undefined {
   if (text === undefined || rest.length > 0 || text.startsWith("-") || !/^(?:[^%\\]|%%|\\[nt\\])*$/.test(text))
     return undefined;
@@ -91,7 +91,7 @@ function sleepProgram(args: readonly string[]): Answer | undefined {
 
 function environment({ pod, container }: Place): Answer {
   const { known, unknown, hasMore } = variablesOf(pod, container);
-  const missing = [...unknown, ...(hasMore ? ["those of envFrom"] : [])];
+  const missing = [...unknown, ...(hasMore ? ["variables of envFrom"] : [])];
   return {
     stdout: Array.from(known, ([name, value]) => `${name}=${value}\n`).join(""),
     stderr: missing.length > 0 ? `values from other objects are not simulated: ${missing.join(", ")}\n` : undefined,
@@ -104,7 +104,7 @@ function printVariable(names: readonly string[], { pod, container }: Place): Ans
   if (rest.length > 0 || name.startsWith("-")) return undefined;
   const { known, unknown, hasMore } = variablesOf(pod, container);
   const value = known.get(name);
-  // Where the value may be in another object, neither it nor its absence can be claimed.
+  // If another object may define the variable, neither its value nor its absence is known.
   if (value === undefined && (unknown.has(name) || hasMore))
     return { stderr: `printenv: values from other objects are not simulated\n`, exitCode: CANNOT_RUN };
   return value === undefined ? { exitCode: 1 } : say(value);

@@ -1,4 +1,4 @@
-/** The environment of a simulated container, as far as the pod itself tells it. Pure. */
+/** The environment of a simulated container, as far as the pod itself defines it. Pure. */
 import type { Container, Pod } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 
@@ -7,9 +7,9 @@ type Variable = NonNullable<DeepReadonly<Container>["env"]>[number];
 
 export interface Variables {
   readonly known: ReadonlyMap<string, string>;
-  /** Names whose values stand in other objects, or follow from the node. */
+  /** Names whose values come from other objects or from the node. */
   readonly unknown: ReadonlySet<string>;
-  /** There are more, whose names stand in other objects. */
+  /** Other objects define further variables with unknown names. */
   readonly hasMore: boolean;
 }
 
@@ -21,7 +21,7 @@ export function variablesOf(pod: ReadonlyPod, { env, envFrom }: DeepReadonly<Con
   const unknown = new Set<string>();
   for (const variable of env ?? []) {
     const value = valueOf(pod, variable, known);
-    // The last one of a name counts.
+    // The last variable of a name wins.
     known.delete(variable.name);
     unknown.delete(variable.name);
     if (value === undefined) unknown.add(variable.name);
@@ -30,12 +30,12 @@ export function variablesOf(pod: ReadonlyPod, { env, envFrom }: DeepReadonly<Con
   return { known, unknown, hasMore: (envFrom?.length ?? 0) > 0 };
 }
 
-/** A pod on the network of its node has the node's name. */
+/** A pod with host networking has the node's name. */
 export function hostnameOf({ metadata, spec }: ReadonlyPod): string {
   return spec.hostNetwork ? (spec.nodeName ?? "") : (spec.hostname ?? metadata.name).slice(0, MAX_HOSTNAME);
 }
 
-/** Of Linux; kubelets cut the names of pods. */
+/** The limit of Linux; kubelets truncate pod names to it. */
 const MAX_HOSTNAME = 63;
 
 function valueOf(
@@ -47,7 +47,7 @@ function valueOf(
   return valueFrom.fieldRef ? fieldOf(pod, valueFrom.fieldRef.fieldPath ?? "") : undefined;
 }
 
-/** `$(NAME)` is the value of a variable before it, `$$(NAME)` is meant as it stands, and what is not known stays. */
+/** `$(NAME)` is the value of an earlier variable, `$$(NAME)` is a literal, and unknown references stay unexpanded. */
 function expand(text: string, known: ReadonlyMap<string, string>): string {
   return text.replaceAll(/\$\$|\$\(([^)]*)\)/g, (whole, name: string | undefined) =>
     name === undefined ? "$" : (known.get(name) ?? whole),

@@ -25,10 +25,10 @@ function startAddresses() {
   };
 }
 
-/** Their hashes are the same, so both would like the same address. */
+/** Their hashes collide, so both prefer the same address. */
 const [FIRST, SECOND] = ["u-9449", "u-15226"] as const;
 
-test("a pod that asks again gets the same address, and another pod another one", () => {
+test("a pod keeps its address on repeated requests, and another pod gets a different one", () => {
   const { addresses } = startAddresses();
 
   const first = addresses.of("paris", FIRST);
@@ -44,7 +44,7 @@ test("members do not share addresses", () => {
   expect(addresses.of("paris", FIRST)).toBe(addresses.of("oslo", SECOND));
 });
 
-test("an address is free again when its pod is gone", () => {
+test("releases an address when its pod is deleted", () => {
   const { addresses, seen, gone } = startAddresses();
   const address = addresses.of("paris", FIRST);
   seen(FIRST, address);
@@ -54,7 +54,7 @@ test("an address is free again when its pod is gone", () => {
   expect(addresses.of("paris", SECOND)).toBe(address);
 });
 
-test("an address is free again when its pod went before it was written down", () => {
+test("releases an address when its pod is deleted before the address was written", () => {
   const { addresses, gone } = startAddresses();
   const address = addresses.of("paris", FIRST);
 

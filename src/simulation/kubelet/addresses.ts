@@ -1,13 +1,13 @@
 /**
- * Addresses of pods: no two pods of a member share one, and nobody routes them. An address follows from the pod's UID
- * where it is free, so that a run with the same seed gives the same addresses.
+ * Pod addresses: no two pods of a member share one, and no traffic is routed to them. An address is derived from the
+ * pod's UID if it is free, so that runs with the same seed get the same addresses.
  */
 import { Pod } from "../../api/index.ts";
 import { fnv1a32 } from "../../machinery/index.ts";
 import type { Informers } from "../../runtime/index.ts";
 
 export interface PodAddresses {
-  /** An address that no other pod of the member has; asking again for the same pod gives the same one. */
+  /** An address that no other pod of the member has; repeated calls for the same pod return the same address. */
   of(cluster: string, uid: string): string;
 }
 
@@ -15,9 +15,9 @@ export interface PodAddresses {
 const BITS = 23;
 const SIZE = 2 ** BITS;
 
-/** To be called once for a set of informers. */
+/** Call it once per set of informers. */
 export function createPodAddresses(informers: Informers): PodAddresses {
-  /** By member: whose each address is. */
+  /** By member: the owner of each address. */
   const members = new Map<string, Map<number, string>>();
   const takenIn = (cluster: string): Map<number, string> => {
     let taken = members.get(cluster);
@@ -25,7 +25,8 @@ export function createPodAddresses(informers: Informers): PodAddresses {
     return taken;
   };
   /**
-   * By pod UID: addresses that were given out and are on no pod yet. A pod may go before its address is written down.
+   * By pod UID: addresses that were assigned and are not on a pod yet. A pod may be deleted before its address is
+   * written.
    */
   const promised = new Map<string, number>();
 
@@ -44,7 +45,7 @@ export function createPodAddresses(informers: Informers): PodAddresses {
     of(cluster, uid) {
       const taken = takenIn(cluster);
       let number = promised.get(uid) ?? fnv1a32(uid) % SIZE;
-      // Seldom more than a step or two: a member has some thousand pods and eight million addresses.
+      // Rarely more than one or two steps: a member has a few thousand pods and eight million addresses.
       for (let steps = 0; steps < SIZE && !isFree(number, taken.get(number), uid); steps++)
         number = (number + 1) % SIZE;
       taken.set(number, uid);
@@ -54,7 +55,7 @@ export function createPodAddresses(informers: Informers): PodAddresses {
   };
 }
 
-/** Not those that look like a network or a broadcast. */
+/** Excludes addresses that look like network or broadcast addresses. */
 function isFree(number: number, owner: string | undefined, uid: string): boolean {
   const last = number & 255;
   return last !== 0 && last !== 255 && (owner === undefined || owner === uid);

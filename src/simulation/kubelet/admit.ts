@@ -1,6 +1,6 @@
 /**
- * What a kubelet checks before it takes a pod: placement has seen to it for its own pods, but anybody may name a node.
- * Pure over the view of the member.
+ * The checks of a kubelet before it admits a pod: the scheduler has made them for its own pods, but any client may set
+ * `nodeName`. Pure over the view of the member.
  */
 import type { Pod } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -12,7 +12,7 @@ import type { Room } from "./resize.ts";
 
 type ReadonlyPod = DeepReadonly<Pod>;
 
-/** Whom the node took before: the others that are there and have started, or came earlier. */
+/** Counts the pods that the node admitted before: other existing pods that have started or were created earlier. */
 export function whyRejected(pod: ReadonlyPod, view: ClusterView): { reason: string; message: string } | undefined {
   const place = view.placeOf(pod.metadata.uid ?? "");
   const node = place && view.nodes.get(place.node);
@@ -49,7 +49,7 @@ export function whyRejected(pod: ReadonlyPod, view: ClusterView): { reason: stri
   return undefined;
 }
 
-/** What the pod's node has, and what its other pods take of it. */
+/** The capacity of the pod's node, and the usage of its other pods. */
 export function roomBeside(pod: ReadonlyPod, view: ClusterView): Room | undefined {
   const place = view.placeOf(pod.metadata.uid ?? "");
   const node = place && view.nodes.get(place.node);

@@ -1,6 +1,6 @@
 /**
- * What the containers of a pod do once they run: for ever, or until they end, as annotations, plain commands and the
- * owner say. Pure.
+ * How the containers of a pod behave once they run: forever, or until they exit, according to annotations, plain
+ * commands and the owner. Pure.
  */
 import type { Container, Pod } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -10,13 +10,13 @@ import { scriptOf } from "./script.ts";
 
 export interface Behaviour {
   readonly fault: Fault | undefined;
-  /** How long a container runs before it ends by itself; unset for ever. */
+  /** How long a container runs before it exits; unset means forever. */
   readonly runMs: number | undefined;
-  /** What it ends with. */
+  /** Its exit code. */
   readonly exitCode: number;
 }
 
-/** Owners whose pods have work to do that ends; nothing is computed here, so it is done at once. */
+/** Owners whose pods run to completion; nothing is computed here, so they complete at once. */
 const ENDING = new Set(["Job", "BroadcastJob", "Workflow"]);
 
 /** Helm waits for such a pod to succeed: `helm test`, and hooks before and after an installation. */
@@ -28,7 +28,7 @@ const AT_ONCE: Behaviour = { ...FOREVER, runMs: 0 };
 type ReadonlyPod = DeepReadonly<Pod>;
 type ReadonlyContainer = DeepReadonly<Container>;
 
-/** What people say with annotations comes first, then the command, then what such pods are for. */
+/** Annotations take precedence, then the command, then the default of the owner's kind. */
 export function behaviourOf(pod: ReadonlyPod, container: ReadonlyContainer): Behaviour {
   const fault = faultOf(pod);
   if (fault === "crash-loop") return { fault, runMs: 0, exitCode: exitCodeOf(pod) || 1 };
@@ -46,7 +46,7 @@ export function behaviourOf(pod: ReadonlyPod, container: ReadonlyContainer): Beh
 }
 
 /**
- * An init container must be done before the others start, whatever annotations say about those: they take no time
+ * An init container must finish before the others start, and annotations apply only to those others: it takes no time
  * unless its command does.
  */
 export function initBehaviourOf(pod: ReadonlyPod, container: ReadonlyContainer): Behaviour {
@@ -56,8 +56,8 @@ export function initBehaviourOf(pod: ReadonlyPod, container: ReadonlyContainer):
 }
 
 /**
- * A container that starts again whenever it ends is meant to run; that its command says `sleep 3600` is only how it
- * does.
+ * A container that is restarted whenever it exits is meant to keep running; a command such as `sleep 3600` does not end
+ * it.
  */
 function mayEnd({ spec }: ReadonlyPod, { restartPolicy }: ReadonlyContainer): boolean {
   return (restartPolicy ?? spec.restartPolicy ?? "Always") !== "Always";

@@ -1,4 +1,4 @@
-/** The conditions that a kubelet keeps on a pod. Those of other writers stay as they are. Pure. */
+/** The conditions that a kubelet maintains on a pod. Conditions of other writers are preserved. Pure. */
 import type { Container, ContainerStatus, Pod, PodCondition, PodStatus } from "../../api/index.ts";
 import { formatTime } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -7,11 +7,11 @@ type Status = DeepReadonly<PodStatus>;
 type Condition = DeepReadonly<PodCondition>;
 type ContainerState = DeepReadonly<ContainerStatus>;
 
-/** `isPrepared`: volumes and network of the pod are there. */
+/** `isPrepared`: the volumes and the network of the pod are ready. */
 export function withConditions({ spec }: DeepReadonly<Pod>, status: Status, nowMs: number, isPrepared = true): Status {
   const { containerStatuses = [], initContainerStatuses = [], phase } = status;
   const sidecars = new Set((spec.initContainers ?? []).filter(isSidecar).map(({ name }) => name));
-  // Sidecars of a pod that is over have stopped, and were there before.
+  // Sidecars of a finished pod have stopped, but were initialized.
   const isOver = phase === "Succeeded" || phase === "Failed";
   const isInitialized = ({ name, state, started }: ContainerState): boolean =>
     sidecars.has(name) ? isOver || started === true : state?.terminated?.exitCode === 0;
@@ -55,7 +55,7 @@ function containersCondition(
     : { reason: "ContainersNotReady", message: `containers with unready status: [${unready.join(" ")}]` };
 }
 
-/** Every gate must be open, too. */
+/** Every readiness gate must be true, too. */
 function readyCondition({ readinessGates = [] }: DeepReadonly<Pod>["spec"], { conditions }: Status): Condition {
   const closed = readinessGates.flatMap(({ conditionType }) => {
     const gate = conditions?.find(({ type }) => type === conditionType);
@@ -70,8 +70,8 @@ function readyCondition({ readinessGates = [] }: DeepReadonly<Pod>["spec"], { co
 }
 
 /**
- * `ours` among what is there, in place. Times change only with the status; a condition that still holds stays the very
- * same.
+ * Merges `ours` into the existing conditions in place. Times change only with the status; an unchanged condition keeps
+ * its object identity.
  */
 export function mergeConditions(old: readonly Condition[], ours: readonly Condition[], nowMs: number): Condition[] {
   const now = formatTime(nowMs);

@@ -1,9 +1,9 @@
 /**
- * ConfigMaps and Secrets that a pod refers to: one that is missing keeps a container from being made, or the whole pod
- * where a volume is filled from it, as kubelets have it; its appearance lets them go on. OpenKruise holds containers
- * back with such a key to start them in order.
+ * ConfigMaps and Secrets that a pod references: as with kubelets, a missing one blocks the creation of a container, or
+ * of the whole pod if a volume needs it; its creation unblocks them. OpenKruise's container launch priority blocks
+ * containers with such a key to start them in order.
  *
- * The kinds are watched only once a pod refers to one: most members never need it, and there may be thousands of
+ * The kinds are watched only once a pod references one: most members never need it, and there may be thousands of
  * members.
  */
 import { ConfigMap, Pod, Secret } from "../../api/index.ts";
@@ -19,16 +19,16 @@ type ReadonlyPod = DeepReadonly<Pod>;
 interface Reference {
   readonly kind: "configmap" | "secret";
   readonly name: string;
-  /** Unset: the object itself must be there. */
+  /** Unset: the object itself must exist. */
   readonly key?: string;
 }
 
 export interface ContainerConfig {
-  /** Pods that wait for an object which changed. */
+  /** Pods that wait for a changed object. */
   readonly source: Source<ObjectKey>;
-  /** False while what the pod refers to has not been listed yet. */
+  /** False while the referenced objects have not been listed yet. */
   isKnown(pod: ReadonlyPod): boolean;
-  /** What a container of this namespace refers to and cannot have; undefined when nothing is missing. */
+  /** The missing reference of a container in this namespace; undefined when nothing is missing. */
   problemOf(cluster: string, namespace: string, container: ReadonlyContainer): string | undefined;
   /** The same for the volumes of a pod. */
   mountProblemOf(cluster: string, pod: ReadonlyPod): string | undefined;
@@ -42,7 +42,7 @@ interface WithData extends KubernetesObject {
 const KINDS = { configmap: ConfigMap, secret: Secret } as const;
 const BY_CONFIG = "simulation-config";
 
-/** Variables that must have a value. Pure. */
+/** Variables that need a value. Pure. */
 export function referencesOf({ env, envFrom }: ReadonlyContainer): Reference[] {
   const found: Reference[] = [];
   for (const { valueFrom } of env ?? []) {
@@ -60,8 +60,8 @@ export function referencesOf({ env, envFrom }: ReadonlyContainer): Reference[] {
 }
 
 /**
- * What the volumes of a pod are filled from. Pure. The projected volume that every pod has for its service account is
- * left out: what is in it comes with the namespace.
+ * The references of a pod's volumes. Pure. Leaves out the projected volume that every pod has for its service account:
+ * its contents come with the namespace.
  */
 export function mountsOf({ spec }: ReadonlyPod): (Reference & { volume: string })[] {
   const found: (Reference & { volume: string })[] = [];
@@ -72,7 +72,7 @@ export function mountsOf({ spec }: ReadonlyPod): (Reference & { volume: string }
   return found;
 }
 
-/** To be called once for a set of informers, because it adds an index to them. */
+/** Call it once per set of informers, because it adds an index to them. */
 export function createContainerConfig(informers: Informers): ContainerConfig {
   const pods = informers.of(Pod);
   pods.addIndex(BY_CONFIG, (pod, cluster) =>
@@ -119,7 +119,7 @@ export function createContainerConfig(informers: Informers): ContainerConfig {
 
 const NONE: readonly string[] = [];
 
-/** Asked for every change of every pod, so the usual pod costs next to nothing. */
+/** Called for every change of every pod, so the common pod must cost next to nothing. */
 function* referencesIn(pod: ReadonlyPod): Generator<Reference> {
   for (const container of pod.spec.containers) if (container.env || container.envFrom) yield* referencesOf(container);
   for (const container of pod.spec.initContainers ?? [])
@@ -127,7 +127,7 @@ function* referencesIn(pod: ReadonlyPod): Generator<Reference> {
   if (pod.spec.volumes?.some(({ configMap, secret }) => configMap ?? secret)) yield* mountsOf(pod);
 }
 
-/** `configmap/<name>` for everything that the pod must have. */
+/** `configmap/<name>` for every required reference of the pod. */
 function namesIn(pod: ReadonlyPod): readonly string[] {
   let names: Set<string> | undefined;
   for (const { kind, name } of referencesIn(pod)) (names ??= new Set()).add(`${kind}/${name}`);

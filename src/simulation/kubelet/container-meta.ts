@@ -1,7 +1,7 @@
 /**
- * What OpenKruise's node daemon does for variables that come from a pod's labels and annotations: it notes with which
- * values each container was started, and restarts those whose values changed in an in-place update. Only pods that have
- * such variables take part, so that others cost no annotation. Pure.
+ * Simulates OpenKruise's node daemon for variables that come from a pod's labels and annotations: it records the values
+ * with which each container was started, and restarts containers whose values changed in an in-place update. Only pods
+ * with such variables take part, so that others cost no annotation. Pure.
  */
 import type { Container, Pod, PodStatus } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
@@ -11,8 +11,8 @@ type ReadonlyPod = DeepReadonly<Pod>;
 type ReadonlyContainer = DeepReadonly<Container>;
 
 /**
- * How OpenKruise tells whether a container runs what the pod asks for. Handed in, because its controllers must count
- * alike.
+ * OpenKruise's check whether a container runs what the pod specifies. Injected, because its controllers must compute
+ * the same hashes.
  */
 export interface ContainerHashes {
   /** Name and image. */
@@ -24,7 +24,7 @@ export interface ContainerHashes {
 export const CONTAINERS_META = "apps.kruise.io/runtime-containers-meta";
 const IN_PLACE_READY = "InPlaceUpdateReady";
 const REFERENCE = /^metadata\.(labels|annotations)\['/;
-/** More is nothing that a daemon wrote. */
+/** Anything longer was not written by the daemon. */
 const MAX_LENGTH = 64 * 1024;
 
 const refersToMetadata = ({ env }: ReadonlyContainer): boolean =>
@@ -32,7 +32,7 @@ const refersToMetadata = ({ env }: ReadonlyContainer): boolean =>
 
 export const takesPart = ({ spec }: ReadonlyPod): boolean => spec.containers.some(refersToMetadata);
 
-/** The values with which a container runs are not those that the pod has now, and an update waits for it. */
+/** True if a container runs with other values than the pod has now and an in-place update waits for it. */
 export function hasStaleVariables(
   { metadata, status }: ReadonlyPod,
   container: ReadonlyContainer,
@@ -52,10 +52,7 @@ export function hasStaleVariables(
   );
 }
 
-/**
- * The annotation that the pod should have once this is its status; containers that still run keep what was noted of
- * them.
- */
+/** The annotation that matches this status; containers that still run keep their recorded values. */
 export function planContainersMeta(
   { metadata, spec }: ReadonlyPod,
   { containerStatuses = [] }: DeepReadonly<PodStatus>,
@@ -85,7 +82,7 @@ interface Note {
   variables: number;
 }
 
-/** What cannot be read was not written by the daemon; containers are then noted anew. */
+/** An unparsable annotation was not written by the daemon; all containers are recorded again. */
 function notesOf(text: string | undefined): Note[] {
   if (text === undefined || text.length > MAX_LENGTH) return [];
   let value: unknown;

@@ -1,9 +1,8 @@
 /**
- * One container of a pod, one step further: from the status it had to the one it has now, and when to look again.
- * Everything that is needed to go on is in the status (start and end times, restart counts), so a new process continues
- * where the last one stopped.
+ * Advances one container of a pod by one step: returns its new status and the time of the next step. The status holds
+ * all the state (start and end times, restart counts), so a new process continues where the last one stopped.
  *
- * Pure. A container that is as it should be keeps its very status, so a converged pod costs no write.
+ * Pure. A container in its desired state keeps its status object, so a converged pod costs no write.
  */
 import type { Container, ContainerStatus } from "../../api/index.ts";
 import { equalJson, formatTime } from "../../base/index.ts";
@@ -17,30 +16,32 @@ type ReadonlyContainer = DeepReadonly<Container>;
 
 export interface ContainerSituation {
   readonly uid: string;
-  /** `name_namespace(uid)`, as kubelets write it in messages. */
+  /** `name_namespace(uid)`, as in kubelet messages. */
   readonly about: string;
   readonly nowMs: number;
   readonly behaviour: Behaviour;
-  /** Whether it starts again when it has ended with this code. */
+  /** Whether the container is restarted after this exit code. */
   restarts(exitCode: number): boolean;
-  /** Why it cannot be made, because something that it refers to is missing. */
+  /** Why the container cannot be created: a reference is missing. */
   readonly problem: string | undefined;
-  /** It has to start anew though its image is the same. */
+  /** The container must restart although its image is unchanged. */
   readonly mustRestart: boolean;
-  /** What it may use, where that is not yet what its spec asks for. */
+  /** The granted resources, where they do not match the spec yet. */
   readonly resources?: ReadonlyContainer["resources"] | undefined;
 }
 
 export interface Step {
   readonly status: Status;
-  /** When something will change by itself. */
+  /** The time of the next change that needs no event. */
   readonly dueMs?: number;
 }
 
-/** kubelet's: the second restart comes after ten seconds, every other after twice the time, up to five minutes. */
+/**
+ * As in kubelets: the second restart waits ten seconds, and every further restart twice as long, up to five minutes.
+ */
 const FIRST_BACK_OFF_MS = 10_000;
 const LAST_BACK_OFF_MS = 300_000;
-/** Who ran this long did not crash in a loop. */
+/** A container that ran this long is not in a crash loop. */
 const FORGIVEN_MS = 600_000;
 
 export function backOffMs(restartCount: number): number {
@@ -75,7 +76,7 @@ export function stepContainer(
   return start(container, before, situation);
 }
 
-/** The container that was there, if any, ends; a new one begins. */
+/** Ends the existing container, if any, and starts a new one. */
 function start(container: ReadonlyContainer, before: Status | undefined, situation: ContainerSituation): Step {
   const { uid, nowMs } = situation;
   const lastState = before && endOf(before, nowMs);
@@ -96,12 +97,12 @@ function start(container: ReadonlyContainer, before: Status | undefined, situati
   return run(status, container, situation);
 }
 
-/** Whether a running container was given this much. */
+/** Whether a running container has been granted these resources. */
 export function holds({ resources: held }: Status, wanted: ReadonlyContainer["resources"]): boolean {
   return equalJson(held?.requests ?? {}, wanted?.requests ?? {}) && equalJson(held?.limits ?? {}, wanted?.limits ?? {});
 }
 
-/** What it was given; a node that can change that while the container runs says so by telling it. */
+/** The granted resources; a node that supports in-place resize reports them in the status. */
 function granted(
   { resources = {} }: ReadonlyContainer,
   { resources: held }: ContainerSituation,
@@ -174,7 +175,7 @@ export function waiting(
   };
 }
 
-/** How the last run of a container ended, or ends now; unset when it never ran. */
+/** How the last run of a container ended, or ends now; undefined if it never ran. */
 function endOf(status: Status, nowMs: number): Terminated | undefined {
   if (status.state?.running) return terminatedOf(status, 0, nowMs);
   return status.state?.terminated ?? status.lastState?.terminated;

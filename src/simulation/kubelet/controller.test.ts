@@ -1,4 +1,4 @@
-/** Pods on simulated nodes, from bound to gone, on a clock that stands still. */
+/** The lifecycle of pods on simulated nodes, from binding to deletion, with a fake clock. */
 import { describe, expect, test } from "vitest";
 import { ConfigMap, Node, Pod } from "../../api/index.ts";
 import type { ContainerStatus, PodSpec } from "../../api/index.ts";
@@ -30,11 +30,11 @@ const withImage = (pod: DeepReadonly<Pod>, image: string): DeepReadonly<Pod> => 
   spec: { ...pod.spec, containers: pod.spec.containers.map((container) => ({ ...container, image })) },
 });
 
-describe("a pod with an annotation that means nothing", () => {
+describe("a pod with an invalid simulation annotation", () => {
   const WORDS =
     'Pod/a Warning InvalidSimulation: annotation simulation.flotilla.dev/fault: "crashloop" is ignored: allowed are crash-loop, image-pull-error, never-ready';
 
-  test("runs, and says so once", async () => {
+  test("runs, and emits one event about the annotation", async () => {
     const member = await start();
 
     await member.create(makePod("a", {}, { "simulation.flotilla.dev/fault": "crashloop" }));
@@ -44,7 +44,7 @@ describe("a pod with an annotation that means nothing", () => {
     expect(member.events).toEqual([WORDS]);
   });
 
-  test("says so when it gets it later", async () => {
+  test("emits the event when the annotation is added later", async () => {
     const member = await start();
     await member.create(makePod("a"));
     await member.pass(60_000);
@@ -60,7 +60,7 @@ describe("a pod with an annotation that means nothing", () => {
   });
 });
 
-test("a node with a fault that means nothing says so", async () => {
+test("a node with an unknown fault emits an event", async () => {
   const member = await start();
   const node = await member.client.get(Node, { cluster: MEMBER, name: "node-000" });
 
@@ -75,8 +75,8 @@ test("a node with a fault that means nothing says so", async () => {
   ]);
 });
 
-describe("a pod that starts", () => {
-  test("costs two writes after its creation, and none when it runs", async () => {
+describe("a starting pod", () => {
+  test("costs two writes after its creation, and none while it runs", async () => {
     const member = await start();
 
     await member.create(makePod("a"));
@@ -90,7 +90,7 @@ describe("a pod that starts", () => {
     expect(member.events).toEqual([]);
   });
 
-  test("has a node at once and runs after the time it takes to start", async () => {
+  test("has a node at once and runs after the start delay", async () => {
     const member = await start({ times: { startMs: 2_000 } });
     await member.create(makePod("a"));
 
@@ -107,7 +107,7 @@ describe("a pod that starts", () => {
     ]);
   });
 
-  test("takes longer when its annotation says so", async () => {
+  test("starts after the delay of its annotation", async () => {
     const member = await start();
     await member.create(makePod("a", {}, { "simulation.flotilla.dev/start-seconds": "30" }));
 
@@ -118,7 +118,7 @@ describe("a pod that starts", () => {
     expect([early, (await member.pod("a")).status?.phase]).toEqual(["Pending", "Running"]);
   });
 
-  test("has an address of its own, and on the network of its host that of the host", async () => {
+  test("has its own address, or the node's address with host networking", async () => {
     const member = await start();
     await member.create(
       ...Array.from({ length: 20 }, (_, index) => makePod(`p${index}`)),
@@ -132,7 +132,7 @@ describe("a pod that starts", () => {
     expect(host.status?.podIP).toBe(host.status?.hostIP);
   });
 
-  test("runs its init containers in order and keeps its sidecars", async () => {
+  test("runs its init containers in order and keeps its sidecars running", async () => {
     const member = await start();
     await member.create(
       makePod("a", {
@@ -176,7 +176,7 @@ describe("a pod that starts", () => {
     ).toEqual(["Completed", "runs", "Completed", "Completed"]);
   });
 
-  test("waits for the ConfigMap key that a variable comes from", async () => {
+  test("waits for the ConfigMap key of a variable", async () => {
     const member = await start();
     const env = (key: string) => [{ name: "BARRIER", valueFrom: { configMapKeyRef: { name: "a-barrier", key } } }];
     await member.create(
@@ -220,7 +220,7 @@ describe("a pod with a plain command", () => {
       containers: [{ name: "main", image: "web:1", command: ["sh", "-c", text] }],
     });
 
-  test("runs for its time, ends with its code, and costs one write more", async () => {
+  test("runs for the duration of the command, exits with its code, and costs one more write", async () => {
     const member = await start();
     await member.create(commanded("echo working; sleep 30; exit 3"));
     const running = await member.pod("a");
@@ -240,7 +240,7 @@ describe("a pod with a plain command", () => {
   });
 });
 
-describe("a pod whose volume comes from a ConfigMap", () => {
+describe("a pod with a volume from a ConfigMap", () => {
   const mounting = makePod("a", { volumes: [{ name: "config", configMap: { name: "settings" } }] });
   const settings: ConfigMap = {
     apiVersion: "v1",
@@ -248,7 +248,7 @@ describe("a pod whose volume comes from a ConfigMap", () => {
     metadata: { name: "settings", namespace: NAMESPACE },
   };
 
-  test("is not made before that is there", async () => {
+  test("is not started before the ConfigMap exists", async () => {
     const member = await start();
     await member.create(mounting);
     await member.pass(20);
@@ -268,7 +268,7 @@ describe("a pod whose volume comes from a ConfigMap", () => {
     expect(isReady(await member.pod("a"))).toBe(true);
   });
 
-  test("costs no more writes than any other when it is", async () => {
+  test("costs no more writes than other pods when the ConfigMap exists", async () => {
     const member = await start();
     await member.create(settings);
     member.writes.reset();
@@ -281,7 +281,7 @@ describe("a pod whose volume comes from a ConfigMap", () => {
 });
 
 describe("faults", () => {
-  test("an image that cannot be pulled keeps a new pod Pending, and says so", async () => {
+  test("an image that cannot be pulled keeps a new pod Pending and emits an event", async () => {
     const member = await start();
 
     await member.create(makePod("a", {}, { "simulation.flotilla.dev/fault": "image-pull-error" }));
@@ -291,7 +291,7 @@ describe("faults", () => {
     expect(member.events.at(-1)).toBe('Pod/a Normal BackOff: Back-off pulling image "web:1"');
   });
 
-  test("a pod that is never ready runs", async () => {
+  test("a pod that never becomes ready still runs", async () => {
     const member = await start();
 
     await member.create(makePod("a", {}, { "simulation.flotilla.dev/fault": "never-ready" }));
@@ -304,7 +304,7 @@ describe("faults", () => {
     ]);
   });
 
-  test("a crash loop restarts after twice the time, up to five minutes", async () => {
+  test("a crash loop doubles the restart backoff, up to five minutes", async () => {
     const member = await start();
     await member.create(makePod("a", {}, { "simulation.flotilla.dev/fault": "crash-loop" }));
 
@@ -331,7 +331,7 @@ describe("faults", () => {
   });
 });
 
-describe("a pod with an end", () => {
+describe("a pod that terminates", () => {
   const cases: Record<
     string,
     {
@@ -342,51 +342,51 @@ describe("a pod with an end", () => {
       ready: string;
     }
   > = {
-    "of a Job is done at once": {
+    "of a Job succeeds at once": {
       restartPolicy: "Never",
       ownerKind: "Job",
       want: "Succeeded",
       ready: "False PodCompleted",
     },
-    "of a BroadcastJob fails with the code that it is given": {
+    "of a BroadcastJob fails with the annotated exit code": {
       restartPolicy: "Never",
       ownerKind: "BroadcastJob",
       annotations: { "sim/exit-code": "3" },
       want: "Failed",
       ready: "False PodFailed",
     },
-    "of a Helm hook is done at once": {
+    "of a Helm hook succeeds at once": {
       restartPolicy: "Never",
       annotations: { "helm.sh/hook": "test" },
       want: "Succeeded",
       ready: "False PodCompleted",
     },
-    "of a Helm hook fails with the code that it is given": {
+    "of a Helm hook fails with the annotated exit code": {
       restartPolicy: "Never",
       annotations: { "helm.sh/hook": "test", "simulation.flotilla.dev/exit-code": "3" },
       want: "Failed",
       ready: "False PodFailed",
     },
-    "of a Job may run for ever": {
+    "of a Job may run forever": {
       restartPolicy: "Never",
       ownerKind: "Job",
       annotations: { "sim/run": "forever" },
       want: "Running",
       ready: "True",
     },
-    "of its own ends when it has an exit code": {
+    "without an owner ends when it has an exit code annotation": {
       restartPolicy: "OnFailure",
       annotations: { "simulation.flotilla.dev/exit-code": "0" },
       want: "Succeeded",
       ready: "False PodCompleted",
     },
-    "is restarted on failure": {
+    "is restarted under restartPolicy OnFailure": {
       restartPolicy: "OnFailure",
       annotations: { "simulation.flotilla.dev/exit-code": "1" },
       want: "Running",
       ready: "False ContainersNotReady",
     },
-    "that always restarts does so also after success": {
+    "is restarted after success under restartPolicy Always": {
       restartPolicy: "Always",
       annotations: { "simulation.flotilla.dev/exit-code": "0" },
       want: "Running",
@@ -411,7 +411,7 @@ describe("a pod with an end", () => {
     });
   }
 
-  test("obeys what a container says about its restarts", async () => {
+  test("follows the restart policy and rules of a container", async () => {
     const member = await start();
     const rules = {
       restartPolicy: "Never" as const,
@@ -433,7 +433,7 @@ describe("a pod with an end", () => {
     ]);
   });
 
-  test("runs as long as its annotation says", async () => {
+  test("runs for the annotated duration", async () => {
     const member = await start();
     await member.create(
       makePod("a", { restartPolicy: "Never" }, { "simulation.flotilla.dev/run": "60" }, owner("Job")),
@@ -446,7 +446,7 @@ describe("a pod with an end", () => {
     expect([early, (await member.pod("a")).status?.phase]).toEqual(["Running", "Succeeded"]);
   });
 
-  test("is ended by its deadline", async () => {
+  test("is ended by activeDeadlineSeconds", async () => {
     const member = await start();
     await member.create(makePod("a", { activeDeadlineSeconds: 30 }));
 
@@ -460,7 +460,7 @@ describe("a pod with an end", () => {
   });
 });
 
-describe("a pod that changes while it runs", () => {
+describe("a running pod that is updated", () => {
   test("is not ready while a container restarts with its new image, and keeps its address", async () => {
     const member = await start({ times: { startMs: 0, restartMs: 3_000 } });
     await member.create(makePod("a", { readinessGates: [{ conditionType: "x/Open" }] }));
@@ -521,7 +521,7 @@ describe("a pod that changes while it runs", () => {
     });
   });
 
-  test("is restarted for it when its policy says so", async () => {
+  test("restarts for a resize if its resizePolicy requires it", async () => {
     const member = await start();
     await member.create(
       makePod("a", sized("1", { resizePolicy: [{ resourceName: "cpu", restartPolicy: "RestartContainer" }] })),
@@ -536,7 +536,7 @@ describe("a pod that changes while it runs", () => {
     });
   });
 
-  test("keeps what it has while the node has no more, and gets it when there is room", async () => {
+  test("defers a resize until the node has room", async () => {
     const member = await start({ nodes: 1, nodeOptions: { cpu: "4" } });
     await member.create(makePod("other", sized("2")), makePod("a", sized("1")));
 
@@ -559,7 +559,7 @@ describe("a pod that changes while it runs", () => {
     expect(conditionsOf(refused)["PodResizePending"]).toBe("True Infeasible");
   });
 
-  test("is told apart by the variables that come from its metadata", async () => {
+  test("restarts containers whose metadata variables changed", async () => {
     const hashes = {
       plain: () => 1,
       variables: (_container: unknown, { labels }: { readonly labels?: Readonly<Record<string, string>> }) =>
@@ -619,8 +619,8 @@ describe("a pod that changes while it runs", () => {
   });
 });
 
-describe("a pod that is deleted", () => {
-  test("is gone after the time it takes to stop, or its grace period where that is shorter", async () => {
+describe("a deleted pod", () => {
+  test("is removed after the stop delay, or after its grace period if that is shorter", async () => {
     const member = await start({ times: { startMs: 0, stopMs: 5_000 } });
     await member.create(makePod("slow"), makePod("quick", { terminationGracePeriodSeconds: 1 }));
     for (const name of ["slow", "quick"]) await member.delete(Pod, name);
@@ -634,7 +634,7 @@ describe("a pod that is deleted", () => {
     expect(left).toEqual([2, 1, 1, 0]);
   });
 
-  test("runs nothing any more while a finalizer holds it", async () => {
+  test("stops its containers while a finalizer blocks its deletion", async () => {
     const member = await start();
     await member.create(makePod("a", {}, {}, { finalizers: ["example.com/hold"] }));
 
@@ -653,7 +653,7 @@ describe("a pod that is deleted", () => {
   });
 });
 
-test("a pod that names a node without room for its port is turned away", async () => {
+test("rejects a pod whose nodeName is a node without a free port for it", async () => {
   const member = await start();
   const ports: Partial<PodSpec> = {
     nodeName: "node-000",
@@ -669,7 +669,7 @@ test("a pod that names a node without room for its port is turned away", async (
   ]);
 });
 
-test("asking for nodes that are there writes nothing", async () => {
+test("ensuring existing nodes writes nothing", async () => {
   const member = await start({ nodes: 2 });
 
   await member.simulation.ensureNodes(MEMBER, 2);

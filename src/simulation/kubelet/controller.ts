@@ -1,10 +1,10 @@
 /**
  * The kubelets of all simulated nodes: bound pods start, run, end, take new images in place, and stop.
  *
- * Reads: Pod, Node; ConfigMap and Secret once a container's variables come from one.
- * Writes: Pod status; removes pods that have stopped.
- * Before: placement sets `spec.nodeName`. A pod that starts costs one write, when it is up: what is in between
- * (pulling, creating) would be overwritten within a second. A converged pod costs none, and has no timer.
+ * Reads: Pod, Node; ConfigMap and Secret once a container's variables reference one.
+ * Writes: Pod status; deletes stopped pods.
+ * Before: placement sets `spec.nodeName`. A starting pod costs one write, when it is running: intermediate states
+ * (pulling, creating) would be overwritten within a second. A converged pod costs no write and has no timer.
  */
 import { Node, Pod } from "../../api/index.ts";
 import { defined, equalJson, formatTime } from "../../base/index.ts";
@@ -35,7 +35,7 @@ export interface KubeletTimes {
   startMs: number;
   /** From a changed image to running again. */
   restartMs: number;
-  /** From deleted to gone; never longer than the pod's own grace period. */
+  /** From deletion to removal; at most the pod's own grace period. */
   stopMs: number;
 }
 
@@ -53,9 +53,12 @@ export interface KubeletDependencies {
   events?: EventRecorder | undefined;
 }
 
-/** The first pod that refers to a ConfigMap or a Secret has them listed, which takes a moment. */
+/** The first pod that references a ConfigMap or a Secret starts the list of that kind, which takes a moment. */
 const LISTING_MS = 20;
-/** A resize that waits for room is looked at again this often; who leaves the node does not know who waits. */
+/**
+ * A resize that waits for room is retried at this interval, because a pod that leaves the node does not trigger the
+ * waiting one.
+ */
 const RESIZE_RETRY_MS = 30_000;
 
 export function createKubeletController({
@@ -74,21 +77,21 @@ export function createKubeletController({
   const nodes = informers.of(Node);
   const waits = createWaits(clock);
   /**
-   * Pods as we wrote them, in which everything runs and nothing is due: our own write comes back as an event, and needs
-   * no second look.
+   * Pods as this controller wrote them, with everything running and nothing due: the event of our own write needs no
+   * second reconcile.
    */
   const settled = new WeakSet<ReadonlyPod>();
 
   return defineKeyedController<ObjectKey>({
     name: "kubelet",
     sources: [
-      // A pod without a node is nobody's yet.
+      // Pods without a node have no kubelet yet.
       watch(Pod, ({ cluster, object, old, deleted }) => {
         if (!deleted) tellProblems(cluster, object, old);
         return object.spec.nodeName || deleted ? [keyOf(cluster, object)] : [];
       }),
       { source: config.source },
-      // A kubelet that comes, or comes back, takes up its pods.
+      // A kubelet that starts or returns reconciles its pods.
       watch(Node, ({ cluster, object, old, deleted }) => {
         if (old) for (const event of planProblemEvents(object, old, "Node")) events?.record(cluster, object, event);
         return deleted || !old || isLost(old) !== isLost(object)
@@ -97,7 +100,7 @@ export function createKubeletController({
       }),
     ],
     writes: [Pod],
-    // Every pod of every member passes here; a reconcile is one write, and writes share commits.
+    // Every pod of every member passes through this controller; a reconcile is one write, and writes share commits.
     concurrency: 128,
     idOf: idOfKey,
 
@@ -107,7 +110,7 @@ export function createKubeletController({
       if (!pod?.spec.nodeName || settled.has(pod)) return done;
       const node = nodes.get({ cluster: key.cluster, name: pod.spec.nodeName });
       if (node && isLost(node)) return done;
-      // Also when the node is gone: nobody else would let the pod go.
+      // Also if the node is deleted: no other controller would remove the pod.
       if (pod.metadata.deletionTimestamp) return stop(pod, key, signal);
       if (!node || isOver(pod)) return done;
       return run(pod, node, key, signal);
@@ -137,7 +140,7 @@ export function createKubeletController({
     }
     const { status, dueMs } = planPodStatus(pod, around);
     const current = await write(pod, cluster, status, signal, around.mountProblem);
-    // Changed meanwhile: it comes back as an event, and what was waited for stays waited for.
+    // The pod changed in the meantime: the event triggers another reconcile, and pending waits remain.
     if (!current) return done;
     waits.over(idOfKey(key));
     const isDeferred = status.conditions?.some(
@@ -150,15 +153,15 @@ export function createKubeletController({
   }
 
   /**
-   * When they appear: with a new pod, or with a change. A process that starts finds pods that run, and has told of them
-   * before.
+   * Reports problems when they appear: with a new pod, or with a change. A starting process finds running pods that
+   * were reported before.
    */
   function tellProblems(cluster: string, pod: ReadonlyPod, old: ReadonlyPod | undefined): void {
     if (!events || (!old && pod.status?.startTime !== undefined)) return;
     for (const event of planProblemEvents(pod, old, "Pod")) events.record(cluster, pod, event);
   }
 
-  /** How long it still takes until containers with something new in them run. */
+  /** Remaining time until containers with changes run again. */
   function startsInMs(pod: ReadonlyPod, containers: readonly string[], id: string): number {
     const takesMs = Math.max(
       (secondsOf(pod, START_SECONDS) ?? 0) * 1000,
@@ -184,7 +187,7 @@ export function createKubeletController({
     };
   }
 
-  /** The pod with this status; undefined when somebody else changed it meanwhile. */
+  /** Returns the pod with this status, or undefined if another client changed it in the meantime. */
   async function write(
     pod: ReadonlyPod,
     cluster: string,
@@ -192,7 +195,7 @@ export function createKubeletController({
     signal: AbortSignal,
     mountProblem?: string,
   ): Promise<ReadonlyPod | undefined> {
-    // What the daemon notes goes with the status: one write.
+    // The daemon's annotation is written together with the status: one write.
     const note = hashes && takesPart(pod) ? planContainersMeta(pod, status, hashes) : undefined;
     const isNoted = note === undefined || pod.metadata.annotations?.[CONTAINERS_META] === note;
     if (isNoted && equalJson(status, pod.status)) return pod;
@@ -209,18 +212,18 @@ export function createKubeletController({
     const { uid = "", deletionGracePeriodSeconds = 0, finalizers } = pod.metadata;
     const leftMs = waits.leftMs(idOfKey(key), `${uid} stop`, Math.min(stopMs, deletionGracePeriodSeconds * 1000));
     if (leftMs > 0) return { requeueAfterMs: leftMs };
-    // Whoever holds the pod sees that nothing runs in it any more.
+    // Shows the owner of the finalizer that nothing runs in the pod any more.
     if (finalizers?.length && !isOver(pod)) {
       await write(pod, key.cluster, endedStatus(pod, clock.now(), { exitCode: 0 }), signal);
       if (deletionGracePeriodSeconds > 0) return { requeueAfterMs: 0 };
     }
-    // With a grace period of 0 we were here before, and only finalizers hold the pod.
+    // A grace period of 0 means that this step already ran, and only finalizers block the pod.
     if (deletionGracePeriodSeconds > 0)
       await unlessChanged(client.delete(Pod, key, { gracePeriodSeconds: 0, preconditions: { uid }, signal }));
     return done;
   }
 }
 
-/** Nothing that is missing now could come later. */
+/** True if no missing reference can delay the pod any more. */
 const isUp = ({ conditions }: DeepReadonly<NonNullable<Pod["status"]>>): boolean =>
   conditions?.every(({ type, status }) => type !== "ContainersReady" || status === "True") ?? false;

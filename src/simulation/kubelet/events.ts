@@ -1,6 +1,6 @@
 /**
- * What a kubelet tells people about a pod. Only what is not as it should be: a pod that simply runs costs its three
- * writes and no event. Pure.
+ * Events that a kubelet emits about a pod. Only for problems: a pod that simply runs costs its three writes and no
+ * event. Pure.
  */
 import type { ContainerStatus, Pod, PodStatus } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -14,8 +14,8 @@ const both = (status: DeepReadonly<PodStatus> | undefined): Item[] => [
 ];
 
 /**
- * What the change from the pod's old status to this one is worth telling; `mountProblem` is why its volumes are not
- * there.
+ * The events for the change from the pod's old status to this one; `mountProblem` is the reason why its volumes are
+ * missing.
  */
 export function planPodEvents(
   pod: DeepReadonly<Pod>,

@@ -1,11 +1,11 @@
-/** Images as the simulated runtime sees them: nothing is pulled, and the name alone says what happens. */
+/** Images as the simulated runtime treats them: nothing is pulled, and the name alone determines the outcome. */
 import { hash } from "node:crypto";
 
-/** Pods of a workload share a few images; what many clients make up must not fill the memory. */
+/** Pods of a workload share a few images; the limit keeps arbitrary names from many clients from filling the memory. */
 const MAX_KNOWN = 4096;
 const known = new Map<string, string>();
 
-/** Two names are two images; the same name is always the same image. */
+/** Different names are different images; the same name is always the same image. */
 export function imageIdOf(image: string): string {
   let id = known.get(image);
   if (id === undefined) {
@@ -16,7 +16,7 @@ export function imageIdOf(image: string): string {
   return id;
 }
 
-/** As the runtime reports it: with a tag. */
+/** The name as the runtime reports it: with a tag. */
 export function reportedImage(image: string): string {
   return image.includes("@") || tagOf(image) !== undefined ? image : `${image}:latest`;
 }

@@ -28,10 +28,10 @@ const conditionsOf = (status: DeepReadonly<PodStatus>): Record<string, string> =
   );
 const gated = { readinessGates: [{ conditionType: "InPlaceUpdateReady" }] };
 
-describe("a pod that starts", () => {
+describe("a starting pod", () => {
   const status = settledStatus(makePod(), "172.16.0.1", NOW);
 
-  test("runs, is ready, and keeps what the server said about it", () => {
+  test("runs, is ready, and keeps the status fields set by the server", () => {
     expect(status).toMatchObject({
       phase: "Running",
       qosClass: "BestEffort",
@@ -56,7 +56,7 @@ describe("a pod that starts", () => {
     });
   });
 
-  test("comes out the same an hour later, so nothing is written again", () => {
+  test("has the same status an hour later, so nothing is written again", () => {
     expect(settledStatus(makePod("web:1", {}, status), "172.16.0.1", NOW + 3_600_000)).toEqual(status);
   });
 
@@ -72,7 +72,7 @@ describe("a pod that starts", () => {
     expect(settledStatus(makePod("web:broken", {}, broken), undefined, LATER)).toEqual(broken);
   });
 
-  test("runs its init containers to their end first", () => {
+  test("completes its init containers first", () => {
     const withInit = settledStatus(
       makePod("web:1", { initContainers: [{ name: "init", image: "init:1" }] }),
       undefined,
@@ -101,7 +101,7 @@ describe("a plain command", () => {
   const later = (pod: DeepReadonly<Pod>, nowMs: number): DeepReadonly<PodStatus> =>
     planPodStatus({ ...pod, status: planPodStatus(pod, around(NOW)).status }, around(nowMs)).status;
 
-  test("runs for its time and ends with its code", () => {
+  test("runs for its duration and exits with its code", () => {
     const pod = commanded("sleep 30; exit 3");
     const started = planPodStatus(pod, around(NOW));
 
@@ -112,7 +112,7 @@ describe("a plain command", () => {
     });
   });
 
-  test("that fails is tried again where the pod asks for it", () => {
+  test("that fails is restarted if the restart policy allows it", () => {
     const { status } = planPodStatus(commanded("false", { restartPolicy: "OnFailure" }), around(NOW));
 
     expect(status).toMatchObject({
@@ -121,14 +121,14 @@ describe("a plain command", () => {
     });
   });
 
-  test("is how a container that always restarts goes on running", () => {
+  test("does not end a container that always restarts", () => {
     const plan = planPodStatus(commanded("sleep 30", { restartPolicy: "Always" }), around(NOW));
 
     expect(plan.dueMs).toBeUndefined();
     expect(plan.status.phase).toBe("Running");
   });
 
-  test("gives way to what annotations say", () => {
+  test("is overridden by annotations", () => {
     const pod = commanded("sleep 30; exit 3");
     const annotated = { ...pod, metadata: { ...pod.metadata, annotations: { "sim/run": "5", "sim/exit-code": "4" } } };
 
@@ -139,7 +139,7 @@ describe("a plain command", () => {
     });
   });
 
-  test("says how long the pod of a Job takes; any other command takes no time", () => {
+  test("determines how long the pod of a Job runs; any other command takes no time", () => {
     const ofJob = (command: string[]) => {
       const pod = commanded("true", { containers: [{ name: "main", image: "web:1", command }] });
       return {
@@ -158,7 +158,7 @@ describe("a plain command", () => {
     expect(planPodStatus(ofJob(["perl", "-e", "print 1"]), around(NOW)).status.phase).toBe("Succeeded");
   });
 
-  test("of an init container holds up the others", () => {
+  test("of an init container delays the other containers", () => {
     const pod = makePod("web:1", { initContainers: [{ name: "init", image: "init:1", command: ["sleep", "5"] }] });
     const started = planPodStatus(pod, around(NOW));
 
@@ -177,7 +177,7 @@ describe("a plain command", () => {
     });
   });
 
-  test("of an init container that fails keeps the others from starting", () => {
+  test("of a failing init container blocks the other containers", () => {
     const initContainers = [{ name: "init", image: "init:1", command: ["false"] }];
     const repeated = planPodStatus(makePod("web:1", { initContainers }), around(NOW));
     const once = planPodStatus(makePod("web:1", { initContainers, restartPolicy: "Never" }), around(NOW));
@@ -202,7 +202,7 @@ describe("a plain command", () => {
 });
 
 describe("readiness gates", () => {
-  test("keep a running pod from being ready until their condition is True", () => {
+  test("keep a running pod unready until their condition is True", () => {
     const waiting = settledStatus(makePod("web:1", gated), undefined, NOW);
     const opened = {
       ...waiting,
@@ -216,7 +216,7 @@ describe("readiness gates", () => {
     expect(conditionsOf(settledStatus(makePod("web:1", gated, opened), undefined, LATER))["Ready"]).toBe("True");
   });
 
-  test("conditions of other writers stay as they are", () => {
+  test("preserves conditions of other writers", () => {
     const foreign = {
       type: "example.com/Mine",
       status: "False",
@@ -230,11 +230,11 @@ describe("readiness gates", () => {
   });
 });
 
-describe("an image that changes in a running pod", () => {
+describe("an image change in a running pod", () => {
   const running = settledStatus(makePod("web:1"), undefined, NOW);
   const changed = makePod("web:2", {}, running);
 
-  test("makes its container outdated and the pod unready while it is down", () => {
+  test("marks its container as outdated and the pod as unready while the container is down", () => {
     expect(outdatedContainers(changed)).toEqual(["main"]);
     expect(conditionsOf(stoppingStatus(changed, ["main"], LATER))).toMatchObject({
       Ready: "False ContainersNotReady",
@@ -258,7 +258,7 @@ describe("an image that changes in a running pod", () => {
     expect([status.podIP, status.startTime]).toEqual([running.podIP, running.startTime]);
   });
 
-  test("counts one restart, also on the way over an image that cannot be pulled", () => {
+  test("counts one restart, even with a broken image in between", () => {
     const broken = settledStatus(makePod("web:broken", {}, running), undefined, LATER);
     const repaired = settledStatus(makePod("web:3", {}, broken), undefined, LATER);
 

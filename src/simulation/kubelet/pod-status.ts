@@ -1,9 +1,8 @@
 /**
- * What the kubelet of a simulated node reports about a pod: its containers as they are by now, and the phase and
- * conditions that follow; and when something will change by itself.
+ * The status that the kubelet of a simulated node reports for a pod: its containers, the resulting phase and
+ * conditions, and the time of the next change that needs no event.
  *
- * Pure: from a pod to the status it should have. A status that is right comes out equal, so a converged pod costs no
- * write.
+ * Pure: from a pod to the desired status. A correct status comes out equal, so a converged pod costs no write.
  */
 import type { Container, ContainerStatus, Pod, PodStatus } from "../../api/index.ts";
 import { formatTime } from "../../base/index.ts";
@@ -25,11 +24,11 @@ type Item = DeepReadonly<ContainerStatus>;
 export interface Surroundings {
   readonly nowMs: number;
   readonly hostIP?: string | undefined;
-  /** An address for a pod that has none yet. */
+  /** An address for a pod without one. */
   podIP(): string;
-  /** Why nothing of the pod can be made: a volume cannot be filled. */
+  /** Why the whole pod cannot start: a volume cannot be mounted. */
   readonly mountProblem?: string | undefined;
-  /** Why a container cannot be made: what it refers to is missing. */
+  /** Why a container cannot be created: a reference is missing. */
   problemOf?(container: ReadonlyContainer): string | undefined;
   /** A container whose variables changed with the pod's metadata. */
   hasStaleVariables?(container: ReadonlyContainer): boolean;
@@ -38,18 +37,18 @@ export interface Surroundings {
 
 export interface PodPlan {
   readonly status: Status;
-  /** When something will change by itself. */
+  /** The time of the next change that needs no event. */
   readonly dueMs?: number;
 }
 
-/** Sidecars outlive what the pod is for; these are done when they are done. */
+/** Sidecars do not keep a pod running; the pod is done when the other containers are done. */
 const isSidecar = ({ restartPolicy }: ReadonlyContainer): boolean => restartPolicy === "Always";
 const ENDLESS: Behaviour = { fault: undefined, runMs: undefined, exitCode: 0 };
 
 const byName = (statuses: readonly Item[] | undefined): Map<string, Item> =>
   new Map(statuses?.map((item) => [item.name, item]));
 
-/** Containers that do not run what the spec asks for, and are not already being dealt with. */
+/** Containers that do not run what the spec specifies, and are not already being restarted. */
 export function outdatedContainers(
   pod: ReadonlyPod,
   around: Pick<Surroundings, "hasStaleVariables" | "room"> = {},
@@ -69,10 +68,7 @@ export function outdatedContainers(
   return [...sidecars, ...spec.containers.filter(isOutdated)].map(({ name }) => name);
 }
 
-/**
- * The status while these containers are down for something new. Only asked for when the pod would otherwise claim to be
- * ready.
- */
+/** The status while these containers are down for an update. Used only if the pod would otherwise report ready. */
 export function stoppingStatus(pod: ReadonlyPod, containers: readonly string[], nowMs: number): Status {
   const down = (items: readonly Item[] | undefined): Item[] =>
     (items ?? []).map((item) => (containers.includes(item.name) ? { ...item, ready: false, started: false } : item));
@@ -88,7 +84,7 @@ export function stoppingStatus(pod: ReadonlyPod, containers: readonly string[], 
   );
 }
 
-/** The status now that nothing keeps containers from starting any more. */
+/** The status once nothing prevents containers from starting. */
 export function planPodStatus(pod: ReadonlyPod, around: Surroundings): PodPlan {
   const { spec, status = {} } = pod;
   const { nowMs } = around;
@@ -123,11 +119,11 @@ export function planPodStatus(pod: ReadonlyPod, around: Surroundings): PodPlan {
   const containerStatuses = main.map((step) => step.status);
   const phase = init.hasFailed ? "Failed" : phaseOf(status, containerStatuses);
   const isEnded = phase === "Succeeded" || phase === "Failed";
-  // Sidecars stop with the others; who never had a turn stays as it is.
+  // Sidecars stop with the other containers; init containers that never started keep their status.
   const initContainerStatuses = init.steps.map(({ status: item }) =>
     isEnded && item.state?.running ? stopped(item, nowMs) : item,
   );
-  // The network is there before the first image is.
+  // The network is ready before the first image.
   const podIP = status.podIP ?? (spec.hostNetwork ? around.hostIP : around.podIP());
   const { nominatedNodeName: _, ...rest } = status;
   const next: Status = {
@@ -177,7 +173,7 @@ function situationOf(
   };
 }
 
-/** A container's own rules come first, then its own policy, then that of its pod. */
+/** The container's own restart rules take precedence, then its own policy, then that of the pod. */
 function restartsAfter(
   { restartPolicy, restartPolicyRules }: ReadonlyContainer,
   ofPod: string | undefined,
@@ -209,19 +205,20 @@ const stepMain = (pod: ReadonlyPod, container: ReadonlyContainer, around: Surrou
 interface InitPlan {
   readonly steps: readonly Step[];
   readonly isDone: boolean;
-  /** One of them failed and is not tried again, and with it the pod. */
+  /** An init container failed and is not retried, which fails the pod. */
   readonly hasFailed: boolean;
 }
 
 /**
- * Init containers one after the other, each until it succeeds; sidecars among them stay and do not hold up the next.
+ * Init containers run one after the other, each until it succeeds; sidecars among them keep running and do not delay
+ * the next.
  */
 function stepInit(pod: ReadonlyPod, around: Surroundings, resize: ResizePlan): InitPlan {
   const { spec, status } = pod;
   const containers = spec.initContainers ?? [];
   if (containers.length === 0) return { steps: [], isDone: true, hasFailed: false };
   const known = byName(status?.initContainerStatuses);
-  // Who runs has been initialized; init containers do not run again for a new image.
+  // A pod with running containers has been initialized; init containers do not run again for a new image.
   const wasDone = hasRun(status?.containerStatuses ?? []);
   const steps: Step[] = [];
   let isDone = true;
@@ -246,7 +243,7 @@ function stepInit(pod: ReadonlyPod, around: Surroundings, resize: ResizePlan): I
           });
       const finished = step.status.state?.terminated;
       const hasSucceeded = finished?.exitCode === 0;
-      // kubelets call an init container ready once it has succeeded, and not before.
+      // kubelets report an init container as ready only after it has succeeded.
       const ready = isSidecar(container) ? step.status.ready : hasSucceeded;
       steps.push(step.status.ready === ready ? step : { ...step, status: { ...step.status, ready } });
       isDone = isSidecar(container) ? step.status.started === true : hasSucceeded;
@@ -256,7 +253,7 @@ function stepInit(pod: ReadonlyPod, around: Surroundings, resize: ResizePlan): I
   return { steps, isDone: isDone || wasDone, hasFailed: hasFailed && !wasDone };
 }
 
-/** Waits for those before it. */
+/** Waits for the init containers before it. */
 function held(container: ReadonlyContainer, before: Item | undefined, nowMs: number): Step {
   return { status: waiting(container, before, { nowMs }, "PodInitializing") };
 }
@@ -270,7 +267,7 @@ function phaseOf({ phase }: Status, containers: readonly Item[]): NonNullable<St
 const hasRun = (containers: readonly Item[]): boolean =>
   containers.some(({ state, lastState }) => state?.running ?? state?.terminated ?? lastState?.terminated);
 
-/** The status of a pod whose volumes are not there yet: not even its network is. */
+/** The status of a pod whose volumes are not mounted yet: its network is not ready either. */
 function unmountedStatus(pod: ReadonlyPod, nowMs: number): Status {
   const { spec, status = {} } = pod;
   const reason = spec.initContainers?.length ? "PodInitializing" : "ContainerCreating";
@@ -295,7 +292,7 @@ function stopped(item: Item, nowMs: number, exitCode = 0): Item {
     : { ...item, state: { terminated: terminatedOf(item, exitCode, nowMs) }, ready: false, started: false };
 }
 
-/** The status of a pod that is over: everything in it has stopped. */
+/** The status of a finished pod: all its containers have stopped. */
 export function endedStatus(
   pod: ReadonlyPod,
   nowMs: number,
@@ -323,7 +320,7 @@ export function endedStatus(
   return withConditions(pod, next, nowMs);
 }
 
-/** That a resize waits is told as long as it does. */
+/** Reports a pending resize as long as it is pending. */
 function withResize(status: Status, { condition }: ResizePlan, nowMs: number): Status {
   const conditions = status.conditions ?? [];
   if (condition) return { ...status, conditions: mergeConditions(conditions, [condition], nowMs) };

@@ -1,6 +1,6 @@
 /**
- * Resources that change while a pod runs (`pods/resize`): given at once where the node has them, deferred until it
- * does, refused where it never will. Pure.
+ * In-place resize of running pods (`pods/resize`): granted at once if the node has room, deferred until it has,
+ * infeasible if it never will. Pure.
  */
 import type { Container, ContainerStatus, Pod, PodCondition } from "../../api/index.ts";
 import { equalJson } from "../../base/index.ts";
@@ -13,16 +13,16 @@ type ReadonlyPod = DeepReadonly<Pod>;
 type ReadonlyContainer = DeepReadonly<Container>;
 type Status = DeepReadonly<ContainerStatus>;
 
-/** What the node has in all, and what is left beside this pod. */
+/** The node's capacity, and what is left beside this pod. */
 export interface Room {
   readonly allocatable: Amounts;
   readonly others: Amounts;
 }
 
 export interface ResizePlan {
-  /** Containers keep what they have until there is room. */
+  /** Containers keep their resources until there is room. */
   readonly isHeld: boolean;
-  /** Told as long as it is held. */
+  /** Reported as long as the resize is held. */
   readonly condition?: Omit<DeepReadonly<PodCondition>, "lastTransitionTime">;
 }
 
@@ -63,7 +63,7 @@ export function planResize(
   return NOT_HELD;
 }
 
-/** A container whose policy asks for it starts anew with its new resources. */
+/** A container whose resize policy requires it restarts with its new resources. */
 export function restartsForResize({ resources, resizePolicy }: ReadonlyContainer, status: Status | undefined): boolean {
   if (!status?.state?.running || !status.resources || !resizePolicy) return false;
   return resizePolicy.some(({ resourceName, restartPolicy }) => {

@@ -1,29 +1,27 @@
 /**
- * What the command of a container does, where that is plain: `sleep`, `echo`, `true`, `false` and `exit`, alone or one
- * after the other in a shell. Whoever writes `sh -c "echo hello; sleep 5; exit 1"` into a Job means it, and nothing
- * else is needed to act on it.
+ * The effect of a container's command, if the command is plain: `sleep`, `echo`, `true`, `false` and `exit`, alone or
+ * in sequence in a shell. A Job with `sh -c "echo hello; sleep 5; exit 1"` then behaves as written.
  *
- * Pure. Anything else (variables, pipes, other programs) is no script to us, and the container does what it always
- * does.
+ * Pure. Anything else (variables, pipes, other programs) is not a script, and the container keeps its default behavior.
  */
 import type { Container } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 
 export interface Script {
-  /** How long it takes. */
+  /** Its duration. */
   readonly runMs: number;
   readonly exitCode: number;
-  /** What it writes, and how long after its start. */
+  /** Its output, with the delay after its start. */
   readonly echoes: readonly { readonly afterMs: number; readonly text: string }[];
 }
 
-/** A command and what must be true of those before it. */
+/** A command, and the required result of the commands before it. */
 export interface Step {
   readonly words: readonly string[];
   readonly needsSuccess: boolean;
 }
 
-/** Longer ones are programs. */
+/** Longer commands are treated as programs. */
 const MAX_LENGTH = 4096;
 const MAX_STEPS = 64;
 
@@ -31,17 +29,14 @@ const SHELL = /^(?:\/(?:usr\/)?bin\/)?(?:ba)?sh$/;
 const PROGRAM = /^(?:\/(?:usr\/)?bin\/)?(sleep|echo|true|false)$/;
 const UNIT_MS: Readonly<Record<string, number>> = { "": 1_000, s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** Undefined when the container has no command, or one that only a real machine could run. */
+/** Undefined if the container has no command, or one that only a real machine could run. */
 export function scriptOf({ command, args }: DeepReadonly<Pick<Container, "command" | "args">>): Script | undefined {
   if (!command?.length && !args?.length) return undefined;
   const parsed = stepsOf([...(command ?? []), ...(args ?? [])]);
   return parsed && run(parsed.steps, parsed.isShell);
 }
 
-/**
- * The commands that words stand for: themselves, or what a shell is told to run; undefined for a shell's text that is
- * not plain.
- */
+/** The commands in `words`: themselves, or the script of a shell; undefined for a script that is not plain. */
 export function stepsOf(words: readonly string[]): { steps: readonly Step[]; isShell: boolean } | undefined {
   const [program = "", flag, text, ...rest] = words;
   if (!SHELL.test(program)) return { steps: [{ words, needsSuccess: false }], isShell: false };
@@ -56,13 +51,13 @@ function run(steps: readonly Step[], isShell: boolean): Script | undefined {
   let exitCode = 0;
   let hasExited = false;
   for (const { words, needsSuccess } of steps) {
-    // Also what is never reached must be plain: we do not guess at half of a script.
+    // Unreachable commands must be plain, too: half of a script is not interpreted.
     const effect = effectOf(words, isShell);
     if (!effect) return undefined;
     if (hasExited || (needsSuccess && exitCode !== 0)) continue;
     if (effect.text !== undefined) echoes.push({ afterMs: runMs, text: effect.text });
     runMs += effect.sleepMs ?? 0;
-    // A bare `exit` passes on what was before it.
+    // A bare `exit` returns the previous exit code.
     if (effect.exitCode !== undefined) ({ exitCode } = effect);
     hasExited = effect.exits ?? false;
   }
@@ -73,7 +68,7 @@ export interface Effect {
   readonly exitCode?: number;
   readonly sleepMs?: number;
   readonly text?: string;
-  /** Nothing after it happens. */
+  /** Ends the script. */
   readonly exits?: true;
 }
 
@@ -85,7 +80,7 @@ function effectOf([program = "", ...args]: readonly string[], isShell: boolean):
     case "false":
       return { exitCode: 1 };
     case "echo":
-      // What options do differs from shell to shell.
+      // Options behave differently between shells.
       return args[0]?.startsWith("-") || args.some((word) => word.includes("\\"))
         ? undefined
         : { exitCode: 0, text: args.join(" ") };
@@ -111,13 +106,13 @@ export function sleepOf([time = "", ...rest]: readonly string[]): Effect | undef
 }
 
 /**
- * A word with its quotes, or what stands between commands. Text outside of quotes, and in double quotes, holds nothing
- * that a shell would replace.
+ * A word with its quotes, or a command separator. Text outside quotes or in double quotes contains nothing that a shell
+ * would expand.
  */
 const TOKEN = /[ \t]+|(;|&&|\n)|((?:[\w./:,+=@%^!-]+|'[^']*'|"[^"$`\\]*")+)/y;
 const QUOTED = /'([^']*)'|"([^"]*)"/g;
 
-/** The commands of a shell's text; undefined for what takes more than this to understand. */
+/** The commands of a shell script; undefined if it needs more than this grammar. */
 function parse(text: string): Step[] | undefined {
   const steps: Step[] = [];
   let words: string[] = [];
@@ -128,7 +123,7 @@ function parse(text: string): Step[] | undefined {
     needsSuccess = false;
   };
   TOKEN.lastIndex = 0;
-  // `&&` goes on in the next line; a `;` needs something before it.
+  // `&&` continues on the next line; a `;` needs a command before it.
   while (TOKEN.lastIndex < text.length) {
     const token = TOKEN.exec(text);
     if (!token || steps.length > MAX_STEPS) return undefined;

@@ -1,6 +1,6 @@
 /**
- * `metrics.k8s.io`: what a metrics server serves on real clusters, for `kubectl top` and whoever scales by usage. The
- * objects are made up on every read; nothing is stored.
+ * `metrics.k8s.io`, which a metrics server serves on real clusters, for `kubectl top` and autoscalers. The objects are
+ * synthesized on every read; nothing is stored.
  *
  * Reads: Pod, Node.
  */
@@ -15,31 +15,31 @@ import { usageOf } from "./usage.ts";
 
 const GROUP = "metrics.k8s.io";
 const VERSION = "v1beta1";
-/** Metrics servers look every fifteen seconds, and say over which time they measured. */
+/** Metrics servers scrape every fifteen seconds and report the window of the measurement. */
 const WINDOW = "15s";
-/** What a node uses besides its pods. */
+/** The usage of a node besides its pods. */
 const SYSTEM = { cpu: 100, memory: 512 * 2 ** 20 } as const;
 
 const usage: Schema = {
   type: "object",
-  description: "What is used, by resource.",
+  description: "Usage by resource.",
   additionalProperties: { anyOf: [{ type: "integer" }, { type: "string" }], "x-kubernetes-int-or-string": true },
 };
 const shared = {
   apiVersion: { type: "string" },
   kind: { type: "string" },
   metadata: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
-  timestamp: { type: "string", format: "date-time", description: "When the measurement ended." },
-  window: { type: "string", description: "Over which time it was measured." },
+  timestamp: { type: "string", format: "date-time", description: "End of the measurement." },
+  window: { type: "string", description: "Length of the measurement window." },
 } as const satisfies Record<string, Schema>;
 const nodeSchema: Schema = {
   type: "object",
-  description: "NodeMetrics is what a node uses.",
+  description: "NodeMetrics is the resource usage of a node.",
   properties: { ...shared, usage },
 };
 const podSchema: Schema = {
   type: "object",
-  description: "PodMetrics is what the containers of a pod use.",
+  description: "PodMetrics is the resource usage of the containers of a pod.",
   properties: {
     ...shared,
     containers: { type: "array", items: { type: "object", properties: { name: { type: "string" }, usage } } },
@@ -131,10 +131,7 @@ const amounts = (cpuMilli: number, bytes: number): JsonObject => ({
 const name: Column = { name: "Name", type: "string", format: "name", jsonPath: ".metadata.name" };
 const timestamp: Column = { name: "Timestamp", type: "date", jsonPath: ".timestamp" };
 
-/**
- * The kinds as a profile serves them; `sources` is asked when somebody reads, so that what answers may be put together
- * later.
- */
+/** The kinds as a profile serves them; `sources` is called on read, so that the sources may be constructed later. */
 export function metricsKinds(sources: () => { pods: ObjectSource; nodes: ObjectSource }): Kind[] {
   const made = (kind: string, plural: "pods" | "nodes", scope: Kind["scope"], schema: Schema): Kind => ({
     group: GROUP,

@@ -10,7 +10,7 @@ async function start(): Promise<TestMember> {
 const stated = { "simulation.flotilla.dev/cpu-usage": "250m", "simulation.flotilla.dev/memory-usage": "64Mi" };
 const PODS = "/apis/metrics.k8s.io/v1beta1/namespaces/shop/pods";
 
-test("the usage of a pod is what its annotation says, divided among its containers", async () => {
+test("pod usage is the annotated value, divided among the containers", async () => {
   const member = await start();
   await member.create(
     makePod(
@@ -36,7 +36,7 @@ test("the usage of a pod is what its annotation says, divided among its containe
   });
 });
 
-test("without an annotation it is a part of what the pod asked for, always the same", async () => {
+test("pod usage without an annotation is a constant fraction of the requests", async () => {
   const member = await start();
   await member.create(
     makePod("a", {
@@ -54,7 +54,7 @@ test("without an annotation it is a part of what the pod asked for, always the s
   expect(first?.cpu).toBeLessThanOrEqual(700);
 });
 
-test("pods are listed by label and in order, those that do not run left out", async () => {
+test("lists pod metrics by label and in order, without pods that are not running", async () => {
   const member = await start();
   await member.create(
     makePod("b", {}, stated, { labels: { app: "web" } }),
@@ -71,7 +71,7 @@ test("pods are listed by label and in order, those that do not run left out", as
   expect([kind, items?.map(({ metadata }) => metadata.name)]).toEqual(["PodMetricsList", ["a", "b"]]);
 });
 
-test("a node uses what its pods use, and a little more", async () => {
+test("node usage is the sum of its pods plus the system's usage", async () => {
   const member = await start();
   await member.create(makePod("a", { nodeName: "node-000" }, stated), makePod("b", { nodeName: "node-000" }, stated));
 
@@ -83,7 +83,7 @@ test("a node uses what its pods use, and a little more", async () => {
   ]);
 });
 
-test("it is in discovery, read-only", async () => {
+test("metrics.k8s.io appears in discovery as read-only", async () => {
   const member = await start();
 
   const { resources } = (await member.read("/apis/metrics.k8s.io/v1beta1")) as {

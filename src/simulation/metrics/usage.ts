@@ -1,6 +1,6 @@
 /**
- * What pods use: nothing runs, so an annotation says it, or else a share of what the pod asked for that follows from
- * its UID: the same whenever it is read, and not the same for every pod. Pure.
+ * Resource usage of pods: nothing runs, so an annotation sets it, or else it is a share of the requests derived from
+ * the UID: the same on every read, and different between pods. Pure.
  */
 import type { Container, Pod } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -24,7 +24,7 @@ export interface PodUsage {
   containers: readonly ContainerUsage[];
 }
 
-/** What a container uses that asked for nothing. */
+/** The usage of a container without requests. */
 const IDLE = { cpu: 10, memory: 20 * 2 ** 20 } as const;
 const LOWEST_SHARE = 0.3;
 const HIGHEST_SHARE = 0.7;
@@ -41,7 +41,7 @@ export function usageOf(pod: ReadonlyPod): PodUsage | undefined {
   const named = [...spec.containers, ...(spec.initContainers ?? [])].filter(({ name }) => running.has(name));
   if (named.length === 0) return undefined;
   const share = LOWEST_SHARE + (fnv1a32(metadata.uid ?? metadata.name) / 2 ** 32) * (HIGHEST_SHARE - LOWEST_SHARE);
-  // What is stated is for the pod as a whole.
+  // The annotated value is for the whole pod.
   const cpu = dividedBy(milli(annotationOf(pod, CPU_USAGE)), annotationOf(pod, CPU_USAGE), named.length);
   const memory = dividedBy(
     milli(annotationOf(pod, MEMORY_USAGE)) / 1000,

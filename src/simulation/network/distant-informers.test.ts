@@ -1,4 +1,4 @@
-/** What a hub sees of members that are cut off, and hears of them when they are back. */
+/** The hub's view of members that are cut off, and the events it receives when they are back. */
 import { expect, test } from "vitest";
 import { ConfigMap } from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
@@ -15,7 +15,7 @@ const makeMap = (name: string, value: string): ConfigMap => ({
 });
 const keyOf = (cluster: string, name: string) => ({ cluster, namespace: "shop", name });
 
-/** Members that are right here: what is put there is told at once. */
+/** Informers of reachable members: every change is delivered at once. */
 function makeNear(): Informers & {
   put(cluster: string, object: ConfigMap): void;
   remove(cluster: string, name: string): void;
@@ -88,7 +88,7 @@ function setUp() {
 const valuesOf = (maps: readonly DeepReadonly<ConfigMap>[]): string[] =>
   maps.map(({ data }) => data?.["value"] ?? "").sort();
 
-test("members that are not cut off are seen as they are", () => {
+test("passes changes of reachable members through", () => {
   const { near, network, view, told, listen } = setUp();
   listen();
   network.cut("m2");
@@ -101,7 +101,7 @@ test("members that are not cut off are seen as they are", () => {
   expect(view.list({ cluster: "m1" })).toEqual([]);
 });
 
-test("of a member that is cut off what was last seen stays, whatever happens there", () => {
+test("keeps the last seen state of a member that is cut off, whatever changes there", () => {
   const { near, network, view, told, listen } = setUp();
   near.put("m1", makeMap("kept", "1"));
   near.put("m1", makeMap("changed", "1"));
@@ -129,7 +129,7 @@ test("of a member that is cut off what was last seen stays, whatever happens the
   );
 });
 
-test("when it is back each difference is told once, and what is as it was is not", () => {
+test("delivers each difference once when the member is back, and nothing for unchanged objects", () => {
   const { near, network, view, told, listen } = setUp();
   near.put("m1", makeMap("changed", "1"));
   near.put("m1", makeMap("removed", "1"));
@@ -150,7 +150,7 @@ test("when it is back each difference is told once, and what is as it was is not
   expect(valuesOf(view.list({ cluster: "m1" }))).toEqual(["2", "3"]);
 });
 
-test("who begins to listen meanwhile hears what is seen, and the rest when it is back", () => {
+test("a listener added during the cut receives the last seen state, and the rest when the member is back", () => {
   const { near, network, listen } = setUp();
   near.put("m1", makeMap("a", "1"));
   network.cut("m1");

@@ -1,7 +1,7 @@
 /**
- * What a hub sees of simulated members over the network. Members' own controllers see everything at once; the hub sees
- * a member that is cut off as it was when that happened, and what changed meanwhile when it is back. Only what changes
- * is kept, so that a cut costs nothing by itself.
+ * The hub's view of simulated members over the network. A member's own controllers see every change at once; the hub
+ * sees a member that is cut off in its state at that time, and the changes when it is back. Only changed objects are
+ * kept, so that a cut by itself costs nothing.
  */
 import type { Kind, KubernetesObject } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -16,7 +16,7 @@ export function createDistantInformers(informers: Informers, network: MemberNetw
       const near = informers.of(kind);
       let view = views.get(near);
       if (!view) views.set(near, (view = viewOf(near as unknown as Informer<KubernetesObject>, network)));
-      // The view of an informer holds what the informer holds.
+      // The view has the same object type as its informer.
       return view as unknown as Informer<T>;
     },
   };
@@ -27,13 +27,13 @@ type Listener<T> = (event: ObjectEvent<T>, lane: Lane) => void;
 
 function viewOf<T extends KubernetesObject>(near: Informer<T>, network: MemberNetwork): Informer<T> {
   /**
-   * By member that is cut off: what was last seen of each object that changed since then; undefined where there was
-   * none.
+   * By member that is cut off: the last seen state of each object that changed since then; undefined if the object did
+   * not exist.
    */
   const kept = new Map<string, Map<string, { key: ObjectKey; seen: Seen<T> }>>();
   const listeners = new Set<Listener<T>>();
 
-  // Before any listener, so that whoever is told of something reads the same.
+  // Subscribed before any listener, so that a notified listener reads the same state.
   near.subscribe(({ cluster, object, old }) => {
     if (!network.isCut(cluster)) return;
     const key = keyOf(cluster, object);
@@ -86,15 +86,15 @@ function viewOf<T extends KubernetesObject>(near: Informer<T>, network: MemberNe
       return past ? past.seen : near.get(key);
     },
     list: (where) => (kept.size === 0 ? near.list(where) : listed(where)),
-    // What an index finds of a member that is cut off may be newer than what is seen of it otherwise. The members' own
-    // parts may have one of the same name.
+    // For a member that is cut off, an index may return newer objects than the view. The prefix avoids collisions with
+    // the members' own indexes.
     by: (index, value) => near.by(farName(index), value),
     addIndex: (name, valuesOf) => near.addIndex(farName(name), valuesOf),
     subscribe(listener) {
       const own: Listener<T> = (event, lane) => listener(event, lane);
       const stop = near.subscribe((event, lane) => {
         if (!network.isCut(event.cluster)) return own(event, lane);
-        // What is there when somebody subscribes is told as it is seen; what changes later waits.
+        // A new listener receives the objects as they were last seen; later changes wait.
         if (listeners.has(own)) return;
         const past = keptOf(keyOf(event.cluster, event.object));
         const object = past ? past.seen : event.object;

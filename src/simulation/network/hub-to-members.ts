@@ -1,6 +1,6 @@
 /**
- * The way of a hub's requests to simulated members: those to a member that is cut off fail as they do when nothing
- * listens there, and what is under way when it is cut off is lost.
+ * Requests from a hub to simulated members: those to a member that is cut off fail as if nothing listened there, and
+ * requests in flight at the time of the cut are lost.
  */
 import type { ConnectRequest, ConnectResponse } from "../../api/index.ts";
 import { UnreachableError } from "../../client/index.ts";
@@ -9,7 +9,7 @@ import { unavailable } from "../../machinery/index.ts";
 import { FAULT } from "../annotations.ts";
 import type { MemberNetwork } from "./member-network.ts";
 
-/** The same words for every request: what is written about it does not change while the member is away. */
+/** A constant message: conditions and logs that contain it do not change while the member is away. */
 export const cutOff = (cluster: string): UnreachableError =>
   new UnreachableError(`cluster ${cluster} is cut off by its annotation ${FAULT}`);
 
@@ -43,10 +43,10 @@ export function throughNetwork(transport: Transport, network: MemberNetwork): Tr
 
 type CallMember = (cluster: string, request: ConnectRequest, signal: AbortSignal) => Promise<ConnectResponse>;
 
-/** Requests that people send to members through the hub. */
+/** Requests that users send to members through the hub. */
 export function callThroughNetwork(call: CallMember, network: MemberNetwork): CallMember {
   return async (cluster, request, signal) => {
-    // Without a time to come back after: clients would ask ten times before they say that a member is away.
+    // Without Retry-After: clients would retry ten times before they report that a member is away.
     if (network.isCut(cluster)) throw unavailable(`error trying to reach service: ${cutOff(cluster).message}`, 0);
     const { lost, stop } = lossOf(cluster, network);
     try {
@@ -86,7 +86,7 @@ async function* withEnd(body: AsyncIterable<Uint8Array>, end: () => void): Async
   }
 }
 
-/** Aborted when the member is cut off, until somebody calls `stop`. */
+/** Aborted when the member is cut off; `stop` ends the subscription. */
 function lossOf(cluster: string, network: MemberNetwork): { lost: AbortSignal; stop(): void } {
   const loss = new AbortController();
   const stop = network.onChange((name, isCut) => {

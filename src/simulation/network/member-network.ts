@@ -1,10 +1,10 @@
 /**
- * The network between a hub and its simulated members, which people cut with an annotation on the hub's Cluster or
- * ManagedCluster. A member that is cut off goes on by itself; only what passes between it and the hub is lost
+ * The network between a hub and its simulated members, which users cut with an annotation on the hub's Cluster or
+ * ManagedCluster. A member that is cut off keeps running; only the traffic between it and the hub is lost
  * (`hub-to-members.ts`, `members-to-hub.ts`).
  *
  * Reads: Cluster and ManagedCluster of the hub.
- * Writes: an event where an annotation has no effect; nothing else.
+ * Writes: an event for an annotation without effect; nothing else.
  */
 import { Cluster, ManagedCluster } from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
@@ -14,17 +14,17 @@ import { faultOf, FAULT } from "../annotations.ts";
 import { planProblemEvents } from "../problems.ts";
 
 export interface MemberNetwork {
-  /** Whether nothing passes between the hub and this member. */
+  /** Whether the hub cannot reach this member and vice versa. */
   isCut(cluster: string): boolean;
   /** Whether any member is cut off. */
   hasCuts(): boolean;
-  /** Tells of every member that is cut off, or back, until the returned function is called. */
+  /** Notifies about every member that is cut off or back, until the returned function is called. */
   onChange(listener: (cluster: string, isCut: boolean) => void): () => void;
 }
 
 export interface MemberNetworkOptions {
   hub: string;
-  /** Of the hub. */
+  /** The informers of the hub. */
   informers: Informers;
   /** Only simulated members can be cut off. */
   isSimulated(cluster: string): boolean;
@@ -35,7 +35,7 @@ export interface MemberNetworkOptions {
 export function createMemberNetwork({ hub, informers, isSimulated, events, log }: MemberNetworkOptions): MemberNetwork {
   const cut = new Set<string>();
   const listeners = new Set<(cluster: string, isCut: boolean) => void>();
-  // Both faces of a member stand for it, so either may say so.
+  // Cluster and ManagedCluster represent the same member, so an annotation on one of them is enough.
   const faces = [informers.of<KubernetesObject>(Cluster), informers.of<KubernetesObject>(ManagedCluster)];
 
   function follow(name: string): void {
@@ -46,7 +46,7 @@ export function createMemberNetwork({ hub, informers, isSimulated, events, log }
     if (isCut === cut.has(name)) return;
     if (isCut) cut.add(name);
     else cut.delete(name);
-    log.info(isCut ? "a simulated member is cut off" : "a simulated member is back", { member: name });
+    log.info(isCut ? "simulated member cut off" : "simulated member back", { member: name });
     for (const listener of listeners) listener(name, isCut);
   }
 

@@ -1,6 +1,6 @@
 /**
- * The way of an agent's requests to its hub. One agent serves all simulated members that pull, over one connection; of
- * a member that is cut off it hears nothing and can say nothing, and goes on with the others.
+ * Requests from an agent to its hub. One agent serves all simulated pull-mode members over one connection; for a member
+ * that is cut off it receives and sends nothing, and continues with the others.
  */
 import { Cluster, clusterNameOf, Lease, ManagedCluster } from "../../api/index.ts";
 import type { Transport, TransportWatchEvent } from "../../client/index.ts";
@@ -15,7 +15,7 @@ interface Place {
 }
 
 export function throughAgentNetwork(transport: Transport, network: MemberNetwork): Transport {
-  /** The member that is cut off and that an object of the hub is about. */
+  /** The disconnected member that an object of the hub belongs to. */
   const lostMember = (place: Place): string | undefined => membersOf(place).find((member) => network.isCut(member));
   const isLost = (resource: string, { type, object }: TransportWatchEvent): boolean => {
     const { namespace, name } = (object["metadata"] ?? {}) as { namespace?: string; name?: string };
@@ -39,21 +39,23 @@ export function throughAgentNetwork(transport: Transport, network: MemberNetwork
       } finally {
         stop();
       }
-      // What a member that is back missed was left out of the history that was read: everything is listed again.
+      // The watched history omitted changes for the member that is back: the watch expires, so that everything is
+      // listed again.
       if (returned.signal.aborted && !signal.aborted)
-        throw expired("a member is back: its part of the history was not heard");
+        throw expired("a member is back and its changes were not delivered");
     },
     raw: (request, signal) => transport.raw(request, signal),
     close: () => transport.close(),
   };
 }
 
-/** Whom an object of the hub may be about. Rules for kinds and the like are everybody's. */
+/** The members that an object of the hub may belong to. Cluster-scoped configuration belongs to none. */
 function membersOf({ resource, namespace, name }: Place): readonly string[] {
   if (namespace === undefined)
     return name !== undefined && (resource === Cluster.plural || resource === ManagedCluster.plural) ? [name] : [];
   const worksOf = clusterNameOf(namespace);
   if (worksOf !== undefined) return [worksOf];
-  // Karmada keeps the Leases of all members in one namespace; Open Cluster Management's members have their own.
+  // Karmada keeps the Leases of all members in one namespace; members of Open Cluster Management have one namespace
+  // each.
   return resource === Lease.plural && name !== undefined ? [namespace, name] : [namespace];
 }

@@ -1,6 +1,6 @@
 /**
- * NoExecute taints: a pod that does not tolerate one leaves, at once or when its patience ends. Only pods on such nodes
- * cost anything. Pods of nodes that are gone are left to the controllers of Kubernetes, which collect them.
+ * NoExecute taints: evicts pods that do not tolerate one, at once or when tolerationSeconds have passed. Only pods on
+ * such nodes cost anything. Pods of deleted nodes are left to Kubernetes' pod garbage collector.
  *
  * Reads: Pod, Node.
  * Writes: Pod: the condition DisruptionTarget, then its deletion.
@@ -22,8 +22,8 @@ const harmful = (node: ReadonlyNode | undefined): boolean =>
   node?.spec?.taints?.some(({ effect }) => effect === "NoExecute") ?? false;
 
 /**
- * When the pod has to leave: undefined when it may stay for ever. Pure. A taint counts from when it was added; every
- * taint must be tolerated, and the least patient toleration decides.
+ * The time of the pod's eviction; undefined if it may stay forever. Pure. A taint counts from when it was added; every
+ * taint must be tolerated, and the shortest tolerationSeconds decides.
  */
 export function leaveAtMs({ spec }: ReadonlyPod, node: ReadonlyNode, nowMs: number): number | undefined {
   let leaveMs: number | undefined;

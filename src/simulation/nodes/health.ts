@@ -1,6 +1,6 @@
 /**
- * Whether a node is well, and what follows from it: conditions and taints, as Kubernetes' node lifecycle controller
- * keeps them. Pure. A node whose kubelet was lost is believed for a grace period; then nobody knows what goes on there.
+ * Node health and its consequences: conditions and taints, as Kubernetes' node lifecycle controller maintains them.
+ * Pure. A node that lost its kubelet counts as healthy for a grace period; after that its state is Unknown.
  */
 import type { Node, NodeCondition, Taint } from "../../api/index.ts";
 import { formatTime } from "../../base/index.ts";
@@ -14,7 +14,7 @@ type ReadonlyTaint = DeepReadonly<Taint>;
 const NOT_READY = "node.kubernetes.io/not-ready";
 const UNREACHABLE = "node.kubernetes.io/unreachable";
 const CORDONED = "node.kubernetes.io/unschedulable";
-/** Conditions that are bad when they are True, and the taint that says so. */
+/** Conditions that are bad when they are True, with their taint. */
 const PRESSURES: Readonly<Record<string, string>> = {
   MemoryPressure: "node.kubernetes.io/memory-pressure",
   DiskPressure: "node.kubernetes.io/disk-pressure",
@@ -24,7 +24,7 @@ const PRESSURES: Readonly<Record<string, string>> = {
 const OURS = new Set([NOT_READY, UNREACHABLE, CORDONED, ...Object.values(PRESSURES)]);
 const SILENT = "NodeStatusUnknown";
 
-/** The conditions that the node should have; the same list when they are right. */
+/** The desired conditions of the node; returns the same array when they are correct. */
 export function planConditions({ status }: ReadonlyNode, isSilent: boolean, nowMs: number): readonly Condition[] {
   const conditions = status?.conditions ?? [];
   if (isSilent) {
@@ -42,7 +42,7 @@ export function planConditions({ status }: ReadonlyNode, isSilent: boolean, nowM
           },
     );
   }
-  // What people write about a node stays; only what we did is undone.
+  // Conditions set by users are preserved; only our own changes are undone.
   if (!conditions.some(isUnknown)) return conditions;
   const healthy = new Map(healthyConditions(nowMs).map((condition) => [condition.type, condition]));
   return conditions.map((condition) => (isUnknown(condition) ? (healthy.get(condition.type) ?? condition) : condition));
@@ -51,7 +51,8 @@ export function planConditions({ status }: ReadonlyNode, isSilent: boolean, nowM
 const isUnknown = ({ status, reason }: Condition): boolean => status === "Unknown" && reason === SILENT;
 
 /**
- * The taints that follow from conditions and the cordon, beside those of others; undefined when they are right already.
+ * The taints that follow from conditions and the cordon, plus those of other writers; undefined when they are already
+ * correct.
  */
 export function planTaints(
   { spec }: ReadonlyNode,

@@ -1,10 +1,9 @@
 /**
- * Nodes that are lost and come back, cordons, and nodes that users add: keeps conditions and taints right.
+ * Maintains conditions and taints of nodes that are lost, return, are cordoned, or are added by users.
  *
  * Reads: Node; the pods on it.
- * Writes: Node: conditions and taints; the first status of a node that somebody created. Pod: Ready=False on a node
- * that is lost.
- * After: the eviction controller removes pods that do not tolerate the taints.
+ * Writes: Node: conditions and taints; the first status of a user-created node. Pod: Ready=False on a lost node.
+ * After: the eviction controller evicts pods that do not tolerate the taints.
  */
 import { Node, Pod } from "../../api/index.ts";
 import { defined, formatTime } from "../../base/index.ts";
@@ -21,11 +20,11 @@ import { nodeAddress, nodeStatus } from "./nodes.ts";
 type ReadonlyNode = DeepReadonly<Node>;
 
 export interface NodeTimes {
-  /** How long a node that says nothing is believed to be well. */
+  /** How long a silent node still counts as healthy. */
   silenceMs: number;
 }
 
-/** Kubernetes' own. */
+/** Kubernetes' default. */
 export const DEFAULT_NODE_TIMES: NodeTimes = { silenceMs: 50_000 };
 
 export interface LifecycleDependencies {
@@ -36,7 +35,7 @@ export interface LifecycleDependencies {
   events?: EventRecorder | undefined;
 }
 
-/** Its kubelet does not answer, and runs nothing that anybody would hear of. */
+/** The kubelet does not respond, and reports nothing about its pods. */
 export const isLost = (node: ReadonlyNode): boolean => faultOf(node) === "lost";
 
 export function createNodeLifecycleController({
@@ -68,7 +67,7 @@ export function createNodeLifecycleController({
           : await unlessChanged(
               client.updateStatus(Node, key.cluster, { ...node, status: { ...node.status, conditions } }, { signal }),
             );
-      if (!current) return done; // Changed meanwhile: it comes back as an event.
+      if (!current) return done; // The node changed in the meantime: the event triggers another reconcile.
       const taints = planTaints(current, conditions, clock.now());
       if (taints) {
         const { taints: _, ...spec } = current.spec ?? {};
@@ -87,7 +86,7 @@ export function createNodeLifecycleController({
     forget: (key) => waits.over(idOfKey(key)),
   });
 
-  /** A node that somebody created: its kubelet reports for the first time. What was given as its capacity stays. */
+  /** A user-created node: its kubelet reports for the first time. The given capacity is preserved. */
   async function start(node: ReadonlyNode, { cluster }: ObjectKey, signal: AbortSignal): Promise<void> {
     const given = node.status;
     const status = nodeStatus(node.metadata.name, nodeAddress(views.of(cluster).nodes.size), {}, clock.now());
@@ -104,7 +103,7 @@ export function createNodeLifecycleController({
   }
 
   async function markPods({ cluster, name }: ObjectKey, signal: AbortSignal): Promise<void> {
-    // Pods come and go while the writes are under way.
+    // A copy: pods are added and removed while the writes are in flight.
     for (const { pod } of Array.from(views.of(cluster).podsOn(name))) {
       const conditions = pod.status?.conditions ?? [];
       if (!conditions.some(({ type, status }) => type === "Ready" && status === "True")) continue;

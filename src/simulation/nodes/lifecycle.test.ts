@@ -1,4 +1,4 @@
-/** Nodes that are lost, come back, are cordoned or tainted, and what becomes of their pods. */
+/** Nodes that are lost, return, are cordoned or tainted, and the effect on their pods. */
 import { describe, expect, test } from "vitest";
 import { Node, Pod } from "../../api/index.ts";
 import type { Taint, Toleration } from "../../api/index.ts";
@@ -37,8 +37,8 @@ const patience = (tolerationSeconds: number): Toleration => ({
 });
 const pin = (name: string) => ({ nodeName: name });
 
-describe("a node that is lost", () => {
-  test("is believed for a while, then unknown and tainted, and its pods are not ready", async () => {
+describe("a lost node", () => {
+  test("counts as ready for the grace period, then is Unknown and tainted, and its pods are not ready", async () => {
     const member = await start();
     await member.create(makePod("a", pin("node-000")));
 
@@ -57,7 +57,7 @@ describe("a node that is lost", () => {
     expect(member.events).toEqual(["Pod/a Warning NodeNotReady: Node is not ready"]);
   });
 
-  test("loses pods when their patience ends; they stay until its kubelet is back", async () => {
+  test("evicts pods after tolerationSeconds; they remain until its kubelet returns", async () => {
     const member = await start({ times: { startMs: 0, stopMs: 0, silenceMs: 0 } });
     await member.create(
       makePod("brief", { ...pin("node-000"), tolerations: [patience(10)] }),
@@ -84,7 +84,7 @@ describe("a node that is lost", () => {
     expect([readyOf(back), taintsOf(back)]).toEqual(["True", []]);
   });
 
-  test("that comes back in time keeps its pods", async () => {
+  test("that returns in time keeps its pods", async () => {
     const member = await start({ times: { startMs: 0, silenceMs: 0 } });
     await member.create(makePod("a", pin("node-000")));
     await annotate(member, "node-000", "lost");
@@ -96,7 +96,7 @@ describe("a node that is lost", () => {
     expect(isReady(await member.pod("a"))).toBe(true);
   });
 
-  test("starts nothing", async () => {
+  test("starts no pods", async () => {
     const member = await start();
     await annotate(member, "node-000", "lost");
 
@@ -112,7 +112,7 @@ describe("taints", () => {
   const taint = (member: TestMember, ...taints: Taint[]): Promise<void> =>
     member.change(Node, "node-000", (node) => ({ ...node, spec: { ...node.spec, taints } }));
 
-  test("with NoExecute drive out who does not tolerate them, and say so", async () => {
+  test("with effect NoExecute evict pods that do not tolerate them, and emit an event", async () => {
     const member = await start({ nodes: 1 });
     await member.create(makePod("a"), makePod("b", { tolerations: [{ key: "maintenance", operator: "Exists" }] }));
 
@@ -124,7 +124,7 @@ describe("taints", () => {
     expect(member.events).toContain("Pod/a Normal TaintManagerEviction: Marking for deletion Pod shop/a");
   });
 
-  test("that go away in time drive out nobody", async () => {
+  test("that are removed in time evict no pods", async () => {
     const member = await start({ nodes: 1 });
     await member.create(
       makePod("a", {
@@ -141,7 +141,7 @@ describe("taints", () => {
   });
 });
 
-test("a cordon keeps new pods away and shows as a taint until it is lifted", async () => {
+test("a cordon keeps new pods away and sets a taint until the node is uncordoned", async () => {
   const member = await start({ nodes: 1 });
   await member.change(Node, "node-000", (node) => ({ ...node, spec: { ...node.spec, unschedulable: true } }));
   await member.create(makePod("a"));
@@ -159,7 +159,7 @@ test("a cordon keeps new pods away and shows as a taint until it is lifted", asy
   expect([taintsOf(await member.node("node-000")), isReady(await member.pod("a"))]).toEqual([[], true]);
 });
 
-test("a node that somebody adds gets a kubelet, and keeps the capacity that it was given", async () => {
+test("a user-created node gets a kubelet and keeps its capacity", async () => {
   const member = await start({ nodes: 0 });
 
   await member.create(makePod("a"), {
@@ -175,7 +175,7 @@ test("a node that somebody adds gets a kubelet, and keeps the capacity that it w
   expect((await member.pod("a")).spec.nodeName).toBe("mine");
 });
 
-test("members whose nodes are well write nothing", async () => {
+test("members with healthy nodes cause no writes", async () => {
   const member = await start();
   await member.create(makePod("a"));
   member.writes.reset();

@@ -3,7 +3,7 @@ import { planNodes } from "./nodes.ts";
 
 const NOW = Date.UTC(2024, 4, 1, 12);
 
-test("nodes are named in order, spread over zones in turn, and ready", () => {
+test("names nodes in order, assigns zones round-robin, and makes them ready", () => {
   const [first, , , fourth] = planNodes({ count: 4, nowMs: NOW });
 
   expect(first).toMatchObject({

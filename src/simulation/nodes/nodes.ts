@@ -1,6 +1,7 @@
 /**
- * Simulated nodes: what `kubectl get nodes` shows on a simulated member. They are written once; nothing sends
- * heartbeats, because whoever watches over them lives in the same process and knows. So an idle member costs no writes.
+ * Simulated nodes, as `kubectl get nodes` shows them on a simulated member. They are written once and send no
+ * heartbeats, because the controllers that would check these run in the same process. So an idle member costs no
+ * writes.
  */
 import { Node } from "../../api/index.ts";
 import type { NodeCondition, Taint } from "../../api/index.ts";
@@ -10,7 +11,7 @@ import type { Client } from "../../client/index.ts";
 import { isAlreadyExists } from "../../machinery/index.ts";
 
 export interface NodeOptions {
-  /** Zones in turn. */
+  /** Assigned round-robin. */
   zones?: readonly string[];
   cpu?: string;
   memory?: string;
@@ -19,10 +20,10 @@ export interface NodeOptions {
   /** Extended resources, such as `example.com/gpu`. */
   extended?: Readonly<Record<string, string>>;
   region?: string;
-  /** Beside those that every node has. */
+  /** Added to the labels that every node has. */
   labels?: Readonly<Record<string, string>>;
   taints?: readonly Taint[];
-  /** What `kubectl get nodes` shows as version. */
+  /** The VERSION column of `kubectl get nodes`. */
   kubeletVersion?: string;
   /** Unset: `node-000`, `node-001`, … */
   nameOf?(index: number): string;
@@ -41,7 +42,7 @@ const DEFAULTS: Required<NodeOptions> = {
   kubeletVersion: "v1.36.0",
   nameOf: (index) => `node-${String(index).padStart(3, "0")}`,
 };
-/** More would be a mistake; a simulated member is a small cluster. */
+/** A larger number would be a mistake; a simulated member is a small cluster. */
 export const MAX_NODES = 5_000;
 
 /** `node-000`, `node-001`, …: the same names on every member. */
@@ -76,7 +77,7 @@ function makeNode(index: number, settings: Required<NodeOptions>, nowMs: number)
   };
 }
 
-/** What the kubelet of a node that is well reports. */
+/** The status that the kubelet of a healthy node reports. */
 export function nodeStatus(
   name: string,
   address: string,
@@ -130,8 +131,8 @@ export function healthyConditions(nowMs: number): NodeCondition[] {
 export const nodeAddress = (index: number): string => `172.16.${Math.floor(index / 250)}.${(index % 250) + 1}`;
 
 /**
- * Creates the nodes that a member lacks; those that are there stay as they are. Two writes for a new node, because its
- * status is one of its own.
+ * Creates the missing nodes of a member; existing ones are not changed. A new node costs two writes, because status is
+ * a subresource.
  */
 export async function ensureNodes(
   deps: { client: Client; clock: Clock },

@@ -9,14 +9,17 @@ afterEach(async () => {
 });
 
 const HOW: Record<string, { isElsewhere: boolean; write: object }> = {
-  "in this process by an update": { isElsewhere: false, write: { resource: "pods", verb: "update", subresource: "" } },
-  "elsewhere by a Binding": {
+  "with an update in this process": {
+    isElsewhere: false,
+    write: { resource: "pods", verb: "update", subresource: "" },
+  },
+  "with a Binding elsewhere": {
     isElsewhere: true,
     write: { resource: "/api/v1/namespaces/shop/pods/web/binding", verb: "create" },
   },
 };
 for (const [way, { isElsewhere, write }] of Object.entries(HOW)) {
-  test(`a pod is told its node ${way}, and gets the labels of the place`, async () => {
+  test(`binds a pod ${way}, and sets its topology labels`, async () => {
     member = await startTestMember({ isElsewhere });
 
     await member.create(makePod("web"));

@@ -1,6 +1,6 @@
 /**
- * How a pod is told its node. In this process one update does it, labels and all, which the server allows its own
- * parts; a server elsewhere takes a Binding, copies the labels itself, and answers without the pod.
+ * Binds a pod to its node. In this process one update sets the node and the labels, which the server allows for its own
+ * components; an external server takes a Binding, copies the labels itself, and responds without the pod.
  */
 import { Pod } from "../../api/index.ts";
 import { FlotillaError } from "../../base/index.ts";
@@ -8,7 +8,7 @@ import type { DeepReadonly } from "../../base/index.ts";
 import type { Client } from "../../client/index.ts";
 import { unlessChanged } from "../../runtime/index.ts";
 
-/** `bound` has its node. False when the pod changed or went meanwhile: then it comes back as an event. */
+/** `bound` has its node set. Returns false if the pod was changed or deleted in the meantime: then an event follows. */
 export type Bind = (cluster: string, bound: DeepReadonly<Pod>, signal: AbortSignal) => Promise<boolean>;
 
 export const bindByUpdate =
@@ -36,6 +36,6 @@ export const bindByBinding =
     if (status === 404 || status === 409) return false;
     throw new FlotillaError(
       "Binding",
-      `binding pod ${namespace}/${name} to ${nodeName}: the server answered ${status}: ${answer.slice(0, 500)}`,
+      `binding pod ${namespace}/${name} to ${nodeName}: the server responded with ${status}: ${answer.slice(0, 500)}`,
     );
   };

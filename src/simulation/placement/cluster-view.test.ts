@@ -41,7 +41,7 @@ const change = fc.record({
   node: fc.constantFrom(...NODES, undefined),
 });
 
-test("what nodes carry is always what counting their pods anew would give", () => {
+test("the incremental node load always equals a full recount of the pods", () => {
   fc.assert(
     fc.property(fc.array(change, { maxLength: 40 }), fc.integer({ min: 0, max: 40 }), (changes, askedAfter) => {
       const view = new ClusterView();
@@ -49,7 +49,7 @@ test("what nodes carry is always what counting their pods anew would give", () =
       const pods = new Map<string, { pod: DeepReadonly<Pod>; node: string; cpu: number }>();
 
       for (const [index, { uid, app, cpu, node }] of changes.entries()) {
-        // A count is kept up to date from when it is first asked for.
+        // A count is maintained from its first use.
         if (index === askedAfter) view.counts.of(QUERY);
         const pod = makePod(uid, app, cpu);
         if (node === undefined) view.lift(String(uid));
@@ -76,7 +76,7 @@ test("what nodes carry is always what counting their pods anew would give", () =
   );
 });
 
-test("pods that are seen before their node count on it", () => {
+test("pods seen before their node are counted on it", () => {
   const view = new ClusterView();
   const [node] = planNodes({ count: 1, nowMs: 0 });
 
@@ -86,7 +86,7 @@ test("pods that are seen before their node count on it", () => {
   expect(view.nodes.get("node-000")?.load.used.get("cpu")).toBe(100);
 });
 
-test("a member without nodes and pods leaves nothing behind", () => {
+test("a member without nodes and pods leaves no state behind", () => {
   const view = new ClusterView();
   const [node] = planNodes({ count: 1, nowMs: 0 });
   if (node) view.setNode(node);

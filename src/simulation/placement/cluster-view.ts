@@ -1,7 +1,6 @@
 /**
- * One member cluster as placement sees it: its nodes and what they carry. Every change of a pod or node costs the same
- * however many there are; nothing here scans pods. Planning is synchronous, so preemption may lift pods for a moment to
- * see what would fit.
+ * One member cluster as placement sees it: its nodes and their load. A change of a pod or node has constant cost;
+ * nothing here scans pods. Planning is synchronous, so preemption may remove pods temporarily to test what would fit.
  */
 import type { Node } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -14,24 +13,22 @@ import type { PodView } from "./pod-view.ts";
 export interface NodeView {
   readonly name: string;
   readonly node: DeepReadonly<Node>;
-  /** What it can give, in thousandths. */
+  /** Allocatable resources, in thousandths. */
   readonly allocatable: Amounts;
   readonly load: Load;
 }
 
-/**
- * What a node carries. It outlives changes of the node, and is there before the node is when its pods are seen first.
- */
+/** The load of a node. It survives changes of the node, and exists before the node if its pods are seen first. */
 export interface Load {
   readonly pods: ReadonlyMap<string, PodView>;
   readonly used: Amounts;
-  /** What counts when nodes are compared: a pod that asks for nothing takes something all the same. */
+  /** The usage for scoring: a pod without requests counts with a default. */
   readonly weighed: { readonly cpu: number; readonly memory: number };
-  /** Pods by what made them. */
+  /** Number of pods by owner. */
   readonly owners: ReadonlyMap<string, number>;
   /** Pods with host ports; few. */
   readonly withPorts: ReadonlySet<PodView>;
-  /** Pods that wait for others to leave this node for them. */
+  /** Pods that wait for preemption victims to leave this node. */
   readonly nominated: ReadonlyMap<string, PodView>;
 }
 
@@ -44,19 +41,19 @@ interface MutableLoad extends Load {
   nominated: Map<string, PodView>;
 }
 
-/** As kube-scheduler assumes of containers that ask for nothing: a tenth of a core and 200 MB. */
+/** The defaults of kube-scheduler for containers without requests: a tenth of a core and 200 MB. */
 const ASSUMED_CPU = 100;
 const ASSUMED_MEMORY = 200 * 2 ** 20 * 1000;
 
 export class ClusterView {
   readonly #nodes = new Map<string, NodeView>();
   readonly #loads = new Map<string, MutableLoad>();
-  /** By pod UID: where it counts. */
+  /** By pod UID: the node on which the pod is counted. */
   readonly #places = new Map<string, { pod: PodView; node: string }>();
   readonly #nominations = new Map<string, string>();
-  /** Pods that keep others away; few, compared to all. */
+  /** Pods with anti-affinity; few, compared to all. */
   readonly #avoiding = new Map<PodView, string>();
-  /** How many pods have each priority; few priorities, compared to pods. */
+  /** The number of pods per priority; few priorities, compared to pods. */
   readonly #priorities = new Map<number, number>();
   readonly counts: PodCounts = createPodCounts(() => this.#places.values());
 
@@ -64,7 +61,7 @@ export class ClusterView {
     return this.#nodes;
   }
 
-  /** Pods whose anti-affinity others must respect, with the node they are on. */
+  /** Pods whose anti-affinity other pods must respect, with their node. */
   get avoiding(): ReadonlyMap<PodView, string> {
     return this.#avoiding;
   }
@@ -88,7 +85,7 @@ export class ClusterView {
     this.#dropLoad(name);
   }
 
-  /** Whether any pod would have to give way to one of this priority. */
+  /** Whether any pod could be preempted by one of this priority. */
   hasLesser(priority: number): boolean {
     for (const other of this.#priorities.keys()) if (other < priority) return true;
     return false;
@@ -127,7 +124,7 @@ export class ClusterView {
     this.#dropLoad(node);
   }
 
-  /** The pod waits for room on this node; unset ends the wait. */
+  /** Nominates the node for the pod that waits for room; undefined clears the nomination. */
   nominate(pod: PodView, node: string | undefined): void {
     const before = this.#nominations.get(pod.uid);
     if (before !== undefined && before !== node) {

@@ -1,4 +1,4 @@
-/** Placement on a simulated member: who waits, who is tried again and when, who has to go. */
+/** Placement on a simulated member: pending pods, retries, and preemption. */
 import { describe, expect, test } from "vitest";
 import { Node, Pod } from "../../api/index.ts";
 import type { PodSpec, PriorityClass } from "../../api/index.ts";
@@ -34,7 +34,7 @@ const priority = (name: string, value: number): PriorityClass => ({
   value,
 });
 
-test("a bound pod has the labels that say where it is", async () => {
+test("a bound pod has the topology labels of its node", async () => {
   const member = await start();
 
   await member.create(makePod("a", {}, {}, { labels: { app: "web" } }));
@@ -46,8 +46,8 @@ test("a bound pod has the labels that say where it is", async () => {
   });
 });
 
-describe("a pod that fits nowhere", () => {
-  test("says why once, and is placed when a pod makes room", async () => {
+describe("a pod that fits on no node", () => {
+  test("reports the reason once, and is placed when another pod makes room", async () => {
     const member = await start({ nodes: 1, nodeOptions: { cpu: "4" } });
     await member.create(makePod("a", asks("3")), makePod("b", asks("3")));
     const waiting = await member.pod("b");
@@ -65,7 +65,7 @@ describe("a pod that fits nowhere", () => {
     expect([idle, await nodesOf(member), isReady(await member.pod("b"))]).toEqual([0, { b: "node-000" }, true]);
   });
 
-  test("is placed when a node comes that suits it", async () => {
+  test("is placed when a suitable node is added", async () => {
     const member = await start({ nodes: 2 });
     await member.create(makePod("a", { nodeSelector: { "kubernetes.io/hostname": "node-002" } }));
 
@@ -75,7 +75,7 @@ describe("a pod that fits nowhere", () => {
     expect(await nodesOf(member)).toEqual({ a: "node-002" });
   });
 
-  test("is placed when the pod comes that it wants to be with", async () => {
+  test("is placed when a pod that matches its affinity appears", async () => {
     const member = await start();
     await member.create(
       makePod("a", {
@@ -95,7 +95,7 @@ describe("a pod that fits nowhere", () => {
     expect((await member.pod("a")).spec.nodeName).toBe("node-001");
   });
 
-  test("is tried once a second at most, however many leave", async () => {
+  test("is retried at most once a second, however many pods leave", async () => {
     const member = await start({ nodes: 1, nodeOptions: { cpu: "4", pods: "500" } });
     await member.create(
       ...Array.from({ length: 50 }, (_, index) => makePod(`small${index}`, asks("10m"))),
@@ -111,10 +111,10 @@ describe("a pod that fits nowhere", () => {
   });
 });
 
-describe("a pod that placement leaves alone", () => {
+describe("a pod that placement skips", () => {
   const cases: Record<string, Partial<PodSpec>> = {
-    "has a scheduler of its own": { schedulerName: "mine" },
-    "waits for a gate": { schedulingGates: [{ name: "example.com/wait" }] },
+    "has another schedulerName": { schedulerName: "mine" },
+    "has a scheduling gate": { schedulingGates: [{ name: "example.com/wait" }] },
   };
   for (const [behaviour, spec] of Object.entries(cases)) {
     test(behaviour, async () => {
@@ -127,7 +127,7 @@ describe("a pod that placement leaves alone", () => {
     });
   }
 
-  test("is placed when its last gate opens", async () => {
+  test("is placed when its last scheduling gate is removed", async () => {
     const member = await start();
     await member.create(makePod("a", { schedulingGates: [{ name: "example.com/wait" }] }));
 
@@ -137,7 +137,7 @@ describe("a pod that placement leaves alone", () => {
   });
 });
 
-test("a pod of higher priority takes the place of one of lower, which is told", async () => {
+test("a pod of higher priority preempts one of lower priority, with an event", async () => {
   const member = await start({
     nodes: 1,
     nodeOptions: { cpu: "4" },
@@ -166,7 +166,7 @@ test("a pod of higher priority takes the place of one of lower, which is told", 
   ]).toEqual(["node-000", true, undefined, undefined]);
 });
 
-test("a drained node is empty, and its pods are elsewhere", async () => {
+test("draining a node moves its pods to other nodes", async () => {
   const member = await start({ nodes: 2 });
   await member.create(makePod("a", { nodeSelector: {} }), makePod("b"));
 

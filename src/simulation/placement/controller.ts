@@ -1,11 +1,10 @@
 /**
- * Placement: gives every pod of a simulated member a node, as kube-scheduler would.
+ * Placement: assigns every pod of a simulated member to a node, as kube-scheduler does.
  *
  * Reads: Pod, Node, PersistentVolumeClaim, PersistentVolume, StorageClass, Namespace, PodDisruptionBudget.
- * Writes: Pod: `spec.nodeName` and the labels that say where that is, in one write. When nothing fits: the condition
- * PodScheduled=False and `status.nominatedNodeName`, and victims of preemption are deleted. PersistentVolumeClaim: the
- * node for which one is to be bound.
- * After: the kubelet of the node starts the pod, and tells with its first status that the pod was scheduled.
+ * Writes: Pod: `spec.nodeName` and the topology labels, in one write. If nothing fits: the condition PodScheduled=False
+ * and `status.nominatedNodeName`, and deletes preemption victims. PersistentVolumeClaim: the node to bind it for.
+ * After: the node's kubelet starts the pod, and sets PodScheduled with its first status.
  */
 import { Namespace, Node, PersistentVolumeClaim, Pod, PodDisruptionBudget } from "../../api/index.ts";
 import { formatTime } from "../../base/index.ts";
@@ -40,13 +39,13 @@ export interface PlacementDependencies {
   clock: Clock;
   views: ClusterViews;
   volumes: VolumeReads;
-  /** How a pod is told its node. */
+  /** Writes a pod's node. */
   bind: Bind;
   events?: EventRecorder | undefined;
 }
 
 const DEFAULT_SCHEDULER = "default-scheduler";
-/** Labels of a node that its pods get, too. */
+/** Node labels that are copied to its pods. */
 const TOPOLOGY = ["topology.kubernetes.io/zone", "topology.kubernetes.io/region"];
 
 export function createPlacementController({
@@ -63,7 +62,7 @@ export function createPlacementController({
   const budgets = informers.of(PodDisruptionBudget);
   const waiting = createWaiting(clock);
 
-  /** Pods that use a claim which changed; none of them may be placed before it is bound. */
+  /** Pods that use a changed claim; they are not placed before it is bound. */
   const consumers = ({ cluster, object: { metadata } }: ObjectEvent<PersistentVolumeClaim>): ObjectKey[] =>
     volumes
       .podsUsing(cluster, metadata.namespace ?? "", metadata.name)
@@ -72,11 +71,11 @@ export function createPlacementController({
   return defineKeyedController<ObjectKey>({
     name: "placement",
     sources: [
-      // Pods change often after they were placed; only those that wait for a node are worth a look.
+      // Pods change often after placement; only those without a node need a reconcile.
       watch(Pod, noticePod),
       { source: waiting.source },
       { source: informerSource(informers.of(PersistentVolumeClaim), consumers) },
-      // These have nothing to enqueue themselves: they wake pods that wait.
+      // These changes enqueue nothing themselves: they wake waiting pods.
       { source: informerSource(informers.of(Node), ({ cluster, deleted }) => (deleted ? [] : wake(cluster, "room"))) },
       {
         source: informerSource(volumes.volumes, ({ cluster, object }) =>
@@ -96,9 +95,9 @@ export function createPlacementController({
         return done;
       }
       const view = views.of(key.cluster);
-      // Placed by us, and the informer has not heard of it.
+      // Already placed by this controller; the informer lags behind.
       if (view.placeOf(pod.metadata.uid ?? "")) return done;
-      // A member without nodes stores and runs nothing; nobody would read the condition of each pod.
+      // A member without nodes stores and runs nothing, so a condition on each pod would be wasted.
       if (view.nodes.size === 0) return wait(pod, key);
 
       const needs = volumeNeeds(pod, volumes.reader(key.cluster, pod));
@@ -109,7 +108,7 @@ export function createPlacementController({
         budgets: () => budgets.list({ cluster: key.cluster }),
       });
       if (!("node" in verdict)) {
-        // Before the write: what changes while it is under way may help already.
+        // Before the write: a change while the write is in flight may already help.
         wait(pod, key);
         await refuse(pod, key, verdict.unschedulable, verdict.preemption, signal);
         return done;
@@ -117,7 +116,7 @@ export function createPlacementController({
       if (needs.unbound.length > 0) {
         wait(pod, key);
         await askForVolumes(needs.unbound, key, verdict.node, signal);
-        return done; // The claims' own changes bring the pod back.
+        return done; // Changes of the claims trigger the next reconcile.
       }
       waiting.remove(key);
       await bind(pod, key, verdict.node, signal);
@@ -140,7 +139,7 @@ export function createPlacementController({
   }
 
   function noticePod({ cluster, object, old, deleted }: ObjectEvent<Pod>): ObjectKey[] {
-    // Also one that goes while it waits: it waits no more.
+    // Includes pods that are deleted while they wait, to remove them from the queue.
     if (!object.spec.nodeName) return isUnplaced(object) || deleted || old ? [keyOf(cluster, object)] : [];
     const had = old?.spec.nodeName !== undefined && !isOver(old);
     const has = !deleted && !isOver(object);
@@ -153,7 +152,7 @@ export function createPlacementController({
     const labels = { ...pod.metadata.labels };
     for (const key of TOPOLOGY) if (where[key] !== undefined) labels[key] = where[key];
     const bound = { ...pod, metadata: { ...pod.metadata, labels }, spec: { ...pod.spec, nodeName } };
-    // Counted before the write, because others are placed while it is under way.
+    // Counted before the write, because other pods are placed while it is in flight.
     views.assume(cluster, bound, nodeName);
     try {
       if (!(await bindTo(cluster, bound, signal))) views.release(cluster, pod);
@@ -226,7 +225,7 @@ export function createPlacementController({
   }
 }
 
-/** Waits for a node, and for nobody else: not for another scheduler, and not for a gate. */
+/** True for a pod that waits only for a node: not for another scheduler or a scheduling gate. */
 export function isUnplaced({ spec, status, metadata }: ReadonlyPod): boolean {
   if (spec.nodeName || metadata.deletionTimestamp || spec.schedulingGates?.length) return false;
   return (

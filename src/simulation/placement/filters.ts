@@ -1,6 +1,6 @@
 /**
- * Whether a pod may run on a node, and why not, in kube-scheduler's words and order: the first rule that refuses is the
- * one that people read. A refusal that other pods cause may end when they go; a final one will not.
+ * Whether a pod may run on a node, and if not, kube-scheduler's reason, in its order: the first rule that excludes the
+ * node is reported. An exclusion caused by other pods may end when they leave; a final one does not.
  */
 import type { AffinityRules } from "./pod-affinity.ts";
 import type { NodeView } from "./cluster-view.ts";
@@ -15,11 +15,11 @@ export interface Refusal {
   readonly isFinal: boolean;
 }
 
-/** What is asked of every node for one pod, worked out once. */
+/** The rules for one pod, computed once and applied to every node. */
 export interface Rules {
   readonly affinity: AffinityRules | undefined;
   readonly spread: SpreadRules | undefined;
-  /** What the pod's volumes say about a node. */
+  /** The node check of the pod's volumes. */
   readonly volumes: ((node: NodeView) => string | undefined) | undefined;
 }
 
@@ -32,10 +32,10 @@ const TAINTED = final("node(s) had untolerated taint(s)");
 const UNWANTED = final("node(s) didn't match Pod's node affinity/selector");
 const PORTS_TAKEN = passing("node(s) didn't have free ports for the requested pod ports");
 
-/** Asked for every node and every pod, and nearly always the answer. */
+/** Shared, because nearly every call for every node and pod returns it. */
 const NOBODY: readonly PodView[] = [];
 
-/** Undefined when the pod fits. */
+/** Undefined if the pod fits. */
 export function whyNot(pod: PodView, node: NodeView, rules: Rules): Refusal | undefined {
   if (node.node.spec?.unschedulable && !toleratesTaint(pod.pod, CORDONED)) return UNSCHEDULABLE;
   if (isRepelled(pod.pod, node.node)) return TAINTED;
@@ -52,7 +52,7 @@ function whyNotBeside(node: NodeView, { affinity, spread, volumes }: Rules): Ref
   return company === undefined ? undefined : passing(company);
 }
 
-/** Ports and resources. Pods that wait for others to leave the node for them have their place already. */
+/** Ports and resources. Nominated pods that wait for victims count as if they already ran on the node. */
 function whyNoRoom(pod: PodView, { load, allocatable }: NodeView): Refusal | undefined {
   const waiting =
     load.nominated.size === 0

@@ -1,4 +1,6 @@
-/** What keeps a pod away from nodes; the rules themselves are `api`'s, because DaemonSets follow them too. Pure. */
+/**
+ * Rules that keep a pod away from nodes; the rules themselves are in `api`, because DaemonSets follow them too. Pure.
+ */
 import { toleratesTaint } from "../../api/index.ts";
 import type { Node, Pod } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -9,15 +11,14 @@ type ReadonlyPod = DeepReadonly<Pod>;
 type ReadonlyNode = DeepReadonly<Node>;
 
 /**
- * A label by a key that somebody made up: `constructor` is a good name for a label, and no label of a node that has
- * none.
+ * Reads a label by a user-defined key: `constructor` is a valid label name, and must not find the prototype's property.
  */
 export function labelOf(labels: Readonly<Record<string, string>> | undefined, key: string): string | undefined {
   return labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined;
 }
 
 /**
- * A rule for pods that have the same value of a label as these labels have, or another one; none where they lack it.
+ * A rule for pods that have the same (or a different) value of a label as these labels; none if the label is missing.
  */
 export function valueRule(
   labels: Readonly<Record<string, string>> | undefined,
@@ -28,14 +29,14 @@ export function valueRule(
   return value === undefined ? [] : [{ key, operator, values: [value] }];
 }
 
-/** A taint that keeps the pod away from the node. */
+/** Whether a taint keeps the pod away from the node. */
 export function isRepelled(pod: ReadonlyPod, { spec }: ReadonlyNode): boolean {
   return spec?.taints?.some((taint) => taint.effect !== "PreferNoSchedule" && !toleratesTaint(pod, taint)) ?? false;
 }
 
 /**
- * The only nodes that the pod may run on, where its affinity names them: pods of a DaemonSet do, and looking at one
- * node instead of all makes the difference between linear and quadratic.
+ * The only nodes that the pod may run on, if its affinity names them: pods of a DaemonSet do, and checking one node
+ * instead of all makes it linear instead of quadratic.
  */
 export function namedNodes({ spec }: ReadonlyPod): ReadonlySet<string> | undefined {
   const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;

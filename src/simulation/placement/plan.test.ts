@@ -58,7 +58,7 @@ function makeCluster(
           ]),
         budgets: () => budgets,
       }),
-    /** Places pods one after the other, and says on which nodes. */
+    /** Places pods one after the other and returns their nodes. */
     placeAll(pods: DeepReadonly<Pod>[]): string[] {
       return pods.map((pod) => {
         const verdict = cluster.place(pod);
@@ -73,22 +73,22 @@ function makeCluster(
 const tainted = (taint: Taint) => makeCluster({ nodes: { taints: [taint] } });
 const NOT_HELPFUL = "preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.";
 
-describe("a pod is placed", () => {
+describe("places a pod", () => {
   const cases: Record<string, { pod: DeepReadonly<Pod>; running?: Record<string, DeepReadonly<Pod>[]>; want: string }> =
     {
       "on the first of equally empty nodes": { pod: makePod(), want: "node-000" },
-      "where the most is free": {
+      "where the most resources are free": {
         pod: makePod(),
         running: { "node-000": [makePod(), makePod()], "node-001": [makePod()], "node-002": [makePod(requests("8"))] },
         want: "node-001",
       },
-      "where its node selector says": { pod: makePod({ nodeSelector: { [ZONE]: "c" } }), want: "node-002" },
+      "where its node selector matches": { pod: makePod({ nodeSelector: { [ZONE]: "c" } }), want: "node-002" },
       "where enough cpu is left": {
         pod: makePod(requests("20")),
         running: { "node-000": [makePod(requests("16"))] },
         want: "node-001",
       },
-      "where its node affinity says": {
+      "where its node affinity matches": {
         pod: makePod({
           affinity: {
             nodeAffinity: {
@@ -100,7 +100,7 @@ describe("a pod is placed", () => {
         }),
         want: "node-002",
       },
-      "where it would rather be": {
+      "where its preferred node affinity matches": {
         pod: makePod({
           affinity: {
             nodeAffinity: {
@@ -124,7 +124,7 @@ describe("a pod is placed", () => {
         }),
         want: "node-001",
       },
-      "beside the pods that it wants to be with": {
+      "beside the pods of its affinity": {
         pod: makePod({
           affinity: {
             podAffinity: {
@@ -137,7 +137,7 @@ describe("a pod is placed", () => {
         running: { "node-001": [makePod({}, { labels: { app: "db" } })] },
         want: "node-001",
       },
-      "away from the pods that it avoids": {
+      "away from the pods of its anti-affinity": {
         pod: makePod({
           affinity: {
             podAntiAffinity: {
@@ -153,7 +153,7 @@ describe("a pod is placed", () => {
         },
         want: "node-002",
       },
-      "away from pods that avoid it": {
+      "away from pods whose anti-affinity matches it": {
         pod: makePod({}, { labels: { app: "noisy" } }),
         running: {
           "node-000": [
@@ -170,7 +170,7 @@ describe("a pod is placed", () => {
         },
         want: "node-001",
       },
-      "where no other pod has its host port": {
+      "where its host port is free": {
         pod: makePod({ containers: [{ name: "main", image: "web", ports: [{ containerPort: 80, hostPort: 80 }] }] }),
         running: {
           "node-000": [
@@ -191,7 +191,7 @@ describe("a pod is placed", () => {
     expect(cluster.place(pod)).toEqual({ node: want });
   });
 
-  test("on a tainted node only when it tolerates the taint", () => {
+  test("on a tainted node only if it tolerates the taint", () => {
     const cluster = tainted({ key: "dedicated", value: "db", effect: "NoSchedule" });
     const tolerant = makePod({
       tolerations: [{ key: "dedicated", operator: "Equal", value: "db", effect: "NoSchedule" }],
@@ -218,7 +218,7 @@ describe("a pod is placed", () => {
     });
   });
 
-  test("where there is the extended resource that it asks for", () => {
+  test("where its extended resource is available", () => {
     const cluster = makeCluster({
       change: (node, index) =>
         index === 1
@@ -239,7 +239,7 @@ describe("a pod is placed", () => {
     ]);
   });
 
-  test("after its siblings on nodes and zones in turn", () => {
+  test("spread from its siblings over nodes and zones", () => {
     const cluster = makeCluster({ count: 6 });
     const owned = () =>
       makePod(
@@ -274,7 +274,7 @@ describe("topology spread", () => {
     expect(cluster.place(makePod(spread(), web))).toEqual({ node: "node-002" });
   });
 
-  test("refuses when only a zone that cannot be used would do", () => {
+  test("excludes a node if only a zone that cannot be used would satisfy the skew", () => {
     const cluster = makeCluster({
       change: (node, index) => (index === 2 ? { ...node, spec: { ...node.spec, unschedulable: true } } : node),
     });
@@ -287,7 +287,7 @@ describe("topology spread", () => {
     expect(cluster.place(makePod(spread({ nodeTaintsPolicy: "Honor" }), web))).toEqual({ node: "node-000" });
   });
 
-  test("counts a missing domain as empty when more domains are asked for than there are", () => {
+  test("counts a missing domain as empty when minDomains exceeds the number of domains", () => {
     const cluster = makeCluster()
       .run("node-000", makePod({}, web))
       .run("node-001", makePod({}, web))
@@ -299,7 +299,7 @@ describe("topology spread", () => {
     expect(cluster.place(makePod(spread({ minDomains: 3 }), web))).toEqual({ node: "node-000" });
   });
 
-  test("tells revisions apart by the label keys that it names", () => {
+  test("separates revisions by matchLabelKeys", () => {
     const cluster = makeCluster().run(
       "node-000",
       makePod({}, { labels: { app: "web", hash: "old" } }),
@@ -313,7 +313,7 @@ describe("topology spread", () => {
     expect(placed).toEqual({ node: "node-001" });
   });
 
-  test("only prefers where it may be violated", () => {
+  test("only scores nodes with whenUnsatisfiable ScheduleAnyway", () => {
     const cluster = makeCluster({ count: 2 }).run("node-000", makePod({}, web));
 
     expect(cluster.place(makePod(spread({ whenUnsatisfiable: "ScheduleAnyway" }), web))).toEqual({ node: "node-001" });
@@ -325,7 +325,7 @@ describe("topology spread", () => {
   });
 });
 
-describe("pods that want to be together", () => {
+describe("pods with affinity to each other", () => {
   const together = (): Partial<PodSpec> => ({
     affinity: {
       podAffinity: {
@@ -336,7 +336,7 @@ describe("pods that want to be together", () => {
     },
   });
 
-  test("begin somewhere and stay there", () => {
+  test("start in one domain and stay there", () => {
     const cluster = makeCluster();
 
     expect(
@@ -344,13 +344,13 @@ describe("pods that want to be together", () => {
     ).toBe(1);
   });
 
-  test("wait when the others are nowhere", () => {
+  test("wait when no matching pod exists", () => {
     expect(makeCluster().place(makePod(together(), { labels: { app: "lonely" } }))).toMatchObject({
       unschedulable: expect.stringContaining("3 node(s) didn't match pod affinity rules") as unknown,
     });
   });
 
-  test("look in the namespaces that they select", () => {
+  test("match pods in the selected namespaces", () => {
     const affinity = {
       podAffinity: {
         requiredDuringSchedulingIgnoredDuringExecution: [
@@ -370,7 +370,7 @@ describe("pods that want to be together", () => {
   });
 });
 
-describe("a pod that fits nowhere says why", () => {
+describe("a pod that fits on no node reports", () => {
   test("each reason with the number of nodes", () => {
     const cluster = makeCluster({
       change: (node, index) =>
@@ -386,7 +386,7 @@ describe("a pod that fits nowhere says why", () => {
     });
   });
 
-  test("also of nodes that its affinity leaves out", () => {
+  test("the nodes that its affinity excludes", () => {
     const affinity = {
       nodeAffinity: {
         requiredDuringSchedulingIgnoredDuringExecution: {
@@ -414,7 +414,7 @@ describe("preemption", () => {
       ? [verdict.preemption?.node ?? "", ...(verdict.preemption?.victims ?? []).map(({ pod }) => pod.metadata.name)]
       : ["placed"];
 
-  test("takes the least important victims, and no more than needed", () => {
+  test("selects the least important victims, and no more than needed", () => {
     const cluster = makeCluster()
       .run("node-000", busy(50, "30", { name: "fifty" }))
       .run("node-001", busy(10, "16", { name: "ten" }), busy(5, "16", { name: "five" }))
@@ -423,7 +423,7 @@ describe("preemption", () => {
     expect(victims(cluster.place(makePod({ ...requests("10"), priority: 100 })))).toEqual(["node-001", "five"]);
   });
 
-  test("rather disrupts more important pods than violate a budget", () => {
+  test("prefers more important victims to violating a disruption budget", () => {
     const cluster = makeCluster({ count: 2 })
       .run("node-000", busy(10, "30", { name: "guarded", labels: { app: "db" } }))
       .run("node-001", busy(50, "30", { name: "free" }));
@@ -441,7 +441,7 @@ describe("preemption", () => {
     ]);
   });
 
-  test("makes room for rules between pods as well", () => {
+  test("makes room for affinity rules", () => {
     const cluster = makeCluster({ count: 1 }).run(
       "node-000",
       makePod({ priority: 1 }, { name: "loud", labels: { app: "loud" } }),
@@ -462,7 +462,7 @@ describe("preemption", () => {
     expect([...cluster.view.podsOn("node-000")]).toHaveLength(2);
   });
 
-  test("is not for pods that never preempt", () => {
+  test("is skipped for pods with preemptionPolicy Never", () => {
     const cluster = makeCluster({ count: 1 }).run("node-000", busy(1, "30"));
 
     expect(cluster.place(makePod({ ...requests("10"), priority: 100, preemptionPolicy: "Never" }))).toEqual({
@@ -471,7 +471,7 @@ describe("preemption", () => {
     });
   });
 
-  test("waits for victims that are on their way out", () => {
+  test("waits for terminating victims", () => {
     const leaving = makePod(
       { ...requests("30"), priority: 1 },
       { deletionTimestamp: "2024-05-01T12:00:00Z" },
@@ -486,7 +486,7 @@ describe("preemption", () => {
     });
   });
 
-  test("keeps the room for who waits for it", () => {
+  test("reserves the room for the nominated pod", () => {
     const cluster = makeCluster({ count: 1 });
     cluster.view.nominate(podView(makePod({ ...requests("30"), priority: 100 })), "node-000");
 
@@ -497,7 +497,7 @@ describe("preemption", () => {
   });
 });
 
-test("in a large cluster only a part of the nodes is compared, and not always the same", () => {
+test("scores only a part of the nodes of a large cluster, and not always the same part", () => {
   const cluster = makeCluster({ count: 1000 });
 
   const placed = cluster.placeAll(Array.from({ length: 300 }, () => makePod()));
@@ -506,7 +506,7 @@ test("in a large cluster only a part of the nodes is compared, and not always th
   expect(placed.some((name) => name > "node-500")).toBe(true);
 });
 
-test("ten thousand pods find their nodes, each with a constraint, without looking at all the others", () => {
+test("places ten thousand pods with a constraint each without scanning all other pods", () => {
   const cluster = makeCluster({ count: 10, nodes: { pods: "2000" } });
   const labels = { app: "web" };
   const pods = Array.from({ length: 10_000 }, () =>

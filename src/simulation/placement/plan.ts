@@ -1,6 +1,6 @@
 /**
- * Where a pod goes: the best of the nodes that fit, or why none does, in kube-scheduler's words. Pure over the view,
- * except that preemption lifts pods off it and puts them back.
+ * Chooses a node for a pod: the best of the nodes that fit, or kube-scheduler's reason why none does. Pure over the
+ * view, except that preemption removes pods temporarily and puts them back.
  */
 import type { PodDisruptionBudget } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -21,18 +21,15 @@ import type { VolumeNeeds } from "./volume-needs.ts";
 export type Verdict = { node: string } | { unschedulable: string; preemption?: Preemption };
 
 export interface Surroundings {
-  /** Asked only where a rule selects namespaces by their labels. */
+  /** Called only if a rule selects namespaces by label. */
   namespaces(): NamespaceLabels;
-  /** Asked only when somebody would have to go. */
+  /** Called only if preemption is needed. */
   budgets(): readonly DeepReadonly<PodDisruptionBudget>[];
-  /** What the pod's volumes need. */
+  /** Requirements of the pod's volumes. */
   volumes: VolumeNeeds;
 }
 
-/**
- * Enough to find a good place; in larger clusters looking at every node for every pod would take longer than it is
- * worth.
- */
+/** Enough to find a good node; in larger clusters checking every node for every pod would take too long. */
 const MIN_FEASIBLE = 100;
 const PERCENT_OF_LARGE = 10;
 
@@ -52,7 +49,7 @@ export function planPlacement(view: ClusterView, pod: PodView, around: Surroundi
   const best = chosen ?? nominated ?? bestNode(pod, fitting, rules);
   if (best) return { node: best.name };
 
-  // Nodes that the pod's affinity does not name were never looked at; kube-scheduler says this of them.
+  // Nodes that the pod's affinity does not name are not checked; kube-scheduler reports this reason for them.
   const unnamed = total - refusals.size;
   const why = histogram([
     ...refusals.values().flatMap(({ reasons }) => reasons),
@@ -73,7 +70,9 @@ function rulesOf(view: ClusterView, pod: PodView, { namespaces, volumes }: Surro
   return { affinity: affinityRules(view, pod, namespaces), spread: spreadRules(view, pod), volumes: volumes.refuse };
 }
 
-/** Stops early in large clusters, beginning where the pod's UID says, so that not all begin at the same node. */
+/**
+ * Stops early in large clusters, with a start index from the pod's UID, so that not all pods start at the same node.
+ */
 function* fittingNodes(
   view: ClusterView,
   pod: PodView,
@@ -111,8 +110,8 @@ export function histogram(reasons: readonly string[]): string {
 }
 
 /**
- * What preemption has to say when it cannot help either; `reasons` are those of the nodes that were tried, each of
- * which may have several.
+ * The preemption part of the message if preemption cannot help either; `reasons` are those of the tried nodes, several
+ * per node.
  */
 function notHelpful(total: number, reasons: readonly string[] = [], tried = 0): string {
   const rest = Array.from({ length: total - tried }, () => "Preemption is not helpful for scheduling");

@@ -1,6 +1,6 @@
 /**
- * Rules between pods: which must be beside which, which must not, and which would like to. Pure over the view; the work
- * for one pod is a few numbers per node and rule.
+ * Affinity rules between pods: required affinity and anti-affinity, and preferences. Pure over the view; the cost for
+ * one pod is a few numbers per node and rule.
  */
 import { labelSelectorOf, matchesLabels } from "../../machinery/index.ts";
 import type { ClusterView, NodeView } from "./cluster-view.ts";
@@ -13,9 +13,9 @@ type Term = PodView["avoids"][number];
 export type NamespaceLabels = ReadonlyMap<string, Readonly<Record<string, string>> | undefined>;
 
 export interface AffinityRules {
-  /** Undefined when the pod may be on the node as far as other pods are concerned. */
+  /** Undefined if the rules allow the pod on the node. */
   refuse(node: NodeView): string | undefined;
-  /** How well other pods suit it; any number, larger is better. */
+  /** The preference score of a node; any number, larger is better. */
   score(node: NodeView): number;
   readonly hasScores: boolean;
 }
@@ -24,7 +24,7 @@ const EXISTING = "node(s) didn't satisfy existing pods anti-affinity rules";
 const AFFINITY = "node(s) didn't match pod affinity rules";
 const ANTI_AFFINITY = "node(s) didn't match pod anti-affinity rules";
 
-/** `namespaces` is asked only where a term selects namespaces by their labels. */
+/** `namespaces` is called only if a term selects namespaces by label. */
 export function affinityRules(
   view: ClusterView,
   pod: PodView,
@@ -38,7 +38,7 @@ export function affinityRules(
   const queries = required.map((term) => queryOf(term, pod));
   const company = required.length > 0 ? view.counts.of(queries) : undefined;
   const together = company ? required.map(({ topologyKey }) => byDomain(view, company, topologyKey)) : [];
-  // The first of a group that wants to be together has nobody to join yet.
+  // The first pod of a group with affinity to itself has no pod to join yet.
   const isFirst = company !== undefined && together.every((domains) => domains.size === 0) && matcherOf(queries)(pod);
 
   const apart = pod.avoids.map((term) => ({
@@ -76,14 +76,14 @@ export function affinityRules(
   };
 }
 
-/** Where pods that are there keep this one away. */
+/** Domains from which existing pods exclude this one by anti-affinity. */
 function domainsTaken(
   view: ClusterView,
   pod: PodView,
   queryOf: (term: Term, owner: PodView) => PodQuery,
 ): Map<string, Set<string>> {
   const taken = new Map<string, Set<string>>();
-  // Replicas repeat the same rule, so each rule is held against the pod once.
+  // Replicas repeat the same rule, so each distinct rule is matched against the pod once.
   const verdicts = new Map<string, boolean>();
   for (const [other, nodeName] of view.avoiding) {
     const labels = view.nodes.get(nodeName)?.node.metadata.labels;
@@ -103,7 +103,7 @@ function domainsTaken(
   return taken;
 }
 
-/** How many of the counted pods are in each domain; only domains that have some. */
+/** The number of counted pods per domain; only domains with at least one. */
 export function byDomain(view: ClusterView, { byNode }: PodCount, topologyKey: string): Map<string, number> {
   const domains = new Map<string, number>();
   for (const [name, count] of byNode) {
@@ -114,8 +114,8 @@ export function byDomain(view: ClusterView, { byNode }: PodCount, topologyKey: s
 }
 
 /**
- * Namespaces that are named and those that are selected; without either, the pod's own. Keys of `matchLabelKeys` were
- * merged by the API server where it does so.
+ * Named and selected namespaces; without both, the pod's own. The API server has merged the keys of `matchLabelKeys`
+ * where it does so.
  */
 function termQuery(term: Term, owner: PodView, namespaces: () => NamespaceLabels): PodQuery {
   const { namespaceSelector, namespaces: named = [] } = term;
@@ -127,7 +127,7 @@ function termQuery(term: Term, owner: PodView, namespaces: () => NamespaceLabels
   return { namespaces: [...new Set([...named, ...selected])].sort(), selector };
 }
 
-/** The selector narrowed to pods that have the same value of these labels as the owner, or another one. */
+/** The selector narrowed to pods with the same (or a different) value of these labels as the owner. */
 function withLabelKeys(
   { labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] }: Term,
   { pod }: PodView,

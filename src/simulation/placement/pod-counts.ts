@@ -1,9 +1,8 @@
 /**
- * How many pods that match a selector each node carries, kept up to date by the pods' comings and goings. Affinity and
- * topology spread ask such questions for every pod that is placed; counting anew each time would cost a look at every
- * pod.
+ * Maintains, per node, the number of pods that match a selector. Affinity and topology spread need such counts for
+ * every placed pod; counting each time would scan every pod.
  *
- * A count is made when it is first asked for and dropped when too many others are asked for after it.
+ * A count is created on first use and evicted when too many others have been used since.
  */
 import type { DeepReadonly } from "../../base/index.ts";
 import { labelSelectorOf, matchesLabels } from "../../machinery/index.ts";
@@ -14,12 +13,12 @@ import type { PodView } from "./pod-view.ts";
 export interface PodQuery {
   readonly namespaces: readonly string[] | undefined;
   readonly selector: DeepReadonly<LabelSelectorObject> | undefined;
-  /** Pods that are going do not count: for spreading they are gone, while others still keep away from them. */
+  /** Excludes terminating pods: they do not count for spreading, but anti-affinity still applies to them. */
   readonly isLasting?: true;
 }
 
 export interface PodCount {
-  /** By node name; a node without such pods is not there. */
+  /** By node name; nodes without such pods are absent. */
   readonly byNode: ReadonlyMap<string, number>;
   matches(pod: Pick<PodView, "namespace" | "pod">): boolean;
 }
@@ -30,7 +29,7 @@ export interface PodCounts {
   add(pod: PodView, node: string, sign: 1 | -1): void;
 }
 
-/** One for each rule of a workload; a cluster of a thousand workloads with rules still fits. */
+/** One per rule of a workload; enough for a cluster of a thousand workloads with rules. */
 const MAX_COUNTS = 1024;
 
 export function createPodCounts(all: () => Iterable<{ pod: PodView; node: string }>): PodCounts {
@@ -50,7 +49,7 @@ export function createPodCounts(all: () => Iterable<{ pod: PodView; node: string
         ]),
       );
       let count = counts.get(key);
-      // Asked for again: the last to go.
+      // Reinserted at the end: the least recently used count is evicted first.
       if (count) counts.delete(key);
       else {
         count = { byNode: new Map(), matches: matcherOf(queries) };

@@ -1,4 +1,4 @@
-/** A pod as placement sees it: what it takes from a node, worked out once. */
+/** A pod as placement sees it: its demands on a node, computed once. */
 import { controllerOf } from "../../api/index.ts";
 import type { Pod } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -13,7 +13,7 @@ type Terms = NonNullable<
 >;
 
 export interface PodView {
-  /** Replaced by later states of the pod, so that nobody keeps an old one in memory. */
+  /** Replaced with each later state of the pod, so that old states are not kept in memory. */
   pod: ReadonlyPod;
   readonly uid: string;
   readonly namespace: string;
@@ -21,9 +21,9 @@ export interface PodView {
   readonly priority: number;
   /** `TCP 8080 0.0.0.0`; most pods have none. */
   readonly hostPorts: readonly HostPort[];
-  /** The pods that this one must not be beside. */
+  /** The pod's required anti-affinity terms. */
   readonly avoids: Terms;
-  /** What made it; empty for a pod of its own. */
+  /** The controller owner; empty for a pod without one. */
   readonly owner: string;
 }
 
@@ -49,7 +49,7 @@ export function podView(pod: ReadonlyPod): PodView {
   };
 }
 
-/** Sidecars hold their ports as long as the pod runs; other init containers are done before anybody would notice. */
+/** Sidecars hold their ports as long as the pod runs; other init containers finish before they would matter. */
 export function hostPortsOf({ spec }: ReadonlyPod): readonly HostPort[] {
   let found: HostPort[] | undefined;
   const look = ({ ports }: ReadonlyPod["spec"]["containers"][number]): void => {
@@ -61,7 +61,7 @@ export function hostPortsOf({ spec }: ReadonlyPod): readonly HostPort[] {
   return found ?? NONE;
 }
 
-/** Every address collides with all addresses. */
+/** The wildcard address collides with every address. */
 export function portsCollide(a: HostPort, b: HostPort): boolean {
   return a.port === b.port && a.protocol === b.protocol && (a.ip === b.ip || a.ip === "0.0.0.0" || b.ip === "0.0.0.0");
 }

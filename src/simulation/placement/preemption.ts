@@ -1,8 +1,8 @@
 /**
- * Preemption: who has to leave which node so that a pod of higher priority can run. As kube-scheduler decides: as few
- * disruption budgets violated as possible, then the least important victims, then the fewest.
+ * Preemption: chooses the victims and the node for a pod of higher priority. As in kube-scheduler: the fewest violated
+ * disruption budgets, then the least important victims, then the fewest.
  *
- * It tries out what would fit by lifting pods off the view; before it returns every pod is back.
+ * It tests what would fit by removing pods from the view; every pod is back before it returns.
  */
 import type { PodDisruptionBudget } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -16,11 +16,11 @@ type Budget = DeepReadonly<PodDisruptionBudget>;
 
 export interface Preemption {
   readonly node: string;
-  /** The most important first. */
+  /** Most important first. */
   readonly victims: readonly PodView[];
 }
 
-/** Who has to go; or why the pod may not ask for it; or why it would not help on any of the nodes that were tried. */
+/** The chosen victims; or why the pod may not preempt; or why preemption would not help on any of the tried nodes. */
 export type PreemptionOutcome =
   | { preemption: Preemption }
   | { reason: string }
@@ -28,7 +28,7 @@ export type PreemptionOutcome =
 
 export interface PreemptionContext {
   budgets(): readonly Budget[];
-  /** The rules between pods as the view is at this moment. */
+  /** The affinity rules for the current state of the view. */
   rulesOf(): Rules;
 }
 
@@ -36,7 +36,7 @@ interface Candidate extends Preemption {
   readonly violations: number;
 }
 
-/** Trying out a node costs as much as placing a pod once for each of its pods; this many are a good choice, too. */
+/** Trying a node costs one placement for each of its pods; the best of this many candidates is good enough. */
 const MAX_CANDIDATES = 100;
 
 export function planPreemption(
@@ -52,7 +52,7 @@ export function planPreemption(
   let tried = 0;
   const candidates: Candidate[] = [];
   let budgets: readonly Budget[] | undefined;
-  // Mostly all pods are equally important. Then nobody's pods are looked through, however many wait.
+  // Usually all pods have the same priority. Then no pods are scanned, however many wait.
   const hasLesser = view.hasLesser(pod.priority);
   for (const [node, { isFinal }] of refusals) {
     if (isFinal) continue;
@@ -71,7 +71,7 @@ export function planPreemption(
   return best ? { preemption: { node: best.node, victims: best.victims } } : { reasons, tried };
 }
 
-/** Victims of an earlier decision are still on their way out. */
+/** Victims of an earlier preemption are still terminating. */
 function awaitsVictims(
   view: ClusterView,
   { pod, priority }: PodView,
@@ -126,7 +126,7 @@ function victimsOn(
 
 const startOf = ({ pod }: PodView): string => pod.status?.startTime ?? pod.metadata.creationTimestamp ?? "";
 
-/** Higher priority first, then who has run for longer. */
+/** Higher priority first, then the longer-running pod. */
 function byImportance(a: PodView, b: PodView): number {
   if (a.priority !== b.priority) return b.priority - a.priority;
   const [first, second] = [startOf(a), startOf(b)];
@@ -135,7 +135,7 @@ function byImportance(a: PodView, b: PodView): number {
 
 function byDamage(a: Candidate, b: Candidate): number {
   const highest = ({ victims }: Candidate): number => victims[0]?.priority ?? 0;
-  // Priorities may be negative; counted from the lowest, more victims never look like less.
+  // Priorities may be negative; the offset from the lowest makes more victims never look better.
   const sum = ({ victims }: Candidate): number =>
     victims.reduce((total, { priority }) => total + priority + 2 ** 31, 0);
   const latest = ({ victims }: Candidate): string =>
@@ -149,7 +149,7 @@ function byDamage(a: Candidate, b: Candidate): number {
   return a.node < b.node ? -1 : 1;
 }
 
-/** Pods whose removal takes a disruption that their budget does not allow, and the rest. */
+/** Pods whose removal violates a disruption budget, and the others. */
 function byBudget(pods: readonly PodView[], budgets: readonly Budget[]): { violating: PodView[]; others: PodView[] } {
   const left = budgets.map(({ metadata, spec, status }) => ({
     namespace: metadata.namespace,
@@ -168,7 +168,7 @@ function byBudget(pods: readonly PodView[], budgets: readonly Budget[]): { viola
         budget.selector.requirements.length > 0 &&
         Object.keys(labels).length > 0 &&
         matchesLabels(budget.selector, labels);
-      // One that was granted already does not count again.
+      // A disruption that was already granted does not count again.
       if (!covers || Object.hasOwn(budget.disrupted, name)) continue;
       budget.allowed--;
       isViolated ||= budget.allowed < 0;

@@ -1,7 +1,7 @@
 /**
- * Which of the nodes that fit is the best: kube-scheduler's default plugins and weights. Every part gives 0 to 100. The
- * sum is not rounded, so that two nodes that differ by one small pod still differ; equal ones are taken by name, which
- * makes a run repeatable.
+ * Scores the nodes that fit: kube-scheduler's default plugins and weights. Every plugin returns 0 to 100. The sum is
+ * not rounded, so that two nodes that differ by one small pod still differ; ties are broken by name, which makes runs
+ * reproducible.
  */
 import type { NodeView } from "./cluster-view.ts";
 import type { Rules } from "./filters.ts";
@@ -33,8 +33,8 @@ export function bestNode(pod: PodView, nodes: readonly NodeView[], rules: Rules)
   const { spread, affinity } = rules;
   if (spread?.hasCrowd) add(scores, WEIGHTS.spread, lowIsGood(nodes.map((node) => spread.crowd(node))));
   if (affinity?.hasScores) add(scores, WEIGHTS.podAffinity, highIsGood(nodes.map((node) => affinity.score(node))));
-  // By number, here and below: this runs for every node and every pod, and pairs of an index and a value would be most
-  // of its garbage.
+  // Index loops, here and below: this runs for every node and every pod, and `entries()` would produce most of the
+  // garbage.
   let best = 0;
   for (let index = 1; index < scores.length; index++) {
     const ahead = (scores[index] ?? 0) - (scores[best] ?? 0);
@@ -53,7 +53,7 @@ function add(scores: number[], weight: number, parts: readonly number[]): void {
     scores[index] = (scores[index] ?? 0) + weight * (parts[index] ?? 0);
 }
 
-/** The share of cpu and memory that is free. */
+/** The free share of cpu and memory. */
 function room({ allocatable, load }: NodeView): number {
   return (
     ((free(allocatable.get("cpu"), load.weighed.cpu) + free(allocatable.get("memory"), load.weighed.memory)) / 2) * BEST
@@ -62,14 +62,14 @@ function room({ allocatable, load }: NodeView): number {
 
 const free = (total = 0, used: number): number => (total <= 0 ? 0 : Math.max(0, total - used) / total);
 
-/** Nodes whose cpu and memory fill up alike have more use for what is left. */
+/** Nodes whose cpu and memory fill up evenly can use more of the remainder. */
 function balance({ allocatable, load }: NodeView): number {
   const cpu = free(allocatable.get("cpu"), load.weighed.cpu);
   const memory = free(allocatable.get("memory"), load.weighed.memory);
   return (1 - Math.abs(cpu - memory) / 2) * BEST;
 }
 
-/** Taints that would rather not have the pod. */
+/** The number of untolerated PreferNoSchedule taints. */
 function repulsion({ pod }: PodView, { node }: NodeView): number {
   return (
     node.spec?.taints?.filter((taint) => taint.effect === "PreferNoSchedule" && !toleratesTaint(pod, taint)).length ?? 0
@@ -89,7 +89,7 @@ function lowIsGood(values: readonly number[]): number[] {
   );
 }
 
-/** Of the values that are finite. */
+/** The range of the finite values. */
 function rangeOf(values: readonly number[]): { low: number; high: number } {
   let low = Infinity;
   let high = -Infinity;

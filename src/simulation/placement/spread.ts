@@ -1,6 +1,6 @@
 /**
- * Topology spread: how evenly the pods of a workload are divided over zones, nodes or whatever else labels say. Hard
- * constraints refuse a node, soft ones and the default ones make it less welcome. Pure over the view.
+ * Topology spread: how evenly the pods of a workload are distributed over zones, nodes or other label domains. Hard
+ * constraints exclude a node; soft and default ones lower its score. Pure over the view.
  */
 import type { Pod } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -13,7 +13,7 @@ type Constraint = NonNullable<DeepReadonly<Pod>["spec"]["topologySpreadConstrain
 
 export interface SpreadRules {
   refuse(node: NodeView): { reason: string; isFinal: boolean } | undefined;
-  /** How crowded the node's domains are with pods of the same kind; smaller is better. */
+  /** The number of matching pods in the node's domains, weighted; smaller is better. */
   crowd(node: NodeView): number;
   readonly hasCrowd: boolean;
 }
@@ -47,9 +47,9 @@ export function spreadRules(view: ClusterView, pod: PodView): SpreadRules | unde
       let crowd = 0;
       for (const { key, counts, maxSkew } of crowds) {
         const domain = labelOf(node.metadata.labels, key);
-        // A node outside of every domain takes part in no spreading; kube-scheduler gives it the lowest score.
+        // A node without the topology label takes no part in spreading; kube-scheduler gives it the lowest score.
         if (domain === undefined) return Number.POSITIVE_INFINITY;
-        // The fewer domains there are, the more one pod more in one of them matters.
+        // With fewer domains, one more pod in a domain weighs more.
         crowd += (counts.get(domain) ?? 0) * Math.log(counts.size + 2) + (maxSkew - 1);
       }
       return crowd;
@@ -69,7 +69,7 @@ function limitOf(
   return { ...domains, lowest: Number.isFinite(lowest) ? lowest : 0, self, maxSkew: constraint.maxSkew };
 }
 
-/** The domains of the nodes that the pod could use, with the pods that each has already. */
+/** The domains of the nodes that the pod could use, with their current number of pods. */
 function domainsOf(view: ClusterView, pod: PodView, constraint: Constraint, siblings: readonly Constraint[]): Domains {
   const { topologyKey: key, nodeAffinityPolicy = "Honor", nodeTaintsPolicy = "Ignore" } = constraint;
   const { byNode } = view.counts.of([queryOf(pod, constraint)]);
@@ -95,7 +95,7 @@ function queryOf({ namespace, pod }: PodView, { labelSelector, matchLabelKeys = 
   return { namespaces: [namespace], selector, isLasting: true };
 }
 
-/** Pods of one owner are spread over nodes, and less eagerly over zones, unless they say how. */
+/** Pods of one owner are spread over nodes, and with a lower weight over zones, unless they define constraints. */
 function defaultSpread(view: ClusterView, { owner }: PodView): SpreadRules {
   const zones = new Map<string, number>();
   for (const { node, load } of view.nodes.values()) {

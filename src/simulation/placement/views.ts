@@ -1,6 +1,6 @@
 /**
  * The views of all members, fed by the informers. A pod that was just placed counts at once, before the informer shows
- * it; so does one that is being evicted as long as it is there.
+ * it; a terminating pod counts until it is removed.
  */
 import { Node, Pod } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -11,15 +11,15 @@ import { podView } from "./pod-view.ts";
 type ReadonlyPod = DeepReadonly<Pod>;
 
 export interface ClusterViews {
-  /** To be read and not kept: of a member that has nothing, or is gone, it is empty and grows no more. */
+  /** Do not retain the result: for a member without objects, or a deleted one, it is empty and is not updated. */
   of(cluster: string): ClusterView;
-  /** The pod was placed; its own change confirms it later. */
+  /** Counts the pod as placed; its own event confirms it later. */
   assume(cluster: string, pod: ReadonlyPod, node: string): void;
-  /** The placement failed. */
+  /** Undoes `assume` after a failed placement. */
   release(cluster: string, pod: ReadonlyPod): void;
 }
 
-/** To be called once for a set of informers. */
+/** Call it once per set of informers. */
 export function createClusterViews(informers: Informers): ClusterViews {
   const views = new Map<string, ClusterView>();
   const viewOf = (cluster: string): ClusterView => {
@@ -48,11 +48,11 @@ export function createClusterViews(informers: Informers): ClusterViews {
     const { nodeName } = object.spec;
     if (nodeName) {
       if (old?.status?.nominatedNodeName) view.nominate(podView(object), undefined);
-      // Most changes of a pod are of its status, which placement does not look at.
+      // Most changes of a pod are status changes, which placement ignores.
       const before = view.placeOf(uid);
       if (before?.node !== nodeName || weighsOtherwise(before.pod.pod, object)) view.put(podView(object), nodeName);
       else before.pod.pod = object;
-      // A change from before the placement must not take back what was assumed.
+      // An event from before the placement must not undo the assumption.
     } else if (object.status?.nominatedNodeName || old?.status?.nominatedNodeName)
       view.nominate(podView(object), object.status?.nominatedNodeName);
   });

@@ -1,7 +1,6 @@
 /**
- * What the claims of a pod say about where it may run: a claim that is bound ties the pod to where its volume is; one
- * that binds with its first consumer must find a volume where the pod goes. Pure over what was seen of claims, volumes
- * and classes.
+ * Constraints from the claims of a pod: a bound claim ties the pod to the nodes of its volume; a WaitForFirstConsumer
+ * claim must find a volume on the pod's node. Pure over the seen claims, volumes and classes.
  */
 import { STORAGE_CLASS_ANNOTATION } from "../../api/index.ts";
 import type { PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from "../../api/index.ts";
@@ -13,18 +12,18 @@ type Claim = DeepReadonly<PersistentVolumeClaim>;
 type Volume = DeepReadonly<PersistentVolume>;
 type Class = DeepReadonly<StorageClass>;
 
-/** Where the first consumer of a claim runs: read by whoever makes the volume. */
+/** The node of a claim's first consumer; the provisioner reads it. */
 export const SELECTED_NODE = "volume.kubernetes.io/selected-node";
 export const NO_PROVISIONER = "kubernetes.io/no-provisioner";
 
 export interface VolumeNeeds {
-  /** No node will do before this changes. */
+  /** Blocks all nodes until it is resolved. */
   readonly problem?: string;
-  /** Why the volumes of the pod cannot be used on a node. */
+  /** Why the pod's volumes cannot be used on a node. */
   readonly refuse: ((node: NodeView) => string | undefined) | undefined;
-  /** The node that was chosen when its claims were asked to bind. */
+  /** The node that was chosen when its claims were requested to bind. */
   readonly preferred?: string;
-  /** Claims that are to be bound for the pod's node before the pod is. */
+  /** Claims that must be bound for the pod's node before the pod is bound. */
   readonly unbound: readonly Claim[];
 }
 
@@ -32,9 +31,9 @@ export interface VolumeReader {
   claim(name: string): Claim | undefined;
   volume(name: string): Volume | undefined;
   storageClass(name: string): Class | undefined;
-  /** Volumes that a claim could take, the best first. */
+  /** Volumes that match a claim, best first. */
   candidates(claim: Claim): readonly Volume[];
-  /** Another pod that uses the claim. */
+  /** Whether another pod uses the claim. */
   isUsedByOther(claim: string): boolean;
 }
 
@@ -43,7 +42,7 @@ export const NO_VOLUMES: VolumeNeeds = { refuse: undefined, unbound: [] };
 export const classNameOf = ({ metadata, spec }: Claim): string =>
   metadata.annotations?.[STORAGE_CLASS_ANNOTATION] ?? spec?.storageClassName ?? "";
 
-/** The claims that a pod uses; those of ephemeral volumes are called after the pod and the volume. */
+/** The claims of a pod; claims of ephemeral volumes are named after the pod and the volume. */
 export function claimNamesOf({ metadata, spec }: DeepReadonly<Pod>): string[] {
   return (spec.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) =>
     persistentVolumeClaim ? [persistentVolumeClaim.claimName] : ephemeral ? [`${metadata.name}-${name}`] : [],
@@ -98,7 +97,7 @@ export function volumeNeeds(pod: DeepReadonly<Pod>, read: VolumeReader): VolumeN
   };
 }
 
-/** A volume without affinity is everywhere. */
+/** A volume without node affinity is reachable from every node. */
 export function isReachable({ spec }: Volume, { node }: Pick<NodeView, "node">): boolean {
   const terms = spec?.nodeAffinity?.required?.nodeSelectorTerms;
   return terms === undefined || matchesAnyTerm(terms, node);

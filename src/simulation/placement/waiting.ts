@@ -1,7 +1,7 @@
 /**
- * Pods that fit nowhere, and when it is worth trying them again. Something that could make room wakes all of a member's
- * waiting pods, the important ones first; more of the same within a second wakes them once. So a thousand pods that
- * leave do not cause a thousand rounds over ten thousand that wait.
+ * Pods that fit on no node, and when to retry them. A change that could make room wakes all waiting pods of a member,
+ * in order of priority; further changes within a second wake them once. So a thousand leaving pods do not cause a
+ * thousand rounds over ten thousand waiting ones.
  */
 import type { Clock, Timer } from "../../base/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
@@ -11,7 +11,7 @@ import type { Source } from "../../runtime/index.ts";
 export interface WaitingPod {
   key: ObjectKey;
   priority: number;
-  /** It wants to be beside other pods, so their coming may help as well. */
+  /** The pod has affinity to other pods, so new pods may help as well. */
   wantsCompany: boolean;
 }
 
@@ -19,7 +19,7 @@ export interface Waiting {
   readonly source: Source<ObjectKey>;
   add(pod: WaitingPod): void;
   remove(key: ObjectKey): void;
-  /** Something changed that could help: room, or only company. */
+  /** A change could help: more room, or only new pods that affinity may match. */
   wake(cluster: string, what: "room" | "company"): void;
 }
 

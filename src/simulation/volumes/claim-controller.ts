@@ -1,10 +1,10 @@
 /**
- * Claims of simulated members: bound to a volume that is there or to one that is made for them, grown when they ask for
- * more, and kept while a pod uses them.
+ * Claims of simulated members: binds them to an existing or a provisioned volume, expands them, and protects them while
+ * a pod uses them.
  *
  * Reads: PersistentVolumeClaim, PersistentVolume, StorageClass, Pod, Node.
- * Writes: PersistentVolume; PersistentVolumeClaim: `spec.volumeName`, status, and the finalizer that goes when nobody
- * uses it.
+ * Writes: PersistentVolume; PersistentVolumeClaim: `spec.volumeName`, status, and the finalizer that protects a claim
+ * in use.
  */
 import { Node, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from "../../api/index.ts";
 import type { Clock, DeepReadonly } from "../../base/index.ts";
@@ -47,12 +47,12 @@ export function createClaimController({
     name: "volume-claims",
     for: PersistentVolumeClaim,
     watches: [
-      // A claim that waits may have this one; a bound one may have lost it.
+      // A pending claim may take this volume; a bound claim may have lost it.
       watch(PersistentVolume, ({ cluster, object, old, deleted }) =>
         claimsOf(cluster, object, deleted || old?.status?.phase !== object.status?.phase),
       ),
       watch(StorageClass, ({ cluster, deleted }) => (deleted ? [] : pendingOf(cluster))),
-      // A claim that is going waits for its last pod.
+      // A terminating claim waits for its last pod.
       watch(Pod, releasedClaims),
     ],
     writes: [PersistentVolumeClaim, PersistentVolume],
@@ -82,7 +82,7 @@ export function createClaimController({
     );
   }
 
-  /** Pods that have no node yet do not hold a claim, nor do those that have ended. */
+  /** Pods without a node and finished pods do not protect a claim. */
   async function letGo(claim: Claim, { cluster, namespace = "", name }: ObjectKey, signal: AbortSignal): Promise<void> {
     const finalizers = claim.metadata.finalizers ?? [];
     const isUsed = reads.podsUsing(cluster, namespace, name).some((pod) => pod.spec.nodeName && !isOver(pod));
@@ -97,7 +97,7 @@ export function createClaimController({
     );
   }
 
-  /** A bound claim whose volume is gone is lost; one that asks for more gets it. */
+  /** A bound claim without its volume is Lost; one that requests more storage is expanded. */
   async function keep(claim: Claim, { cluster }: ObjectKey, signal: AbortSignal): Promise<void> {
     const volume = reads.volumes.get({ cluster, name: claim.spec?.volumeName ?? "" });
     if (!volume) {
@@ -143,7 +143,7 @@ export function createClaimController({
       return volume && (!volume.spec?.claimRef || isReservedFor(volume, claim)) ? volume : undefined;
     }
     const held = reads.heldBy(cluster, claim);
-    if (held) return held; // Binding got no further the last time.
+    if (held) return held; // An earlier binding was interrupted.
     const className = classNameOf(claim);
     const storageClass = className === "" ? undefined : reads.classes.get({ cluster, name: className });
     const nodeName = claim.metadata.annotations?.[SELECTED_NODE];
@@ -173,14 +173,14 @@ export function createClaimController({
     try {
       return await client.create(PersistentVolume, cluster, volume, { signal });
     } catch (error) {
-      // Made before, and the rest failed.
+      // Created by an earlier attempt whose remaining steps failed.
       if (isAlreadyExists(error))
         return client.get(PersistentVolume, { cluster, name: volume.metadata.name }, { signal });
       throw error;
     }
   }
 
-  /** The volume first: a claim that says it is bound must have it. */
+  /** Writes the volume first: a bound claim must have its volume. */
   async function bind(claim: Claim, volume: Volume, cluster: string, signal: AbortSignal): Promise<void> {
     const isTaken = volume.spec?.claimRef?.uid === claim.metadata.uid;
     const taken = isTaken

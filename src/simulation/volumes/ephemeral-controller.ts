@@ -1,7 +1,7 @@
 /**
- * Ephemeral volumes: a pod that brings a template gets a claim of its own, which goes with it.
+ * Ephemeral volumes: a pod with a claim template gets its own claim, which is deleted with it.
  *
- * Reads:  Pod. Writes: PersistentVolumeClaim.
+ * Reads: Pod. Writes: PersistentVolumeClaim.
  */
 import { PersistentVolumeClaim, Pod } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -13,7 +13,7 @@ import type { VolumeDependencies } from "./claim-controller.ts";
 
 type ReadonlyPod = DeepReadonly<Pod>;
 
-/** Pure: the claims that the pod's ephemeral volumes stand for. */
+/** Pure: the claims of the pod's ephemeral volumes. */
 export function planEphemeralClaims({ metadata, spec }: ReadonlyPod): DeepReadonly<PersistentVolumeClaim>[] {
   return (spec.volumes ?? []).flatMap(({ name, ephemeral }) => {
     const template = ephemeral?.volumeClaimTemplate;
@@ -54,7 +54,7 @@ export function createEphemeralVolumeController({
   return defineKeyedController<ObjectKey>({
     name: "ephemeral-volumes",
     writes: [PersistentVolumeClaim],
-    // Few pods have any, so only those take part.
+    // Few pods have any, so only those are enqueued.
     sources: [
       watch(Pod, ({ cluster, object, deleted }) => (!deleted && hasEphemeral(object) ? [keyOf(cluster, object)] : [])),
     ],
@@ -78,7 +78,7 @@ export function createEphemeralVolumeController({
         try {
           await client.create(PersistentVolumeClaim, key.cluster, claim, { signal });
         } catch (error) {
-          // Made before, and not seen yet; whose it is shows when it is.
+          // Created before and not seen by the informer yet; its owner is checked once it is seen.
           if (!isAlreadyExists(error)) throw error;
         }
       }

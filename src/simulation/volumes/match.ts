@@ -1,6 +1,5 @@
 /**
- * Which volume a claim may have: class, mode, access, size and labels, as Kubernetes' volume controller compares them.
- * Pure.
+ * Whether a volume matches a claim: class, mode, access, size and labels, as in Kubernetes' volume controller. Pure.
  */
 import { STORAGE_CLASS_ANNOTATION } from "../../api/index.ts";
 import type { PersistentVolume, PersistentVolumeClaim } from "../../api/index.ts";
@@ -17,13 +16,13 @@ export const volumeClassOf = ({ metadata, spec }: Volume): string =>
 export const sizeOf = (amounts: Readonly<Record<string, string | number>> | undefined): number =>
   milli(amounts?.["storage"]);
 
-/** The volume is this claim's, or was made for it by name. */
+/** Whether the volume's claimRef is this claim, by uid or by name. */
 export function isReservedFor({ spec }: Volume, { metadata }: Claim): boolean {
   const { namespace, name, uid } = spec?.claimRef ?? {};
   return name === metadata.name && namespace === metadata.namespace && (!uid || uid === metadata.uid);
 }
 
-/** The volumes that the claim could take, best first: one that waits for it, then the smallest that is large enough. */
+/** The volumes that match the claim, best first: one reserved for it, then the smallest that is large enough. */
 export function volumesFor(claim: Claim, volumes: readonly Volume[]): Volume[] {
   const selector = claim.spec?.selector && labelSelectorOf(claim.spec.selector);
   const wanted = sizeOf(claim.spec?.resources?.requests);

@@ -1,4 +1,4 @@
-/** The volume that is made for a claim. Nothing is stored anywhere, so its path leads nowhere. Pure. */
+/** The volume that is provisioned for a claim. Nothing is stored, so its path does not exist. Pure. */
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 

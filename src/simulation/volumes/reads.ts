@@ -1,6 +1,5 @@
 /**
- * Claims, volumes and classes of the members as the simulation reads them, with the indexes that make each question
- * cheap.
+ * Claims, volumes and classes of the members as the simulation reads them, with the indexes that make each query cheap.
  */
 import { PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -16,10 +15,10 @@ export interface VolumeReads {
   readonly volumes: Informer<PersistentVolume>;
   readonly classes: Informer<StorageClass>;
   podsUsing(cluster: string, namespace: string, claim: string): ReadonlyPod[];
-  /** What the volumes of one pod are. */
+  /** The reader for the volumes of one pod. */
   reader(cluster: string, pod: ReadonlyPod): VolumeReader;
   candidates(cluster: string, claim: DeepReadonly<PersistentVolumeClaim>): DeepReadonly<PersistentVolume>[];
-  /** The volume that is the claim's already, though the claim may not say so yet. */
+  /** The volume that already references the claim, even if the claim does not reference it yet. */
   heldBy(cluster: string, claim: DeepReadonly<PersistentVolumeClaim>): DeepReadonly<PersistentVolume> | undefined;
 }
 
@@ -27,7 +26,7 @@ const BY_CLAIM = "simulation-claim";
 const UNBOUND = "simulation-unbound";
 const BY_HOLDER = "simulation-holder";
 
-/** To be called once for a set of informers, because it adds indexes to them. */
+/** Call it once per set of informers, because it adds indexes to them. */
 export function createVolumeReads(informers: Informers): VolumeReads {
   const pods = informers.of(Pod);
   const claims = informers.of(PersistentVolumeClaim);
@@ -36,7 +35,7 @@ export function createVolumeReads(informers: Informers): VolumeReads {
   pods.addIndex(BY_CLAIM, (pod, cluster) =>
     pod.spec.volumes?.length ? claimNamesOf(pod).map((name) => `${cluster}/${pod.metadata.namespace}/${name}`) : [],
   );
-  // Most volumes are bound for good; only the others are ever looked through.
+  // Most volumes stay bound; only unbound ones are scanned.
   volumes.addIndex(UNBOUND, (volume, cluster) =>
     volume.status?.phase === "Bound" || volume.status?.phase === "Released"
       ? []

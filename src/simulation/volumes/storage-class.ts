@@ -1,7 +1,7 @@
-/** The class of storage that simulated members have from the start. */
+/** The StorageClass that simulated members have from the start. */
 import type { KubernetesObject } from "../../api/index.ts";
 
-/** Whoever makes volumes for claims of a simulated member. Classes of other provisioners are served by it, too. */
+/** The provisioner of simulated members. It also serves classes of other provisioners. */
 export const PROVISIONER = "simulation.flotilla.dev/volumes";
 
 export function standardStorageClass(): KubernetesObject {

@@ -1,9 +1,9 @@
 /**
- * Volumes of simulated members: free ones say so, those whose claim is gone are released, and deleted where their
- * policy says so.
+ * Volumes of simulated members: free ones are Available, those whose claim was deleted are Released, and deleted if the
+ * reclaim policy requires it.
  *
  * Reads: PersistentVolume, PersistentVolumeClaim.
- * Writes: PersistentVolume: its phase, and the finalizer that keeps one while it is bound. Deletes released volumes.
+ * Writes: PersistentVolume: its phase, and the finalizer that protects a bound volume. Deletes released volumes.
  */
 import { PersistentVolume, PersistentVolumeClaim } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -17,7 +17,7 @@ type Claim = DeepReadonly<PersistentVolumeClaim>;
 
 const PROTECTION = "kubernetes.io/pv-protection";
 
-/** Pure. `claim` is the one that the volume names, if there is one of that name. */
+/** Pure. `claim` is the claim that the volume references, if one of that name exists. */
 export function planVolumePhase(
   { spec, status }: Volume,
   claim: Claim | undefined,
@@ -62,7 +62,7 @@ export function createVolumeController({ client, volumes: reads }: VolumeDepende
         );
         return done;
       }
-      // A claim that was not seen is not necessarily gone.
+      // The informer may lag: a claim that was not seen is not necessarily deleted.
       if (phase === "Released" && !reads.claims.fresh) return { requeueAfterMs: 1_000 };
       if (phase === "Released" && spec?.persistentVolumeReclaimPolicy === "Delete") {
         await unlessChanged(

@@ -1,4 +1,4 @@
-/** Claims and volumes of a simulated member, from wish to removal. */
+/** The lifecycle of claims and volumes of a simulated member. */
 import { describe, expect, test } from "vitest";
 import { PersistentVolume, PersistentVolumeClaim, Pod } from "../../api/index.ts";
 import type { StorageClass } from "../../api/index.ts";
@@ -50,7 +50,7 @@ const claim = (member: TestMember, name: string) => member.get(PersistentVolumeC
 const volumes = async (member: TestMember) => (await member.client.list(PersistentVolume, { cluster: MEMBER })).items;
 
 describe("a claim", () => {
-  test("without a class gets a volume of the standard one, of its size", async () => {
+  test("without a class gets a volume of the default class, in the requested size", async () => {
     const member = await start();
 
     await member.create(makeClaim("data"));
@@ -71,7 +71,7 @@ describe("a claim", () => {
     expect(member.writes.total()).toBe(0);
   });
 
-  test("takes the smallest volume that is large enough", async () => {
+  test("binds to the smallest volume that is large enough", async () => {
     const member = await start();
 
     await member.create(
@@ -89,7 +89,7 @@ describe("a claim", () => {
     ]);
   });
 
-  test("waits for a volume that fits, and takes it when it comes", async () => {
+  test("waits for a matching volume, and binds to it when it appears", async () => {
     const member = await start();
     await member.create(makeClaim("data", { storageClassName: "manual" }));
     const before = (await claim(member, "data")).status?.phase;
@@ -99,7 +99,7 @@ describe("a claim", () => {
     expect([before, (await claim(member, "data")).status?.phase]).toEqual(["Pending", "Bound"]);
   });
 
-  test("gets the volume that is its own already, though it did not say so yet", async () => {
+  test("binds to the volume whose claimRef already names it", async () => {
     const member = await start({ nodes: 1 });
     await member.create(makeClaim("data", { storageClassName: "manual" }));
     const { metadata } = await claim(member, "data");
@@ -112,7 +112,7 @@ describe("a claim", () => {
     expect((await claim(member, "data")).spec?.volumeName).toBe("own");
   });
 
-  test("grows when it asks for more", async () => {
+  test("is expanded when it requests more storage", async () => {
     const member = await start();
     await member.create(makeClaim("data"));
 
@@ -125,7 +125,7 @@ describe("a claim", () => {
     expect((await volumes(member))[0]?.spec?.capacity).toEqual({ storage: "5Gi" });
   });
 
-  test("takes its volume with it, unless the volume is to be kept", async () => {
+  test("deletes its volume with it, unless the reclaim policy is Retain", async () => {
     const member = await start();
     await member.create(
       makeVolume("kept", "1Gi"),
@@ -141,7 +141,7 @@ describe("a claim", () => {
     ]);
   });
 
-  test("stays while a pod uses it", async () => {
+  test("is protected while a pod uses it", async () => {
     const member = await start();
     await member.create(makeClaim("data"), makePod("a", uses("data")));
 
@@ -155,7 +155,7 @@ describe("a claim", () => {
     await expect(claim(member, "data")).rejects.toThrow("not found");
   });
 
-  test("of a class that is not there says so", async () => {
+  test("of a missing class emits an event", async () => {
     const member = await start();
 
     await member.create(makeClaim("data", { storageClassName: "gold" }));
@@ -180,7 +180,7 @@ describe("a pod", () => {
     expect(isReady(await member.pod("a"))).toBe(true);
   });
 
-  test("decides where a claim is bound that waits for its first consumer", async () => {
+  test("determines the node of a WaitForFirstConsumer claim", async () => {
     const member = await start({ objects: [makeClass("local", { volumeBindingMode: "WaitForFirstConsumer" })] });
     await member.create(makeClaim("data", { storageClassName: "local" }));
     const before = (await claim(member, "data")).status?.phase;
@@ -196,7 +196,7 @@ describe("a pod", () => {
     expect((await member.pod("a")).spec.nodeName).toBe("node-001");
   });
 
-  test("goes where its volume is", async () => {
+  test("is placed on the node of its volume", async () => {
     const member = await start();
     const nodeAffinity = {
       required: {
@@ -220,7 +220,7 @@ describe("a pod", () => {
     expect(member.events.at(-1)).toContain("1 node(s) didn't match PersistentVolume's node affinity");
   });
 
-  test("with an ephemeral volume brings its claim, which goes with it", async () => {
+  test("with an ephemeral volume gets a claim, which is deleted with the pod", async () => {
     const member = await start();
     await member.create(
       makePod("a", {
@@ -247,7 +247,7 @@ describe("a pod", () => {
   });
 });
 
-test("a volume that is bound stays until its claim is gone", async () => {
+test("a bound volume is protected until its claim is deleted", async () => {
   const member = await start();
   await member.create(makeClaim("data"));
   const [volume] = await volumes(member);

@@ -1,4 +1,4 @@
-/** Writes to a SQLite store as fast as it can and prints every key once it is acknowledged, until it is killed. */
+/** Writes to a SQLite store as fast as it can and prints every acknowledged key, until it is killed. */
 import { openSqliteEngine } from "../sqlite-engine.ts";
 
 const WRITERS = 32;

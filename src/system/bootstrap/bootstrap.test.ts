@@ -1,4 +1,4 @@
-/** Certificates and bootstrap tokens on a server in memory and a clock that is moved by hand. */
+/** Certificates and bootstrap tokens with an in-memory server and a manual clock. */
 import { X509Certificate, generateKeyPairSync } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
@@ -24,7 +24,7 @@ import { createCache, createMemoryEngine } from "../../store/index.ts";
 import { reconcileUntilQuiet } from "../../testing/index.ts";
 import { bootstrapAccess, createSystemControllers, publishClusterInfo } from "../index.ts";
 
-/** `spec.request`, with a key of its own. */
+/** `spec.request`, with a new key. */
 const makeRequest = (subject: RequestSubject): string =>
   Buffer.from(writeCertificateRequest({ subject, ...generateKeyPairSync("ec", { namedCurve: "P-256" }) })).toString(
     "base64",
@@ -95,7 +95,7 @@ beforeEach(async () => {
 });
 afterEach(() => stop());
 
-/** Moves the clock and lets everything that was due happen. */
+/** Advances the clock and runs everything that is due. */
 async function pass(ms: number): Promise<void> {
   clock.advance(ms);
   await settle();
@@ -145,7 +145,7 @@ const certificateOf = async (name: string): Promise<X509Certificate> =>
   new X509Certificate(Buffer.from((await find(name)).status?.certificate ?? "", "base64"));
 
 describe("a certificate", () => {
-  test("is signed when it is approved, for the time and the uses that were asked for", async () => {
+  test("is signed when it is approved, for the requested duration and usages", async () => {
     await ask("jane", { O: ["dev"], CN: ["jane"] }, client, { expirationSeconds: 3600 });
     expect((await find("jane")).status).toEqual({});
 
@@ -158,7 +158,7 @@ describe("a certificate", () => {
     expect(certificate.validToDate.getTime()).toBe(Math.floor((clock.now() + HOUR_MS) / 1000) * 1000);
   });
 
-  test("for something else than a client fails, and says why", async () => {
+  test("for other usages than client auth fails with a reason", async () => {
     await ask("server", { CN: ["jane"] }, client, { usages: ["server auth"] });
 
     await approve("server");
@@ -170,7 +170,7 @@ describe("a certificate", () => {
     });
   });
 
-  test("is good in the cluster in which it was asked for, and in no other", async () => {
+  test("is valid only in the cluster that signed it", async () => {
     const authenticator = createAuthenticator({ tokens: server.tokens, isCluster: server.isCluster });
     const certificate = { commonName: "jane", organizations: [], cluster: server.clusterId("hub") };
 
@@ -180,7 +180,7 @@ describe("a certificate", () => {
     });
   });
 
-  test("is not good in a cluster that came after the one it was for", async () => {
+  test("is not valid in a new cluster of the same name", async () => {
     const authenticator = createAuthenticator({ tokens: server.tokens, isCluster: server.isCluster });
     const certificate = { commonName: "jane", organizations: [], cluster: server.clusterId("paris") };
     await server.removeCluster("paris");
@@ -191,7 +191,7 @@ describe("a certificate", () => {
     });
   });
 
-  test("request is gone an hour after its certificate came, and a day after nobody decided", async () => {
+  test("request is deleted an hour after it was signed, and a day after it was created if pending", async () => {
     await ask("signed", { CN: ["jane"] });
     await approve("signed");
     await ask("forgotten", { CN: ["joe"] });
@@ -203,11 +203,11 @@ describe("a certificate", () => {
   });
 });
 
-describe("an agent of Karmada's pull mode", () => {
+describe("a certificate request of Karmada's pull-mode agent", () => {
   const TOKENS = "system:bootstrappers:karmada:default-cluster-token";
   const agent = { O: ["system:karmada:agents"], CN: ["system:karmada:agent:edge"] };
 
-  test("is approved when it comes with a token for that", async () => {
+  test("is approved with an agent bootstrap token", async () => {
     await ask("edge", agent, asUser("system:bootstrap:abcdef", "system:bootstrappers", TOKENS));
 
     expect((await find("edge")).status).toMatchObject({
@@ -216,7 +216,7 @@ describe("an agent of Karmada's pull mode", () => {
     });
   });
 
-  test("waits for a person when it comes with another token", async () => {
+  test("stays pending with another bootstrap token", async () => {
     await ask("edge", agent, client, {});
     await ask(
       "other",
@@ -253,7 +253,7 @@ describe("a bootstrap token", () => {
   };
   const inFuture = (): string => new Date(clock.now() + HOUR_MS).toISOString().replace(/\.\d+/, "");
 
-  test("is a user of its own, in the groups that it names", async () => {
+  test("authenticates as its own user, in the groups of its Secret", async () => {
     await client.create(
       Secret,
       "hub",
@@ -269,28 +269,28 @@ describe("a bootstrap token", () => {
 
   const refused: Record<string, { secret: () => Secret; token?: string }> = {
     "with another secret": { secret: () => makeToken(), token: "abcdef.0123456789abcdeX" },
-    "with a wrong secret of the same form": { secret: () => makeToken(), token: "abcdef.fedcba9876543210" },
-    "of another id": { secret: () => makeToken({ "token-id": "fedcba" }) },
-    "that is only for signing": { secret: () => makeToken({ "usage-bootstrap-authentication": "false" }) },
-    "whose end cannot be read": { secret: () => makeToken({ expiration: "tomorrow" }) },
-    "in a group that is not one of bootstrappers": {
+    "with a wrong secret of the same format": { secret: () => makeToken(), token: "abcdef.fedcba9876543210" },
+    "with another id": { secret: () => makeToken({ "token-id": "fedcba" }) },
+    "only for signing": { secret: () => makeToken({ "usage-bootstrap-authentication": "false" }) },
+    "with an unparsable expiration": { secret: () => makeToken({ expiration: "tomorrow" }) },
+    "in a group that is not a bootstrappers group": {
       secret: () => makeToken({ "auth-extra-groups": "system:masters" }),
     },
-    "with a group too many": { secret: () => makeToken({ "auth-extra-groups": "system:bootstrappers:a," }) },
+    "with an empty group in the list": { secret: () => makeToken({ "auth-extra-groups": "system:bootstrappers:a," }) },
     "in another namespace": {
       secret: () => makeToken({}, { metadata: { name: "bootstrap-token-abcdef", namespace: "kube-public" } }),
     },
-    "of another type": { secret: () => makeToken({}, { type: "Opaque" }) },
+    "of another Secret type": { secret: () => makeToken({}, { type: "Opaque" }) },
   };
   for (const [which, { secret, token }] of Object.entries(refused)) {
-    test(`${which} opens nothing`, async () => {
+    test(`${which} does not authenticate`, async () => {
       await client.create(Secret, "hub", secret());
 
       expect(await whose(token)).toBeUndefined();
     });
   }
 
-  test("ends with its time, and is taken away", async () => {
+  test("expires and is deleted", async () => {
     await client.create(Secret, "hub", makeToken({ expiration: inFuture() }));
     await settle();
     expect(await whose()).toBeDefined();
@@ -301,7 +301,7 @@ describe("a bootstrap token", () => {
     expect((await client.list(Secret, { cluster: "hub", namespace: "kube-system" })).items).toEqual([]);
   });
 
-  test("signs what the cluster says about itself, until it is gone", async () => {
+  test("signs cluster-info until it is deleted", async () => {
     const keys = async (): Promise<string[]> =>
       Object.keys(
         (await client.get(ConfigMap, { cluster: "hub", namespace: "kube-public", name: "cluster-info" })).data ?? {},
@@ -318,7 +318,7 @@ describe("a bootstrap token", () => {
   });
 });
 
-describe("where a cluster is", () => {
+describe("the server address in cluster-info", () => {
   const kubeconfig = async (): Promise<string> =>
     (await client.get(ConfigMap, { cluster: "hub", namespace: "kube-public", name: "cluster-info" })).data?.[
       "kubeconfig"
@@ -333,7 +333,7 @@ describe("where a cluster is", () => {
     expect(await kubeconfig()).toContain("server: https://127.0.0.1:2\n");
   });
 
-  test("stays what somebody else wrote", async () => {
+  test("is kept if a user changed it", async () => {
     await publish(1);
     const info = await client.get(ConfigMap, { cluster: "hub", namespace: "kube-public", name: "cluster-info" });
     const written = (await kubeconfig()).replace("127.0.0.1:1", "hub.example.com");

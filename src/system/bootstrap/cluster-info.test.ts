@@ -3,8 +3,9 @@ import { planSignatures } from "./cluster-info.ts";
 
 const TOKEN = { id: "abcdef", secret: "0123456789abcdef" };
 
-test("every token signs what a cluster says about itself, in the way that stock tools check", () => {
-  // {"alg":"HS256","kid":"abcdef"}, in this order: readers compare the whole text with one that they make themselves.
+test("every token signs cluster-info in the format that kubeadm verifies", () => {
+  // {"alg":"HS256","kid":"abcdef"}, in this order: clients compare the whole text with one that they compute
+  // themselves.
   const header = "eyJhbGciOiJIUzI1NiIsImtpZCI6ImFiY2RlZiJ9";
 
   const data = planSignatures({ kubeconfig: "hello", other: "x" }, [TOKEN]);
@@ -22,7 +23,7 @@ test("nothing is written when all signatures are right", () => {
   expect(planSignatures(data, [TOKEN])).toBeUndefined();
 });
 
-test("signatures of tokens that are gone go, and wrong ones are made again", () => {
+test("removes signatures of deleted tokens and replaces wrong ones", () => {
   const right = planSignatures({ kubeconfig: "hello" }, [TOKEN]) ?? {};
 
   expect(planSignatures(right, [])).toEqual({ kubeconfig: "hello" });

@@ -1,6 +1,6 @@
 /**
- * `cluster-info`: where the API server is and whom to trust, readable for everybody. Whoever has a bootstrap token can
- * tell that it is genuine, because it is signed with every such token.
+ * `cluster-info`: the address and the CA of the API server, publicly readable. It is signed with every bootstrap token,
+ * so a client with a token can verify it.
  */
 import { createHmac } from "node:crypto";
 import { ConfigMap } from "../../api/index.ts";
@@ -9,13 +9,13 @@ import type { Client } from "../../client/index.ts";
 import { isNotFound } from "../../machinery/index.ts";
 
 export const CLUSTER_INFO = { namespace: "kube-public", name: "cluster-info" } as const;
-/** Where it is read without credentials. */
+/** Readable without credentials. */
 export const CLUSTER_INFO_PATH = `/api/v1/namespaces/${CLUSTER_INFO.namespace}/configmaps/${CLUSTER_INFO.name}`;
 const KUBECONFIG = "kubeconfig";
 const SIGNATURE = "jws-kubeconfig-";
 const LOOPBACK = /^\s*server: "?https:\/\/(127\.\d+\.\d+\.\d+|localhost|\[::1\])[:/"\s]/m;
 
-/** The data with a signature for each token and no others; undefined when that is how it is. */
+/** The data with one signature per token and no others; undefined if it is already correct. */
 export function planSignatures(
   data: Readonly<Record<string, string>>,
   tokens: readonly { id: string; secret: string }[],
@@ -28,7 +28,7 @@ export function planSignatures(
   return isSame ? undefined : Object.fromEntries(wanted);
 }
 
-/** A JWS (RFC 7515, appendix F) without the content, which the reader has anyway. */
+/** A JWS (RFC 7515, appendix F) with detached content, which the reader has anyway. */
 function detachedSignature(content: string, id: string, secret: string): string {
   const header = Buffer.from(JSON.stringify({ alg: "HS256", kid: id })).toString("base64url");
   const signature = createHmac("sha256", secret)
@@ -38,8 +38,8 @@ function detachedSignature(content: string, id: string, secret: string): string 
 }
 
 /**
- * Says where a cluster's API server is. What somebody wrote there stays, because only they know under which name others
- * reach it; an address that nobody else can reach is ours and follows the port.
+ * Publishes the address of a cluster's API server. A user's entry is preserved, because only the user knows the name
+ * under which others reach it; a loopback address is ours and follows the port.
  */
 export async function publishClusterInfo(
   client: Client,
@@ -68,7 +68,7 @@ export async function publishClusterInfo(
   );
 }
 
-/** A kubeconfig with one nameless cluster and no user, as installers write it. */
+/** A kubeconfig with one unnamed cluster and no user, as installers write it. */
 function renderClusterInfo(server: string, ca: string): string {
   return [
     "apiVersion: v1",

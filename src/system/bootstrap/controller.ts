@@ -1,7 +1,7 @@
 /**
- * Keeps `cluster-info` signed with the bootstrap tokens of its cluster, and takes away tokens that have ended.
+ * Signs `cluster-info` with the bootstrap tokens of its cluster, and deletes expired tokens.
  *
- * Reads:  Secret of type `bootstrap.kubernetes.io/token` in `kube-system`; the ConfigMap `kube-public/cluster-info`.
+ * Reads: Secret of type `bootstrap.kubernetes.io/token` in `kube-system`; the ConfigMap `kube-public/cluster-info`.
  * Writes: the signatures in that ConfigMap; deletes Secrets.
  */
 import { ConfigMap, Secret } from "../../api/index.ts";
@@ -13,10 +13,10 @@ import { createWatchSource } from "../watch-source.ts";
 import { CLUSTER_INFO, find, planSignatures } from "./cluster-info.ts";
 import { TOKEN_NAMESPACE, TOKEN_TYPE, expirationOf, signingToken } from "./token-secret.ts";
 
-/** A token to look at, or what a cluster says about itself. */
+/** A token to check, or the `cluster-info` of a cluster. */
 type BootstrapKey = ({ what: "token" } & Required<ObjectKey>) | { what: "cluster-info"; cluster: string };
 
-/** Timers reach no further than some weeks, so a token that lasts longer is looked at in between. */
+/** Timers are limited to a few weeks, so a token that lasts longer is checked in between. */
 const LONGEST_WAIT_MS = 24 * 60 * 60 * 1000;
 
 export function createBootstrapController(
@@ -37,8 +37,8 @@ export function createBootstrapController(
         ...(deleted ? [] : [{ what: "token" as const, cluster, namespace, name }]),
       ];
     },
-    // Opened again, the watch tells of every token; one that went meanwhile leaves a signature that opens nothing,
-    // until the next change.
+    // A reopened watch delivers every token; one that was deleted in the gap leaves a signature that authenticates
+    // nothing, until the next change.
     afterGap: () => [],
   });
   const configMaps = createWatchSource<ConfigMap, BootstrapKey>({
@@ -79,7 +79,7 @@ export function createBootstrapController(
     await client
       .delete(Secret, { cluster, namespace, name }, { preconditions: { uid: secret.metadata.uid ?? "" }, signal })
       .catch(ignoreOvertaken);
-    log.info("bootstrap token removed", { cluster, secret: name });
+    log.info("bootstrap token deleted", { cluster, secret: name });
     return done;
   };
 
@@ -100,7 +100,7 @@ export function createBootstrapController(
   });
 }
 
-/** Somebody changed or deleted it meanwhile, which comes back as an event. */
+/** Another client changed or deleted the object; its event triggers the next reconcile. */
 function ignoreOvertaken(error: unknown): void {
   if (!isConflict(error) && !isNotFound(error)) throw error;
 }

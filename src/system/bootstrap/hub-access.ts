@@ -1,9 +1,9 @@
 /**
- * What a hub has from the start so that clusters can register themselves: the roles of bootstrap tokens and agents
- * under the names that Karmada's and Open Cluster Management's installers give them.
+ * Objects that a hub has from the start so that clusters can register themselves: the roles of bootstrap tokens and
+ * agents under the names of Karmada's and Open Cluster Management's installers.
  *
- * Karmada lets the user that `karmadactl register` becomes for a moment do everything; here it may hand out what an
- * agent needs, and nothing else: roles do not let anybody give what they do not have.
+ * Karmada gives cluster-admin to the user that `karmadactl register` temporarily becomes; here that user may only grant
+ * what an agent needs: RBAC does not let a user grant permissions it does not have.
  */
 import { OCM_NAMESPACE } from "../../api/index.ts";
 import type {
@@ -26,14 +26,14 @@ const KARMADA_AGENTS: Subject = { kind: "Group", name: "system:karmada:agents" }
 const RBAC_GENERATOR = "system:karmada:agent-rbac-generator";
 const RBAC_GENERATOR_USER: Subject = { kind: "User", name: "system:karmada:agent:rbac-generator" };
 const CLUSTER_INFO_READER = "system:karmada:bootstrap-signer-clusterinfo";
-/** Where Karmada keeps what it knows of members that only some may know. */
+/** The namespace of Karmada's confidential data about members. */
 const KARMADA_CLUSTERS = "karmada-cluster";
 
-/** The account whose tokens `clusteradm` hands out. */
+/** The service account whose tokens `clusteradm` issues. */
 const OCM_ACCOUNT = "agent-registration-bootstrap";
 const OCM_BOOTSTRAP = "open-cluster-management:bootstrap";
 
-/** What an agent of Karmada's pull mode is given on the hub, outside of the namespace with the secrets. */
+/** The permissions of Karmada's pull-mode agent on the hub, outside of the namespace with the secrets. */
 const AGENT_RULES: readonly PolicyRule[] = [
   { apiGroups: ["cluster.karmada.io"], resources: ["clusters"], verbs: ["get", "create", "list", "watch", "delete"] },
   { apiGroups: ["cluster.karmada.io"], resources: ["clusters/status"], verbs: ["update"] },
@@ -54,7 +54,7 @@ const AGENT_RULES: readonly PolicyRule[] = [
   { apiGroups: [""], resources: ["services"], verbs: ["list", "watch"] },
   { apiGroups: [""], resources: ["events"], verbs: ["patch", "create", "update"] },
 ];
-/** It creates, and changes or removes nothing that is there but the request with which it began. */
+/** It creates objects, and changes or deletes only the request with which it began. */
 const REGISTER_RULES: readonly PolicyRule[] = [
   {
     apiGroups: [GROUP],
@@ -135,7 +135,7 @@ function clusterBinding(name: string, role: string, subject: Subject): ClusterRo
   };
 }
 
-/** A role in one namespace, and who has it there. */
+/** A role in one namespace, and its subject. */
 function inNamespace(namespace: string, name: string, rules: PolicyRule[], subject: Subject): (Role | RoleBinding)[] {
   return [
     { apiVersion: API_VERSION, kind: "Role", metadata: { name, namespace }, rules },

@@ -1,6 +1,6 @@
 /**
- * What a Secret of type `bootstrap.kubernetes.io/token` says. The API server reads the same for itself when somebody
- * brings the token.
+ * Reads a Secret of type `bootstrap.kubernetes.io/token`. The API server reads the same fields itself when a client
+ * presents the token.
  */
 import type { Secret } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -13,14 +13,14 @@ const NAME = /^bootstrap-token-([a-z0-9]{6})$/;
 const textOf = ({ data = {} }: DeepReadonly<Secret>, key: string): string =>
   Buffer.from((Object.hasOwn(data, key) ? data[key] : undefined) ?? "", "base64").toString();
 
-/** When it ends; infinite when it does not say. A time that cannot be read is over. */
+/** Its expiration; infinite if unset. An unparsable time counts as expired. */
 export function expirationOf(secret: DeepReadonly<Secret>): number {
   const text = textOf(secret, "expiration");
   if (text === "") return Number.POSITIVE_INFINITY;
   return timeProblem(text, false) === undefined ? Date.parse(text) : Number.NEGATIVE_INFINITY;
 }
 
-/** The token, when it may be used to vouch for what a cluster says about itself. */
+/** The token, if it may be used to sign `cluster-info`. */
 export function signingToken(secret: DeepReadonly<Secret>, nowMs: number): { id: string; secret: string } | undefined {
   const id = textOf(secret, "token-id");
   const key = textOf(secret, "token-secret");

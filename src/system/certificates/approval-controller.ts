@@ -1,8 +1,8 @@
 /**
- * Approves requests of kubelets and of Karmada's agents where roles give the requester the right to be approved.
+ * Approves requests of kubelets and of Karmada's agents if RBAC grants the requester the right to be approved.
  *
- * Reads:  CertificateSigningRequest that nobody decided about; what the requester may do, by a SubjectAccessReview.
- * Writes: the condition `Approved`; nothing is ever denied here.
+ * Reads: pending CertificateSigningRequests; the requester's permissions, by a SubjectAccessReview.
+ * Writes: the condition `Approved`; never denies a request.
  */
 import {
   CertificateSigningRequest,
@@ -18,7 +18,7 @@ import type { SystemDependencies } from "../dependencies.ts";
 import { approvalsFor } from "./recognized-requests.ts";
 
 export function createApprovalController({ client }: Pick<SystemDependencies, "client">): Controller<ObjectKey> {
-  /** Asked for the requester, as it was when it asked. */
+  /** Checked for the requester with its identity at the time of the request. */
   const isAllowed = async (
     cluster: string,
     { spec }: DeepReadonly<CertificateSigningRequest>,
@@ -68,7 +68,7 @@ export function createApprovalController({ client }: Pick<SystemDependencies, "c
   });
 }
 
-/** Somebody changed or deleted it meanwhile, which comes back as an event. */
+/** Another client changed or deleted the object; its event triggers the next reconcile. */
 function ignoreOvertaken(error: unknown): void {
   if (!isConflict(error) && !isNotFound(error)) throw error;
 }

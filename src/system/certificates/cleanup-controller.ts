@@ -1,7 +1,7 @@
 /**
- * Takes away certificate requests that nobody needs any more.
+ * Deletes certificate requests that are no longer needed.
  *
- * Reads:  CertificateSigningRequest.
+ * Reads: CertificateSigningRequest.
  * Writes: deletes it.
  */
 import { CertificateSigningRequest } from "../../api/index.ts";
@@ -29,13 +29,13 @@ export function createCleanupController({
       await client
         .delete(CertificateSigningRequest, key, { preconditions: { uid, resourceVersion }, signal })
         .catch(ignoreOvertaken);
-      log.info("certificate request removed", { cluster: key.cluster, request: key.name });
+      log.info("certificate request deleted", { cluster: key.cluster, request: key.name });
       return done;
     },
   });
 }
 
-/** Somebody changed or deleted it meanwhile, which comes back as an event. */
+/** Another client changed or deleted the object; its event triggers the next reconcile. */
 function ignoreOvertaken(error: unknown): void {
   if (!isConflict(error) && !isNotFound(error)) throw error;
 }

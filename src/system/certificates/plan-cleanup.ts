@@ -1,17 +1,17 @@
 /**
- * When a certificate request has been there long enough. Programs make them by themselves, so somebody has to take them
- * away.
+ * When a certificate request has expired. Programs create requests automatically, so they must be deleted
+ * automatically.
  */
 import { X509Certificate } from "node:crypto";
 import { requestState, type CertificateSigningRequest } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
-/** Whoever asked has read the answer by then. */
+/** Long enough for the requester to read the result. */
 const DECIDED_MS = HOUR_MS;
 const WAITING_MS = 24 * HOUR_MS;
 
-/** The time from which it is not needed any more; infinite when something has to happen first. */
+/** The time after which it is no longer needed; infinite if something has to happen first. */
 export function expiryOf(csr: DeepReadonly<CertificateSigningRequest>): number {
   const { metadata, status = {} } = csr;
   const { conditions = [] } = status;
@@ -33,7 +33,7 @@ function after(time: string | undefined, ms: number): number {
   return Number.isNaN(from) ? Number.POSITIVE_INFINITY : from + ms;
 }
 
-/** The API accepts certificates only, but some signers' are ones that Node cannot read: those stay for their hour. */
+/** The API accepts only certificates, but Node cannot parse those of some signers: these requests stay for an hour. */
 function certificateEnd(certificate: string): number {
   try {
     return new X509Certificate(Buffer.from(certificate, "base64")).validToDate.getTime();

@@ -1,6 +1,6 @@
 /**
- * Whether a certificate request is to be signed, and for how long; or what is wrong with it, which nobody can approve
- * away.
+ * Whether a certificate request is to be signed, and for how long; or the error in it, which an approval cannot
+ * override.
  */
 import {
   CLIENT_SIGNER,
@@ -18,7 +18,7 @@ export type SigningPlan =
   | { type: "fail"; message: string }
   | { type: "sign"; request: CertificateRequest; usages: readonly string[]; lifetimeMs: number };
 
-/** A year, as kube-controller-manager's default; who asks for less gets less. */
+/** One year, kube-controller-manager's default; a shorter requested duration is honored. */
 const MAX_SECONDS = 365 * 24 * 60 * 60;
 const MIN_SECONDS = 600;
 

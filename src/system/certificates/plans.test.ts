@@ -1,4 +1,4 @@
-/** What is signed, approved and taken away, without a server. */
+/** Signing, approval and cleanup of certificate requests, without a server. */
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import {
@@ -12,7 +12,7 @@ import { expiryOf } from "./plan-cleanup.ts";
 import { planSigning } from "./plan-signing.ts";
 import { approvalsFor } from "./recognized-requests.ts";
 
-/** `spec.request`, with a key of its own. */
+/** `spec.request`, with a new key. */
 const makeRequest = (subject: RequestSubject): string =>
   Buffer.from(writeCertificateRequest({ subject, ...generateKeyPairSync("ec", { namedCurve: "P-256" }) })).toString(
     "base64",
@@ -32,11 +32,11 @@ const make = (
   status,
 });
 
-describe("a certificate is signed", () => {
+describe("signs a certificate", () => {
   const lives: Record<string, { asked?: number; wantSeconds: number }> = {
-    "for a year when nobody says how long": { wantSeconds: 31_536_000 },
-    "for as long as was asked": { asked: 3600, wantSeconds: 3600 },
-    "for no longer than a year": { asked: 99_999_999, wantSeconds: 31_536_000 },
+    "for a year without expirationSeconds": { wantSeconds: 31_536_000 },
+    "for the requested duration": { asked: 3600, wantSeconds: 3600 },
+    "for at most a year": { asked: 99_999_999, wantSeconds: 31_536_000 },
   };
   for (const [behaviour, { asked, wantSeconds }] of Object.entries(lives)) {
     test(behaviour, () => {
@@ -49,12 +49,12 @@ describe("a certificate is signed", () => {
   }
 
   const nothing: Record<string, CertificateSigningRequest> = {
-    "before somebody approved": make({}),
+    "before it is approved": make({}),
     "when it was denied": make({}, { conditions: [{ type: "Denied", status: "True" }] }),
     "when signing failed": make({}, { conditions: [approved, { type: "Failed", status: "True" }] }),
-    "when there is one": make({}, { conditions: [approved], certificate: "eA==" }),
-    "for a signer that is not ours": make({ signerName: "example.com/signer" }, { conditions: [approved] }),
-    "for what serves": make({ signerName: "kubernetes.io/kubelet-serving" }, { conditions: [approved] }),
+    "when it has a certificate": make({}, { conditions: [approved], certificate: "eA==" }),
+    "for another signer": make({ signerName: "example.com/signer" }, { conditions: [approved] }),
+    "for a serving signer": make({ signerName: "kubernetes.io/kubelet-serving" }, { conditions: [approved] }),
   };
   for (const [when, csr] of Object.entries(nothing)) {
     test(`not ${when}`, () => {
@@ -63,15 +63,15 @@ describe("a certificate is signed", () => {
   }
 
   const failures: Record<string, { csr: CertificateSigningRequest; want: string }> = {
-    "for a server": {
+    "for server auth": {
       csr: make({ usages: ["client auth", "server auth"] }),
       want: "invalid usage for client certificate: server auth",
     },
-    "for nobody": {
+    "without a subject": {
       csr: make({ usages: ["digital signature"] }),
       want: "missing required usage for client certificate: client auth",
     },
-    "for a kubelet that is not one": {
+    "for an invalid kubelet subject": {
       csr: make({ signerName: KUBELET_CLIENT_SIGNER }),
       want: "subject organization is not system:nodes",
     },
@@ -83,7 +83,7 @@ describe("a certificate is signed", () => {
   }
 });
 
-describe("a request is approved without a person", () => {
+describe("automatic approval of a request", () => {
   const usages = ["digital signature", "key encipherment", "client auth"];
   const agent = { O: ["system:karmada:agents"], CN: ["system:karmada:agent:edge"] };
   const node = { O: ["system:nodes"], CN: ["system:node:n1"] };
@@ -91,7 +91,7 @@ describe("a request is approved without a person", () => {
     string,
     { spec: Partial<CertificateSigningRequest["spec"]>; subject: RequestSubject; want: string[] }
   > = {
-    "of an agent, by its right to have one": {
+    "of an agent, by its permission": {
       spec: { usages, username: "system:bootstrap:abcdef" },
       subject: agent,
       want: ["clusteragent"],
@@ -106,7 +106,7 @@ describe("a request is approved without a person", () => {
       subject: node,
       want: ["nodeclient"],
     },
-    "of a kubelet whose key does not encipher": {
+    "of a kubelet whose key cannot encipher": {
       spec: {
         usages: ["digital signature", "client auth"],
         username: "system:node:n1",
@@ -115,16 +115,16 @@ describe("a request is approved without a person", () => {
       subject: node,
       want: ["selfnodeclient", "nodeclient"],
     },
-    "not of a kubelet that asks the other signer": { spec: { usages }, subject: node, want: [] },
+    "not of a kubelet with the other signer": { spec: { usages }, subject: node, want: [] },
     "not of an agent in a second group": {
       spec: { usages },
       subject: { ...agent, O: ["system:karmada:agents", "system:nodes"] },
       want: [],
     },
-    "not of somebody in the agents' group": { spec: { usages }, subject: { ...agent, CN: ["admin"] }, want: [] },
+    "not of another user in the agents' group": { spec: { usages }, subject: { ...agent, CN: ["admin"] }, want: [] },
     "not for other usages": { spec: { usages: [...usages, "server auth"] }, subject: agent, want: [] },
     "not for fewer usages": { spec: { usages: ["client auth"] }, subject: agent, want: [] },
-    "not of a person": { spec: { usages }, subject: { CN: ["jane"] }, want: [] },
+    "not of a user": { spec: { usages }, subject: { CN: ["jane"] }, want: [] },
   };
   for (const [behaviour, { spec, subject, want }] of Object.entries(cases)) {
     test(behaviour, () => {
@@ -137,9 +137,9 @@ describe("a request is approved without a person", () => {
   }
 });
 
-describe("a request is taken away", () => {
+describe("deletes a request", () => {
   const cases: Record<string, { status: CertificateSigningRequest["status"]; wantHours: number }> = {
-    "a day after it was made, when nobody decided": { status: {}, wantHours: 24 },
+    "a day after its creation if pending": { status: {}, wantHours: 24 },
     "an hour after it was denied": { status: { conditions: [{ ...approved, type: "Denied" }] }, wantHours: 1 },
     "an hour after signing failed": {
       status: { conditions: [approved, { ...approved, type: "Failed" }] },
@@ -149,8 +149,8 @@ describe("a request is taken away", () => {
       status: { conditions: [approved], certificate: "eA==" },
       wantHours: 1,
     },
-    "a day after it was approved, when nobody signed": { status: { conditions: [approved] }, wantHours: 24 },
-    "never, when a condition is somebody else's": {
+    "a day after it was approved and not signed": { status: { conditions: [approved] }, wantHours: 24 },
+    "never if it has an unknown condition": {
       status: { conditions: [{ type: "Ready", status: "True", lastUpdateTime: CREATED }] },
       wantHours: Number.POSITIVE_INFINITY,
     },

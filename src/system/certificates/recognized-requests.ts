@@ -1,6 +1,5 @@
 /**
- * Certificate requests of programs that need no person to approve them, if roles say so: kubelets, and agents of
- * Karmada's pull mode.
+ * Certificate requests of programs that RBAC can approve automatically: kubelets, and agents of Karmada's pull mode.
  */
 import {
   CLIENT_SIGNER,
@@ -12,23 +11,23 @@ import type { DeepReadonly } from "../../base/index.ts";
 
 interface Recognizer {
   signer: string;
-  /** Undefined when the request is what it should be. */
+  /** Undefined if the request is valid. */
   problem(request: CertificateRequest, usages: readonly string[]): string | undefined;
   /**
-   * For a program that asks in its own name, and for any other. The right is to create this subresource of
-   * certificatesigningrequests.
+   * For a program that requests a certificate in its own name, and for any other. The required permission is to create
+   * this subresource of certificatesigningrequests.
    */
   self: Approval;
   any: Approval;
 }
 
-/** The right that the requester needs, and what the condition then says. */
+/** The permission that the requester needs, and the resulting condition message. */
 export interface Approval {
   subresource: string;
   message: string;
 }
 
-/** The first is tried first. Empty when nobody approves such a request but a person. */
+/** In the order of precedence. Empty if only a user can approve the request. */
 export function approvalsFor(
   csr: DeepReadonly<CertificateSigningRequest>,
   request: CertificateRequest,
@@ -69,7 +68,7 @@ const RECOGNIZERS: readonly Recognizer[] = [
   },
 ];
 
-/** One group, a user whose name starts in a certain way, no other names, and the usages of a client. */
+/** One group, a user name with the given prefix, no other names, and the usages of a client. */
 function clientProblem(
   request: CertificateRequest,
   usages: readonly string[],
@@ -83,7 +82,7 @@ function clientProblem(
   if (request.ipAddresses.length > 0) return "IP subjectAltNames are not allowed";
   if (request.uris.length > 0) return "URI subjectAltNames are not allowed";
   if (!request.commonName.startsWith(userPrefix)) return `subject common name does not begin with ${userPrefix}`;
-  // Keys that only sign cannot encipher, and their owners do not ask for it.
+  // Signing-only keys cannot encipher, and their owners do not request that usage.
   const rest = new Set(usages);
   const isComplete = rest.delete("digital signature") && rest.delete("client auth");
   rest.delete("key encipherment");

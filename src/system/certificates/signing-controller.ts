@@ -1,8 +1,8 @@
 /**
- * Signs approved requests for client certificates with the authority that the API server trusts.
+ * Signs approved requests for client certificates with the CA that the API server trusts.
  *
- * Reads:  CertificateSigningRequest with one of the client signers.
- * Writes: `status.certificate`, or the condition `Failed` when no approval can help.
+ * Reads: CertificateSigningRequest with one of the client signers.
+ * Writes: `status.certificate`, or the condition `Failed` when an approval cannot help.
  */
 import { CertificateSigningRequest } from "../../api/index.ts";
 import type { CertificateRequest } from "../../api/index.ts";
@@ -13,7 +13,7 @@ import { defineController, done, type Controller } from "../../runtime/index.ts"
 import type { SystemDependencies } from "../dependencies.ts";
 import { planSigning } from "./plan-signing.ts";
 
-/** PEM of a certificate that is good in this cluster. */
+/** Returns the PEM of a certificate that is valid in this cluster. */
 export type SignRequest = (
   cluster: string,
   request: CertificateRequest,
@@ -52,7 +52,7 @@ export function createSigningController({
       await client
         .updateStatus(CertificateSigningRequest, cluster, { ...csr, status }, { signal })
         .catch(ignoreOvertaken);
-      log.info(plan.type === "sign" ? "certificate signed" : "certificate request refused", {
+      log.info(plan.type === "sign" ? "certificate signed" : "certificate request rejected", {
         cluster,
         request: csr.metadata.name,
       });
@@ -61,7 +61,7 @@ export function createSigningController({
   });
 }
 
-/** Somebody changed or deleted it meanwhile, which comes back as an event. */
+/** Another client changed or deleted the object; its event triggers the next reconcile. */
 function ignoreOvertaken(error: unknown): void {
   if (!isConflict(error) && !isNotFound(error)) throw error;
 }

@@ -1,11 +1,11 @@
 /**
- * Gathers the rules of cluster roles into those that aggregate them: `admin`, `edit`, `view`, and whatever users
- * declare.
+ * Aggregates the rules of cluster roles into roles with an aggregation rule: `admin`, `edit`, `view`, and those of
+ * users.
  *
- * Reads: ClusterRole, all of a cluster when one of them changed.
+ * Reads: ClusterRole; all of a cluster when one of them changes.
  * Writes: `rules` of cluster roles with an aggregation rule.
  *
- * Clusters that never wrote a cluster role are passed over: their profile is right already.
+ * Clusters in which no cluster role was written are skipped: their profile is already correct.
  */
 import { ClusterRole, Namespace, aggregatedRules } from "../../api/index.ts";
 import { equalJson } from "../../base/index.ts";
@@ -15,10 +15,10 @@ import type { SystemDependencies } from "../dependencies.ts";
 import { createWatchSource, keysOf } from "../watch-source.ts";
 
 const FIELD_MANAGER = "clusterrole-aggregation-controller";
-/** Every cluster has it, so it stands for the cluster when the controller starts. */
+/** Every cluster has this namespace, so it represents the cluster when the controller starts. */
 const LANDMARK = "kube-system";
 
-/** Keys are names of clusters. */
+/** Keys are cluster names. */
 export function createClusterRoleController(
   deps: Pick<SystemDependencies, "client" | "informers" | "clock" | "log" | "home">,
 ): Controller<string> {
@@ -28,8 +28,8 @@ export function createClusterRoleController(
     clock,
     log,
     kind: ClusterRole,
-    // What is there is looked at cluster by cluster; a thousand clusters would tell of a hundred thousand roles at
-    // once.
+    // Existing roles are reconciled per cluster; an initial list of a thousand clusters would deliver a hundred
+    // thousand roles at once.
     startAfter: async (signal) => (await client.list(ClusterRole, { cluster: home, limit: 1, signal })).resourceVersion,
     map: ({ cluster }) => [cluster],
     afterGap: () => new Set(keysOf(informers.of(Namespace)).map(({ cluster }) => cluster)),
@@ -68,7 +68,7 @@ export function createClusterRoleController(
     try {
       return (await client.list(ClusterRole, { cluster, signal })).items;
     } catch (error) {
-      if (isNotFound(error)) return []; // The cluster was removed.
+      if (isNotFound(error)) return []; // The cluster was deleted.
       throw error;
     }
   }

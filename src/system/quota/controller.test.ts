@@ -1,4 +1,4 @@
-/** Quotas of two clusters on one server: what is created, deleted and changed shows in their status. */
+/** Quotas of two clusters on one server: creations, deletions and changes show in their status. */
 import { afterEach, expect, test } from "vitest";
 import {
   FLOTILLA_GROUP,
@@ -99,7 +99,7 @@ async function start() {
   };
 }
 
-test("a new quota is told what is there already, in its own cluster", async () => {
+test("a new quota reports the existing usage of its own cluster", async () => {
   const { client, makeQuota, used } = await start();
   await client.create(ConfigMap, "member1", named("ConfigMap", "a"));
   await client.create(ConfigMap, "hub", named("ConfigMap", "b"));
@@ -109,7 +109,7 @@ test("a new quota is told what is there already, in its own cluster", async () =
   expect(await used()).toEqual({ "count/configmaps": "1", secrets: "0" });
 });
 
-test("what is deleted makes room again", async () => {
+test("a deletion lowers the usage", async () => {
   const { client, makeQuota, settle, used } = await start();
   await makeQuota({ secrets: "1" });
   await client.create(Secret, "member1", named("Secret", "a"));
@@ -122,7 +122,7 @@ test("what is deleted makes room again", async () => {
   await client.create(Secret, "member1", named("Secret", "b"));
 });
 
-test("a changed bound counts at once", async () => {
+test("a changed limit applies at once", async () => {
   const { client, makeQuota, settle } = await start();
   await makeQuota({ secrets: "1" });
 
@@ -138,7 +138,7 @@ test("a changed bound counts at once", async () => {
   expect(status).toEqual({ hard: { secrets: "2" }, used: { secrets: "0" } });
 });
 
-test("custom kinds are counted when they are served", async () => {
+test("counts custom resources once they are served", async () => {
   const { client, clock, makeQuota, settle, used } = await start();
   await makeQuota({ "count/widgets.example.com": "5" });
   expect(await used()).toBeUndefined();
@@ -166,7 +166,7 @@ test("custom kinds are counted when they are served", async () => {
   expect(await used()).toEqual({ "count/widgets.example.com": "1" });
 });
 
-test("bounds that somebody wrote into the status are put right", async () => {
+test("corrects limits that a client wrote into the status", async () => {
   const { client, makeQuota, settle } = await start();
   await makeQuota({ secrets: "2" });
   const key = { cluster: "member1", namespace: "shop", name: "q" };
@@ -180,7 +180,7 @@ test("bounds that somebody wrote into the status are put right", async () => {
   expect((await client.get(ResourceQuota, key)).status).toEqual({ hard: { secrets: "2" }, used: { secrets: "0" } });
 });
 
-test("a pod that is given a deadline counts for the other scope from then on", async () => {
+test("a pod that gets activeDeadlineSeconds moves to the Terminating scope", async () => {
   const { client, settle, used } = await start();
   await client.create(
     ResourceQuota,
@@ -208,7 +208,7 @@ test("a pod that is given a deadline counts for the other scope from then on", a
   expect([before, await used()]).toEqual([{ pods: "1" }, { pods: "0" }]);
 });
 
-test("nothing is written when everything is counted", async () => {
+test("writes nothing when the status is up to date", async () => {
   const { clock, makeQuota, settle, writes } = await start();
   await makeQuota({ secrets: "1", "count/configmaps": "1" });
   writes.reset();

@@ -1,12 +1,12 @@
 /**
- * Fills the status of every ResourceQuota: the bounds that hold, and what is used. The API server charges a quota when
- * something is created; this controller counts anew when a quota changes and when something that it counts goes away.
+ * Maintains the status of every ResourceQuota: the limits in effect and the usage. The API server charges a quota on
+ * creation; this controller recounts when a quota changes and when a counted object is deleted.
  *
- * Reads: ResourceQuota; objects of the kinds that quotas name.
+ * Reads: ResourceQuota; objects of the kinds in the quotas.
  * Writes: the status of ResourceQuota; nothing else.
  *
- * Kinds are watched when the first quota names them, so clusters without quotas cost nothing. Custom kinds are counted
- * again every few seconds instead: they come and go, and no two clusters need have the same.
+ * Kinds are watched once the first quota names them, so clusters without quotas cost nothing. Custom resources are
+ * recounted every few seconds instead: their CRDs come and go, and differ between clusters.
  */
 import { ResourceQuota, addAmounts, quotaEvaluatorOf, type Amounts, type Pod } from "../../api/index.ts";
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
@@ -28,7 +28,7 @@ import { createWatchSource, keysOf } from "../watch-source.ts";
 import { countUsage, kindOf } from "./count-usage.ts";
 import { countedResources, planStatus, type CountedResource } from "./plan-status.ts";
 
-/** What was charged is stored within milliseconds; a count that came in between is made again. */
+/** A charged object is stored within milliseconds; a count that ran in between is repeated. */
 const SECOND_LOOK_MS = 1_000;
 const CUSTOM_KINDS_MS = 10_000;
 const RESYNC_MS = 300_000;
@@ -56,8 +56,8 @@ export function createQuotaController(
     name: "resource-quotas",
     writes: [ResourceQuota],
     sources: [
-      // The status is written here and by the server as it charges; what makes a difference is what is asked for, and a
-      // status that claims something else.
+      // This controller and the server both write the status; only a change of the spec, or a status with other limits,
+      // needs a reconcile.
       watch(ResourceQuota, ({ cluster, object, old, deleted }) =>
         deleted || (old && equalJson(object.spec, old.spec) && equalJson(object.status?.hard, object.spec?.hard))
           ? []
@@ -80,7 +80,7 @@ export function createQuotaController(
         }
       } catch (error) {
         if (isNotFound(error)) return done;
-        // Charged meanwhile: it is counted again from there.
+        // The server charged the quota in the meantime: the next reconcile recounts.
         if (!isConflict(error)) throw error;
         return { requeueAfterMs: SECOND_LOOK_MS };
       }
@@ -93,7 +93,7 @@ export function createQuotaController(
 }
 
 interface WatchedKinds extends Source<ObjectKey> {
-  /** Follows the objects of a resource from now on; custom kinds are left out. */
+  /** Starts watching the objects of a resource; custom resources are skipped. */
   add(counted: CountedResource): void;
 }
 
@@ -147,10 +147,7 @@ function createWatchedKinds({
   };
 }
 
-/**
- * Whether an object that is still there may use less than before: pods that end or change, services and claims that
- * change.
- */
+/** Whether an existing object may use less than before: finished or changed pods, changed services and claims. */
 function mayShrink({ group, resource }: CountedResource, object: DeepReadonly<Pod>): boolean {
   if (group !== "") return false;
   if (resource === "pods")
@@ -158,7 +155,7 @@ function mayShrink({ group, resource }: CountedResource, object: DeepReadonly<Po
   return resource === "services" || resource === "persistentvolumeclaims";
 }
 
-/** A pod that is resized counts for another amount, and one that is given a deadline for quotas with another scope. */
+/** A resized pod uses another amount, and one that gets a deadline moves to quotas of another scope. */
 function hasChangedSpec({ metadata, spec }: DeepReadonly<Pod>): boolean {
   return (metadata.generation ?? 1) > 1 || spec?.activeDeadlineSeconds !== undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Counts what a namespace uses. Pods, services and claims are looked at one by one; of other kinds only the number is
- * asked for.
+ * Counts the usage of a namespace. Pods, services and claims are evaluated one by one; of other kinds only the number
+ * of objects is read.
  */
 import {
   addAmounts,
@@ -27,14 +27,14 @@ export interface CountOptions {
 
 const PAGE_SIZE = 500;
 
-/** Kinds of Kubernetes whose objects differ in what they use. */
+/** Built-in kinds whose objects differ in usage. */
 const WEIGHED = new Set(["pods", "services", "persistentvolumeclaims"]);
 
 export function kindOf({ group, resource }: CountedResource): Kind | undefined {
   return kubernetesKinds.find((kind) => kind.group === group && kind.plural === resource);
 }
 
-/** The use of one resource by the names that the quota has for it; undefined when the cluster does not serve it. */
+/** The usage of one resource under the quota's names for it; undefined if the cluster does not serve it. */
 export async function countUsage(
   quota: DeepReadonly<ResourceQuota>,
   counted: CountedResource,
@@ -81,7 +81,7 @@ async function* objectsOf(
   } while (token);
 }
 
-/** One object is read, and the server says how many more there are. */
+/** Reads one object; the server returns the number of remaining ones. */
 async function countObjects(
   { group, resource }: CountedResource,
   kind: Kind | undefined,
@@ -109,15 +109,12 @@ async function preferredVersion(group: string, options: CountOptions): Promise<s
   return typeof version === "string" ? version : undefined;
 }
 
-/** Undefined for what the cluster does not serve. */
+/** Undefined for resources that the cluster does not serve. */
 async function readJson(path: string, { client, cluster, signal }: CountOptions): Promise<JsonObject | undefined> {
   const { status, body } = await client.raw({ cluster, method: "GET", path }, signal);
   if (status === 404) return undefined;
   if (status !== 200)
-    throw new FlotillaError(
-      "QuotaCount",
-      `reading ${path} of cluster ${cluster} to count a quota failed with status ${status}`,
-    );
+    throw new FlotillaError("QuotaCount", `failed to read ${path} of cluster ${cluster} for a quota: status ${status}`);
   const chunks: Uint8Array[] = [];
   for await (const chunk of body) chunks.push(chunk);
   return JSON.parse(Buffer.concat(chunks).toString()) as JsonObject;

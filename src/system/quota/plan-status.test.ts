@@ -10,7 +10,7 @@ const makeQuota = (hard: Record<string, string>, status?: ResourceQuota["status"
   status,
 });
 
-test("a quota counts each resource once, whatever names it has for it", () => {
+test("a quota counts each resource once, whatever its names in the quota", () => {
   expect(
     countedResources(
       makeQuota({ pods: "1", cpu: "1", "count/pods": "1", secrets: "1", "count/widgets.example.com": "1" }),
@@ -22,7 +22,7 @@ test("a quota counts each resource once, whatever names it has for it", () => {
   ]);
 });
 
-test("a new quota is told its bounds and its use, without what nothing counts", () => {
+test("a new quota reports its limits and usage, without resources that are not counted", () => {
   expect(
     planStatus(makeQuota({ pods: "2", "count/nope.example.com": "1" }), readAmounts({ pods: "1", cpu: "1" })),
   ).toEqual({
@@ -31,13 +31,13 @@ test("a new quota is told its bounds and its use, without what nothing counts", 
   });
 });
 
-test("a status that is right is left alone", () => {
+test("does not write a correct status", () => {
   expect(
     planStatus(makeQuota({ cpu: "2" }, { hard: { cpu: "2" }, used: { cpu: "1" } }), readAmounts({ cpu: "1000m" })),
   ).toEqual({ shrinks: false });
 });
 
-test("less use than was charged is written, and looked at again", () => {
+test("writes a lower usage than was charged, and checks it again", () => {
   expect(
     planStatus(makeQuota({ pods: "2" }, { hard: { pods: "2" }, used: { pods: "2" } }), readAmounts({ pods: "1" })),
   ).toMatchObject({ status: { used: { pods: "1" } }, shrinks: true });

@@ -1,4 +1,4 @@
-/** What a ResourceQuota names, and what its status must say. */
+/** The resources of a ResourceQuota, and its desired status. */
 import {
   onlyAmounts,
   quotaEvaluatorOf,
@@ -20,7 +20,7 @@ export interface CountedResource {
   resource: string;
 }
 
-/** Resources that are counted by more names than `count/…`. */
+/** Resources with more names than `count/…`. */
 const NAMED: readonly CountedResource[] = [
   "pods",
   "services",
@@ -31,7 +31,7 @@ const NAMED: readonly CountedResource[] = [
   "secrets",
 ].map((resource) => ({ group: "", resource }));
 
-/** The resources whose objects a quota counts, each once. */
+/** The resources that a quota counts, each once. */
 export function countedResources({ spec }: Quota): CountedResource[] {
   const names = Object.keys(spec?.hard ?? {});
   const named = NAMED.filter(({ group, resource }) =>
@@ -48,19 +48,16 @@ export function countedResources({ spec }: Quota): CountedResource[] {
 }
 
 export interface StatusPlan {
-  /** Unset when the stored status is right. */
+  /** Unset when the stored status is correct. */
   status?: ResourceQuota["status"];
   /**
-   * Something is used less than was written: an object that is charged and not yet stored looks the same, so it needs a
-   * second look.
+   * The usage is lower than the stored one: a charged object that is not stored yet looks the same, so the count is
+   * repeated.
    */
   shrinks: boolean;
 }
 
-/**
- * `usage` is what was counted; names that nothing counts, such as those of kinds that are not served, are left out of
- * it.
- */
+/** `usage` is the counted usage, without names that nothing counts, such as those of kinds that are not served. */
 export function planStatus(quota: Quota, usage: Amounts): StatusPlan {
   const hard = quota.spec?.hard ?? {};
   const used = onlyAmounts(usage, new Set(Object.keys(hard)));

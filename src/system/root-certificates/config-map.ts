@@ -1,4 +1,4 @@
-/** The ConfigMap in every namespace that tells workloads whom to trust when they talk to the API server. */
+/** The ConfigMap in every namespace with the CA certificate of the API server, for workloads. */
 import type { ConfigMap } from "../../api/index.ts";
 
 export const ROOT_CERTIFICATE_NAME = "kube-root-ca.crt";
@@ -12,8 +12,7 @@ export function rootCertificateConfigMap(namespace: string, certificate: string)
       name: ROOT_CERTIFICATE_NAME,
       namespace,
       annotations: {
-        [DESCRIPTION]:
-          "The certificate of the authority that vouches for this cluster's API server, for clients that run in the cluster.",
+        [DESCRIPTION]: "CA certificate of this cluster's API server, for clients that run in the cluster.",
       },
     },
     data: { "ca.crt": certificate },

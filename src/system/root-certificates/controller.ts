@@ -1,8 +1,8 @@
 /**
- * Keeps the certificate of the API server's authority in every namespace of every cluster.
+ * Maintains the CA certificate of the API server in every namespace of every cluster.
  *
- * Reads:  Namespace; the ConfigMap `kube-root-ca.crt` of each.
- * Writes: that ConfigMap, when it is missing or says something else.
+ * Reads: Namespace; the ConfigMap `kube-root-ca.crt` of each.
+ * Writes: that ConfigMap, if it is missing or differs.
  */
 import { ConfigMap, Namespace } from "../../api/index.ts";
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
@@ -56,7 +56,7 @@ export function createRootCertificateController(
   });
 }
 
-/** Somebody changed or deleted it meanwhile, which comes back as an event. */
+/** Another client changed or deleted the object; its event triggers the next reconcile. */
 function ignoreOvertaken(error: unknown): void {
   if (!isConflict(error) && !isNotFound(error)) throw error;
 }

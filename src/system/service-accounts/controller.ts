@@ -1,8 +1,8 @@
 /**
- * Keeps a ServiceAccount `default` in every namespace of every cluster.
+ * Maintains a ServiceAccount `default` in every namespace of every cluster.
  *
- * Reads:  Namespace, ServiceAccount.
- * Writes: ServiceAccount, when it is missing; nothing else.
+ * Reads: Namespace, ServiceAccount.
+ * Writes: ServiceAccount, if it is missing; nothing else.
  */
 import { Namespace, ServiceAccount } from "../../api/index.ts";
 import type { ObjectKey } from "../../client/index.ts";

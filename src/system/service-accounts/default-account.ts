@@ -1,4 +1,4 @@
-/** The service account that every namespace has, for workloads that name none. */
+/** The service account of every namespace, for workloads that name none. */
 import type { ServiceAccount } from "../../api/index.ts";
 
 export const DEFAULT_ACCOUNT = "default";

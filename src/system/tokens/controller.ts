@@ -1,9 +1,9 @@
 /**
- * Fills Secrets that ask for the token of a service account, and removes them with the account: the long-lived tokens
- * that tools from before TokenRequest wait for.
+ * Fills Secrets that request the token of a service account, and deletes them with the account: the long-lived tokens
+ * that tools from before TokenRequest need.
  *
  * Reads: Secret of type `kubernetes.io/service-account-token`, ServiceAccount.
- * Writes: those Secrets; `secrets` of a ServiceAccount whose token Secret is gone.
+ * Writes: those Secrets; `secrets` of a ServiceAccount whose token Secret was deleted.
  */
 import { Secret, ServiceAccount } from "../../api/index.ts";
 import type { Kind, KubernetesObject } from "../../api/index.ts";
@@ -16,7 +16,7 @@ import { createWatchSource } from "../watch-source.ts";
 import { ACCOUNT_NAME, ACCOUNT_UID, TOKEN_TYPE, planSecret, type Account } from "./plan-secret.ts";
 
 type Place = Required<ObjectKey>;
-/** A Secret to fill, an account that is gone, or a Secret that is gone from an account. */
+/** A Secret to fill, a deleted account, or a deleted Secret of an account. */
 type TokenKey =
   | ({ what: "secret" } & Place)
   | ({ what: "account" } & Place)
@@ -43,7 +43,7 @@ export function createTokenController(deps: Dependencies): Controller<TokenKey> 
         ? [{ what: "reference", ...place, name: account, secret: metadata.name }]
         : [{ what: "secret", ...place, name: metadata.name }];
     },
-    // Opened again, the watch tells of every Secret; accounts that went meanwhile are found through theirs.
+    // A reopened watch delivers every Secret; accounts deleted in the gap are found through their Secrets.
     afterGap: () => [],
   });
 
@@ -76,7 +76,7 @@ export function createTokenController(deps: Dependencies): Controller<TokenKey> 
       .catch(ignoreOvertaken);
   };
 
-  /** Every token of an account that is not there any more; one of the same name is another account. */
+  /** Deletes every token of a deleted account; a new account of the same name is another one. */
   const removeTokens = async ({ cluster, namespace, name }: Place, signal: AbortSignal): Promise<void> => {
     const current = informers.of(ServiceAccount).get({ cluster, namespace, name });
     const { items } = await client
@@ -121,12 +121,12 @@ export function createTokenController(deps: Dependencies): Controller<TokenKey> 
   });
 }
 
-/** Somebody changed or deleted it meanwhile, which comes back as an event. */
+/** Another client changed or deleted the object; its event triggers the next reconcile. */
 function ignoreOvertaken(error: unknown): void {
   if (!isConflict(error) && !isNotFound(error)) throw error;
 }
 
-/** The accounts of a cluster that was removed are told as gone, and so is everything else in it. */
+/** The accounts of a deleted cluster are reported as deleted, and so is everything else in it. */
 function noneWhenGone(error: unknown): { items: [] } {
   if (!isNotFound(error)) throw error;
   return { items: [] };

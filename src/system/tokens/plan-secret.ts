@@ -1,4 +1,4 @@
-/** What a Secret for the token of a service account lacks. */
+/** The missing fields of a service account token Secret. */
 import type { Secret } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 
@@ -11,7 +11,7 @@ export interface Account {
   uid: string;
 }
 
-/** The Secret as it should be, or undefined when it is. `token` is asked for only when there is none yet. */
+/** The desired Secret, or undefined if it is correct. `token` is called only if the Secret has none. */
 export async function planSecret(
   secret: DeepReadonly<Secret>,
   account: Account,

@@ -1,7 +1,7 @@
-/** Says since when uses of tokens in Secrets are noted on them; cleaners of such tokens go by it. */
+/** Records since when the use of token Secrets is tracked; cleaners of such tokens read it. */
 import type { ConfigMap } from "../../api/index.ts";
 
-/** `since` is a day, `2024-05-01`. A later one than the truth only makes cleaners wait longer. */
+/** `since` is a day, `2024-05-01`. A date later than the real one only makes cleaners wait longer. */
 export function tokenTrackingConfigMap(since: string): ConfigMap {
   return {
     apiVersion: "v1",

@@ -1,4 +1,4 @@
-/** A whole fleet on a fake clock, a seed and a store in memory: what controller and simulation tests run on. */
+/** A whole fleet with a fake clock, a seed and an in-memory store, for controller and simulation tests. */
 import { createFakeClock, createSeededRandom, silentLog } from "../../base/index.ts";
 import type { FakeClock, Log } from "../../base/index.ts";
 import type { Client, Transport } from "../../client/index.ts";
@@ -13,32 +13,31 @@ import { runClock } from "../run-clock.ts";
 
 export interface TestFleetOptions {
   members: readonly string[];
-  /** 0 gives members that store but run nothing. */
+  /** 0 creates members that store objects but run nothing. */
   nodes?: number;
   kruise?: "installed" | "none";
   seed?: number;
   log?: Log;
   engine?: Engine;
-  /** Shared with another fleet; unset is one of its own. */
+  /** Shared with another fleet; unset creates one. */
   clock?: FakeClock;
-  /** Signs requests for certificates. */
+  /** Signs certificate requests. */
   authority?: HubOptions["authority"];
   /**
-   * With which service accounts' tokens are signed. One that is made when it is first needed takes real time, which no
-   * fake clock waits for.
+   * The signing key of service account tokens. Generating one on demand takes real time, which no fake clock waits for.
    */
   signingKey?: HubOptions["signingKey"];
-  /** What no policy says about leaving members. */
+  /** Failover defaults where no policy specifies them. */
   failover?: HubOptions["failover"];
-  /** What the scheduler does beyond its defaults. */
+  /** Scheduler options beyond the defaults. */
   scheduling?: HubOptions["scheduling"];
-  /** Which of the members are served by an agent. */
+  /** The members that are served by an agent. */
   pull?: HubOptions["pull"];
-  /** As whom new agents of Open Cluster Management are let in without anybody looking. */
+  /** The users whose Open Cluster Management agents are approved automatically. */
   autoApprovedUsers?: HubOptions["autoApprovedUsers"];
-  /** How members are reached that are not simulated in this fleet. */
+  /** How members that are not simulated in this fleet are reached. */
   connectMember?: HubOptions["connectMember"];
-  /** Stands between a part of the fleet and the server, for example to hold it up. */
+  /** Wraps the transport between a component and the server, for example to delay it. */
   wrap?(transport: Transport, part: string): Transport;
 }
 
@@ -46,17 +45,17 @@ export interface TestFleet {
   hub: Hub;
   client: Client;
   clock: FakeClock;
-  /** Writes of Flotilla's own parts since the last reset; `part` is `match`, `dispatch`, `execute`, `member`… */
+  /** Writes of Flotilla's components since the last reset; `part` is `match`, `dispatch`, `execute`, `member`… */
   writes(): (WriteCount & { part: string })[];
   resetWrites(): void;
-  /** Lets the controllers work until nothing moves at this moment. */
+  /** Runs the controllers until nothing is pending at the current time. */
   settle(): Promise<void>;
-  /** Moves the clock on, timer by timer, settling after each. */
+  /** Advances the clock, timer by timer, settling after each. */
   run(ms: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A store that outlives the fleets that are started on it, as a disk outlives a process. */
+/** A store that outlives the fleets started on it, as a disk outlives a process. */
 export function createLastingEngine(): Engine {
   return { ...createMemoryEngine(), close: () => Promise.resolve() };
 }

@@ -20,7 +20,7 @@ export interface KruiseMember extends TestMember {
   cloneSet(): Promise<DeepReadonly<CloneSet>>;
   /** Changes the spec of the CloneSet. */
   edit(change: (spec: DeepReadonly<Spec>) => DeepReadonly<Spec>): Promise<void>;
-  /** Changes a pod as a user does. */
+  /** Changes a pod as a user would. */
   editPod(name: string, change: (pod: DeepReadonly<Pod>) => DeepReadonly<Pod>): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ export async function startKruiseMember({
   ...options
 }: KruiseMemberOptions = {}): Promise<KruiseMember> {
   const gates = createFeatureGates(changes);
-  // The member makes its clock; nobody asks before it stands.
+  // The member creates its clock; not called before.
   let nowMs = (): number => 0;
   let events: EventRecorders | undefined;
   const member = await startTestMember({

@@ -1,6 +1,6 @@
 /**
- * One simulated member on a clock that stands still: an API server with every kind of Kubernetes, simulated nodes, and
- * the controllers that a test names. What the controllers write is counted, and what they tell is kept.
+ * One simulated member on a fake clock: an API server with every Kubernetes kind, simulated nodes, and the controllers
+ * that a test names. The controllers' writes are counted, and their events are recorded.
  */
 import { FLOTILLA_GROUP, flotillaUser, CloneSet, builtInAdmissions, kubernetesKinds } from "../../api/index.ts";
 import type { AnyAdmission, Kind, KubernetesObject, Pod as PodType } from "../../api/index.ts";
@@ -33,10 +33,10 @@ export interface TestMemberDependencies {
 
 export interface TestMemberOptions {
   controllers(deps: TestMemberDependencies): readonly Controller[];
-  /** 0 leaves pods where they are, for tests that play the kubelet themselves. */
+  /** 0 leaves pods unscheduled, for tests that play the kubelet themselves. */
   nodes?: number;
   times?: Partial<KubeletTimes>;
-  /** Of OpenKruise's node daemon; unset leaves it out. */
+  /** For OpenKruise's node daemon; unset omits it. */
   hashes?: ContainerHashes;
   customs?: readonly Kind[];
   admissions?: readonly AnyAdmission[];
@@ -50,12 +50,12 @@ export interface TestMember {
   clock: FakeClock;
   informers: SharedInformers;
   writes: WriteCounter;
-  /** `Job/pi Normal Completed: Job completed`, in the order in which it was told. */
+  /** `Job/pi Normal Completed: Job completed`, in the order of emission. */
   events: string[];
-  /** Lets everything happen that happens within this time. */
+  /** Advances the clock by this time and runs everything that is due. */
   pass(ms: number): Promise<void>;
   pods(): DeepReadonly<PodType>[];
-  /** Changes an object as a user does, with everything in between settled. */
+  /** Changes an object as a user would, and settles. */
   change<T extends KubernetesObject>(
     kind: Kind<T>,
     name: string,
@@ -63,7 +63,7 @@ export interface TestMember {
   ): Promise<DeepReadonly<T>>;
   get<T extends KubernetesObject>(kind: Kind<T>, name: string): Promise<DeepReadonly<T>>;
   list<T extends KubernetesObject>(kind: Kind<T>): Promise<readonly DeepReadonly<T>[]>;
-  /** Plays the kubelet of a pod whose containers end. */
+  /** Plays the kubelet for a pod whose containers terminate. */
   finish(pod: DeepReadonly<PodType>, exitCode: number): Promise<void>;
   stop(): Promise<void>;
 }

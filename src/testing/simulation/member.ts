@@ -1,4 +1,4 @@
-/** A simulated member for tests: a real API server with every kind of Kubernetes, on a clock that stands still. */
+/** A simulated member for tests: a real API server with every Kubernetes kind, on a fake clock. */
 import { FLOTILLA_GROUP, flotillaUser, Node, Pod, builtInAdmissions, kubernetesKinds } from "../../api/index.ts";
 import type { Kind, KubernetesObject, Pod as PodType, PodSpec } from "../../api/index.ts";
 import { createApiServer } from "../../apiserver/index.ts";
@@ -90,7 +90,7 @@ export async function startTestMember({
     writes,
     events,
     settle,
-    /** Lets everything happen that happens within this time. */
+    /** Advances the clock by this time and runs everything that is due. */
     async pass(ms: number): Promise<void> {
       const until = clock.now() + ms;
       await settle();
@@ -118,7 +118,7 @@ export async function startTestMember({
       for (const object of made) await client.create({ ...kindOf(object) }, MEMBER, object);
       await settle();
     },
-    /** A GET as a program sends it. */
+    /** A GET as an HTTP client sends it. */
     async read(path: string): Promise<JsonObject> {
       const { body } = await client.raw({ cluster: MEMBER, method: "GET", path });
       const chunks: Uint8Array[] = [];

@@ -1,4 +1,4 @@
-/** Workflows on a simulated member: which pods they make, in which order, and what their status tells. */
+/** Workflows on a simulated member: their pods, the order of these, and the status. */
 import { afterEach, expect, test } from "vitest";
 import { Pod, Workflow } from "../../api/index.ts";
 import type { WorkflowSpec } from "../../api/index.ts";
@@ -52,7 +52,7 @@ const texts = (): (string | undefined)[] =>
     .map(({ spec }) => spec.containers[0]?.command?.[1])
     .toSorted((a = "", b = "") => (a < b ? -1 : 1));
 
-test("a container template is one pod that is called as the Workflow is, and its end is the Workflow's", async () => {
+test("a container template creates one pod named after the Workflow, and its result is that of the Workflow", async () => {
   await start();
 
   await submit({ entrypoint: "echo", templates: [echo] });
@@ -94,7 +94,7 @@ test("a container template is one pod that is called as the Workflow is, and its
   ]);
 });
 
-test("groups of steps run one after the other, with the steps of a group at once", async () => {
+test("step groups run one after the other, and the steps of a group in parallel", async () => {
   await start();
   const main = {
     name: "main",
@@ -135,7 +135,7 @@ test("groups of steps run one after the other, with the steps of a group at once
   expect(byName("wf[1].c")).toMatchObject({ displayName: "c", boundaryID: "wf" });
 });
 
-test("a step that fails fails its group and the Workflow, and what follows does not run", async () => {
+test("a failing step fails its group and the Workflow, and later steps do not run", async () => {
   await start();
 
   await submit({
@@ -151,7 +151,7 @@ test("a step that fails fails its group and the Workflow, and what follows does 
   expect(member.pods()).toHaveLength(1);
 });
 
-test("steps are left out when their condition is false, and failures that may be are passed over", async () => {
+test("skips steps whose condition is false, and continues after failures with continueOn", async () => {
   await start();
   const main = {
     name: "main",
@@ -175,7 +175,7 @@ test("steps are left out when their condition is false, and failures that may be
   });
 });
 
-test("a step with items runs once for each", async () => {
+test("a step with items runs once per item", async () => {
   await start();
   const main = {
     name: "main",
@@ -200,7 +200,7 @@ test("a step with items runs once for each", async () => {
   expect(texts()).toEqual(["2", "p!", "x", '{"os":"linux"}']);
 });
 
-test("tasks of a DAG start when what they depend on has ended", async () => {
+test("tasks of a DAG start when their dependencies have ended", async () => {
   await start();
   const tasks = [
     call("a"),
@@ -231,7 +231,7 @@ test("tasks of a DAG start when what they depend on has ended", async () => {
   expect(a?.children).toEqual([b?.id, c?.id]);
 });
 
-test("a task with items is a group, and one that recovers a failure saves the DAG", async () => {
+test("a task with items is a task group, and a task that depends on a failure lets the DAG succeed", async () => {
   await start();
   const tasks = [call("all", "failing", { withItems: [1, 2] }), call("repair", "echo", { depends: "all.Failed" })];
 
@@ -247,7 +247,7 @@ test("a task with items is a group, and one that recovers a failure saves the DA
   });
 });
 
-test("a failure is tried again after a back-off, as often as the limit says", async () => {
+test("retries a failure after the backoff, up to the limit", async () => {
   await start();
   const retried = { ...failing, retryStrategy: { limit: 2, backoff: { duration: "10", factor: 2 } } };
 
@@ -274,7 +274,7 @@ test("a suspended Workflow starts nothing until it is resumed", async () => {
   expect((await workflow()).status?.phase).toBe("Succeeded");
 });
 
-test("a suspend template waits for its time, or for somebody who marks its node", async () => {
+test("a suspend template waits for its duration, or until a client marks its node", async () => {
   await start();
   const main = { name: "main", steps: [[call("timed", "timed")], [call("gate", "gate")], [call("go")]] };
   await submit({
@@ -301,7 +301,7 @@ test("a suspend template waits for its time, or for somebody who marks its node"
   expect((await workflow()).status?.phase).toBe("Succeeded");
 });
 
-test("a Workflow that takes too long ends, and so do its pods; the exit handler still runs", async () => {
+test("a Workflow ends with its pods at activeDeadlineSeconds; the exit handler still runs", async () => {
   await start();
 
   await submit({
@@ -317,7 +317,7 @@ test("a Workflow that takes too long ends, and so do its pods; the exit handler 
   expect(texts()).toEqual(["Failed"]);
 });
 
-test("a Workflow that is told to stop fails what runs", async () => {
+test("stopping a Workflow fails its running nodes", async () => {
   await start();
   await submit({
     entrypoint: "main",
@@ -332,7 +332,7 @@ test("a Workflow that is told to stop fails what runs", async () => {
   expect(await phases()).toMatchObject({ wf: "Failed", "wf[0].a": "Failed" });
 });
 
-test("pods run at once only as many as parallelism allows", async () => {
+test("parallelism limits the number of running pods", async () => {
   await start();
 
   await submit({
@@ -348,7 +348,7 @@ test("pods run at once only as many as parallelism allows", async () => {
   expect((await workflow()).status).toMatchObject({ phase: "Succeeded", progress: "3/3" });
 });
 
-test("pods and Workflows that are done go when they should", async () => {
+test("deletes finished pods and Workflows according to podGC and ttlStrategy", async () => {
   await start();
 
   await submit({
@@ -366,15 +366,15 @@ test("pods and Workflows that are done go when they should", async () => {
 });
 
 const unsupported: Record<string, [object, string]> = {
-  "a sort of template that is not understood": [
+  "an unsupported template type": [
     { entrypoint: "a", templates: [{ name: "a", script: { image: "x", source: "y" } }] },
     "spec.templates[0].script is not supported by simulated members",
   ],
-  "a template that is not there": [
+  "a missing template": [
     { entrypoint: "a", templates: [{ name: "a", steps: [[call("x", "y")]] }] },
     "templates.a.x: template name 'y' undefined",
   ],
-  "tasks that wait for each other": [
+  "a dependency cycle of tasks": [
     {
       entrypoint: "a",
       templates: [
@@ -382,9 +382,9 @@ const unsupported: Record<string, [object, string]> = {
         { name: "a", dag: { tasks: [call("x", "echo", { depends: "y" }), call("y", "echo", { depends: "x" })] } },
       ],
     },
-    "templates.a.dag: some of its tasks wait for each other",
+    "templates.a.dag: the tasks have a dependency cycle",
   ],
-  "a way to fail that is not understood": [
+  "an unsupported failFast": [
     { entrypoint: "a", templates: [{ name: "a", failFast: true, steps: [[call("x")]] }, echo] },
     'spec.templates[0].failFast: Unsupported value: true: supported values: "false"',
   ],
@@ -404,7 +404,7 @@ for (const [what, [spec, message]] of Object.entries(unsupported)) {
   });
 }
 
-test("a value that its parameter does not take is an error", async () => {
+test("a value outside of a parameter's enum is an error", async () => {
   await start();
 
   await submit({
@@ -416,11 +416,11 @@ test("a value that its parameter does not take is an error", async () => {
 
   expect((await workflow()).status).toMatchObject({
     phase: "Error",
-    message: "error in entry template execution: spec.arguments.size.value 'huge' is none of its enum",
+    message: "error in entry template execution: spec.arguments.size.value 'huge' is not in its enum",
   });
 });
 
-test("fields that are null are fields that are not there", async () => {
+test("null fields count as absent", async () => {
   await start();
 
   await submit({
@@ -452,7 +452,7 @@ test("a variable without a value is an error of the step that uses it", async ()
   });
 });
 
-test("a status that another writer took away is made again from the pods, none of which is made twice", async () => {
+test("rebuilds a status that another writer removed from the pods, and creates no pod twice", async () => {
   await start();
   await submit({
     entrypoint: "main",
@@ -470,7 +470,7 @@ test("a status that another writer took away is made again from the pods, none o
   expect((await workflow()).status?.phase).toBe("Succeeded");
 });
 
-test("a pod that the server does not accept is an error of its node, which says why", async () => {
+test("a pod that the API server rejects is an error of its node, with the reason", async () => {
   await start();
   const broken = { name: "broken", container: { image: "busybox:1", ports: [{ containerPort: 0 }] } };
 
@@ -488,7 +488,7 @@ test("a pod that the server does not accept is an error of its node, which says 
   expect((await workflow()).status?.phase).toBe("Failed");
 });
 
-test("a template that calls itself with a text twice as long ends with an error instead of filling the memory", async () => {
+test("a template that calls itself with a doubling argument ends with an error instead of exhausting memory", async () => {
   await start();
   const doubling = {
     name: "main",
@@ -502,11 +502,11 @@ test("a template that calls itself with a text twice as long ends with an error 
   const { status } = await workflow();
   expect(status?.phase).toBe("Failed");
   expect(Object.values(status?.nodes ?? {}).map(({ message }) => message)).toContain(
-    "variables bring in more than 262144 characters",
+    "variables insert more than 262144 characters",
   );
 });
 
-test("many items with long values end with an error before the status is larger than a store takes", async () => {
+test("many items with long values end with an error before the status exceeds the storage limit", async () => {
   await start();
   const main = {
     name: "main",
@@ -529,7 +529,7 @@ test("many items with long values end with an error before the status is larger 
   });
 });
 
-test("more pods than one look makes are made all the same", async () => {
+test("creates more pods than the limit of one reconcile", async () => {
   await start();
   const items = Array.from({ length: 300 }, (_, index) => index);
 
@@ -542,7 +542,7 @@ test("more pods than one look makes are made all the same", async () => {
   expect((await workflow()).status).toMatchObject({ phase: "Succeeded", progress: "300/300" });
 });
 
-test("a Workflow that is told to stop ends although a step waited for room to be tried for the first time", async () => {
+test("a stopped Workflow ends although a step waited to be started", async () => {
   await start();
   const careful = { ...slow, name: "careful", retryStrategy: { limit: 2 } };
   await submit({
@@ -559,15 +559,15 @@ test("a Workflow that is told to stop ends although a step waited for room to be
 });
 
 const nonsense: Record<string, object> = {
-  "times that are none": {
+  "invalid times": {
     startedAt: "yesterday",
     nodes: { wf: { id: "wf", name: "wf", displayName: "wf", type: "Suspend", phase: "Running", startedAt: "later" } },
   },
-  "conditions that are no list": { conditions: "none" },
-  "nodes that are none": { nodes: { wf: "gone", x: { id: "x", name: "x", children: "y" } } },
+  "conditions that are not a list": { conditions: "none" },
+  "invalid nodes": { nodes: { wf: "gone", x: { id: "x", name: "x", children: "y" } } },
 };
 for (const [what, status] of Object.entries(nonsense)) {
-  test(`a status with ${what} does not keep a Workflow from its end`, async () => {
+  test(`a status with ${what} does not prevent a Workflow from ending`, async () => {
     await start();
     await submit({
       entrypoint: "wait",
@@ -582,7 +582,7 @@ for (const [what, status] of Object.entries(nonsense)) {
   });
 }
 
-test("a Workflow that was refused stays to be read when its time to live is no number", async () => {
+test("a rejected Workflow with an invalid ttlStrategy is not deleted", async () => {
   await start();
 
   await submit({ entrypoint: "slow", ttlStrategy: { secondsAfterCompletion: "soon" }, templates: [slow] });
@@ -594,7 +594,7 @@ test("a Workflow that was refused stays to be read when its time to live is no n
   });
 });
 
-test("a Workflow that somebody declared over without saying when is not cleaned up", async () => {
+test("a Workflow that a client marked as finished without a time is not deleted", async () => {
   await start();
   await submit({ entrypoint: "slow", ttlStrategy: { secondsAfterCompletion: 1 }, templates: [slow] });
 
@@ -604,7 +604,7 @@ test("a Workflow that somebody declared over without saying when is not cleaned 
   expect((await workflow()).status).toEqual({ phase: "Succeeded" });
 });
 
-test("a pod that somebody deletes is an error of its node", async () => {
+test("a pod deleted by a client is an error of its node", async () => {
   await start();
   await submit({ entrypoint: "slow", templates: [slow] });
   await member.pass(5_000);

@@ -1,6 +1,6 @@
 /**
- * What is wrong with a Workflow. Argo has much more than is understood here: a field that would be ignored is named
- * instead, and the Workflow ends with the phase Error, as Argo ends one that it cannot read. Pure.
+ * Validates a Workflow. Argo has many more features than are supported here: an unsupported field is reported instead
+ * of ignored, and the Workflow ends with the phase Error, as in Argo for an invalid one. Pure.
  */
 import type { JsonObject } from "../../base/index.ts";
 import { tasksIn } from "./conditions.ts";
@@ -10,12 +10,12 @@ import { taskOrder } from "./task-order.ts";
 import { understood } from "./understood.ts";
 
 type Spec = ReadonlyWorkflow["spec"];
-/** What is understood of a spec, or the first thing that is wrong with it. */
+/** The supported part of a spec, or the first problem in it. */
 export type ReadSpec = { spec: Spec } | { problem: string };
 
 const known = new WeakMap<object, ReadSpec>();
 
-/** Specs that informers hold are shared and never change. */
+/** Specs in informers are shared and immutable. */
 export function readSpec({ spec }: { readonly spec?: Spec }): ReadSpec {
   if (!spec) return { problem: "spec is missing" };
   let found = known.get(spec);
@@ -25,7 +25,7 @@ export function readSpec({ spec }: { readonly spec?: Spec }): ReadSpec {
 
 function check(given: Spec): ReadSpec {
   const unknownFields: string[] = [];
-  // Fields that are null are left out of what is admitted.
+  // Null fields are omitted from the admitted spec.
   const admitted = understood.admit({ spec: given } as unknown as JsonObject, { unknownFields });
   const [unknown] = unknownFields;
   if (unknown !== undefined) return { problem: `${unknown} is not supported by simulated members` };
@@ -63,12 +63,12 @@ function templateProblem(
   return (
     (sorts.length === 1
       ? undefined
-      : `${at} must have one of container, steps, dag and suspend${sorts.length > 1 ? `, and has ${sorts.join(" and ")}` : ""}`) ??
+      : `${at} must have exactly one of container, steps, dag and suspend${sorts.length > 1 ? `, and has ${sorts.join(" and ")}` : ""}`) ??
     (backoff && backoff.duration === undefined ? `${at}: no base duration specified for retryStrategy` : undefined) ??
     first(Object.entries(durations), ([field, value]) =>
       value === undefined || value.includes("{{") || parseDurationMs(value) !== undefined
         ? undefined
-        : `${at}.${field} '${value}' is no duration`,
+        : `${at}.${field} '${value}' is not a duration`,
     ) ??
     first(calls, ({ name, template: called, ...step }) =>
       names.has(called)
@@ -103,7 +103,7 @@ function dagProblem(at: string, { tasks, target = "" }: NonNullable<ReadonlyTemp
     first([...needs], ([name, list]) =>
       first(list, (need) => (needs.has(need) ? undefined : `${at}.tasks.${name} dependency '${need}' not defined`)),
     ) ??
-    (taskOrder(needs) ? undefined : `${at}: some of its tasks wait for each other`)
+    (taskOrder(needs) ? undefined : `${at}: the tasks have a dependency cycle`)
   );
 }
 

@@ -1,4 +1,4 @@
-/** What is taken away of a Workflow: its pods, as `podGC` says, and in the end itself, as `ttlStrategy` says. Pure. */
+/** Cleanup of a Workflow: its pods, according to `podGC`, and the Workflow itself, according to `ttlStrategy`. Pure. */
 import type { ReadonlyPod } from "../kubernetes/pod.ts";
 import { COMPLETED_LABEL, NODE_ID_ANNOTATION } from "./names.ts";
 import type { ReadonlyWorkflow } from "./names.ts";
@@ -7,9 +7,9 @@ import { isOver } from "./plan.ts";
 
 export interface Cleanup {
   remove: ReadonlyPod[];
-  /** Pods that have ended and do not say so yet. */
+  /** Finished pods that are not labeled as completed yet. */
   mark: ReadonlyPod[];
-  /** Until the Workflow goes; 0 when it should be gone, unset when it stays. */
+  /** Time until the Workflow is deleted; 0 if it is due, unset if it stays. */
   expiresInMs?: number;
 }
 
@@ -21,7 +21,7 @@ export function planCleanup(workflow: ReadonlyWorkflow, pods: readonly ReadonlyP
     ({ status, metadata }) =>
       !metadata.deletionTimestamp && (status?.phase === "Succeeded" || status?.phase === "Failed"),
   );
-  // A pod goes only once its node tells how it ended.
+  // A pod is deleted only once its node records the result.
   const known = ended.filter((pod) => over || isTold(workflow, pod));
   const goes = ({ status }: ReadonlyPod): boolean =>
     strategy === "OnPodCompletion" ||
@@ -45,8 +45,8 @@ function expiry({ spec, status }: ReadonlyWorkflow, nowMs: number): number | und
   const { secondsAfterCompletion, secondsAfterSuccess, secondsAfterFailure } = spec.ttlStrategy ?? {};
   const seconds = (status?.phase === "Succeeded" ? secondsAfterSuccess : secondsAfterFailure) ?? secondsAfterCompletion;
   const finishedMs = readTime(status?.finishedAt);
-  // One that somebody else declared over without saying when stays, and so does one whose spec was refused and may say
-  // anything.
+  // A Workflow that another client marked as finished without a time stays, and so does one whose rejected spec may
+  // contain anything.
   return !Number.isFinite(seconds) || finishedMs === undefined
     ? undefined
     : Math.max(0, finishedMs + (seconds ?? 0) * 1000 - nowMs);

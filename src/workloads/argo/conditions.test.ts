@@ -21,7 +21,7 @@ for (const [text, want] of Object.entries(whens)) {
   });
 }
 
-test("what is no comparison is refused", () => {
+test("rejects a when expression that is not a comparison", () => {
   expect(() => isWhen("(a == b)")).toThrow("only comparisons joined by && and || are supported");
 });
 
@@ -42,12 +42,12 @@ for (const [text, want] of Object.entries(dependencies)) {
   });
 }
 
-test("a depends that cannot be read is refused", () => {
+test("rejects an invalid depends expression", () => {
   for (const text of ["good &&", "(good", "good bad", "&& good", "good $ bad"])
     expect(() => holds(text, ended)).toThrow("invalid depends");
 });
 
-test("the tasks of a depends are found once each", () => {
+test("finds each task of a depends expression once", () => {
   expect(tasksIn("a && (b.Failed || !c) && a.Succeeded")).toEqual(["a", "b", "c"]);
 });
 

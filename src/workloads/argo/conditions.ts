@@ -1,14 +1,13 @@
-/** Two small languages: `when` compares texts and numbers, `depends` asks how other tasks ended. */
+/**
+ * Two small expression languages: `when` compares strings and numbers, `depends` refers to the results of other tasks.
+ */
 import { WorkflowProblem } from "./variables.ts";
 
-/** Longer ones are nobody's. */
+/** No realistic expression is longer. */
 const MAX_LENGTH = 1024;
 const COMPARISON = /^\s*("[^"]*"|'[^']*'|[^\s=!<>&|()]*)\s*(==|!=|<=|>=|<|>)\s*("[^"]*"|'[^']*'|[^\s=!<>&|()]*)\s*$/;
 
-/**
- * Whether a step runs. Comparisons joined by `&&` and `||`, of which the first binds tighter; variables are replaced
- * already.
- */
+/** Whether a step runs. Comparisons joined by `&&` and `||`; `&&` binds tighter. Variables are already substituted. */
 export function isWhen(text: string): boolean {
   if (text.length > MAX_LENGTH)
     throw new WorkflowProblem(`Invalid 'when' expression: longer than ${MAX_LENGTH} characters`);
@@ -40,24 +39,26 @@ function compare(part: string, whole: string): boolean {
 
 const unquoted = (text: string): string => (/^(".*"|'.*')$/.test(text) ? text.slice(1, -1) : text);
 
-/** Tasks that a `depends` names. */
+/** The tasks in a `depends` expression. */
 export function tasksIn(depends: string): string[] {
   return [
     ...new Set(Array.from(depends.matchAll(/[A-Za-z0-9_-]+(\.[A-Za-z]+)?/g), ([word]) => word.split(".")[0] ?? "")),
   ];
 }
 
-/** Whether a `depends` holds, where `ended` says of a task and an optional result (`build.Failed`) whether it is so. */
+/**
+ * Whether a `depends` expression holds; `ended` reports whether a task ended, with an optional result (`build.Failed`).
+ */
 export function holds(depends: string, ended: (task: string, result: string | undefined) => boolean): boolean {
   if (depends.length > MAX_LENGTH) throw new WorkflowProblem(`invalid depends: longer than ${MAX_LENGTH} characters`);
   const tokens = depends.match(/&&|\|\||[!()]|[A-Za-z0-9_-]+(?:\.[A-Za-z]+)?|\S/g) ?? [];
   let place = 0;
   const fail = (): never => {
     throw new WorkflowProblem(
-      `invalid depends '${depends}': ${tokens[place] === undefined ? "it ends too early" : `unexpected '${tokens[place]}'`}`,
+      `invalid depends '${depends}': ${tokens[place] === undefined ? "unexpected end" : `unexpected '${tokens[place]}'`}`,
     );
   };
-  // Every operand is read whatever the result is already, so that mistakes are found.
+  // Every operand is parsed even if the result is already known, so that errors are found.
   const either = (): boolean => {
     let result = both();
     while (tokens[place] === "||") {

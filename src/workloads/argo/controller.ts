@@ -1,10 +1,10 @@
 /**
- * Workflow: Argo's templates of steps and tasks, each a pod, on a simulated member.
+ * Workflow: runs Argo's step and DAG templates, with one pod per node, on a simulated member.
  *
  * Reads: Workflow, its pods.
- * Writes: Pod, Workflow: its status with the object itself, because Argo's definition has no status subresource.
- * Somebody else who writes the whole object can take nodes away; pods have names that follow from their nodes, so none
- * is made twice.
+ * Writes: Pod, Workflow: its status together with the object, because Argo's CRD has no status subresource. Another
+ * client that writes the whole object can remove nodes; pod names are derived from their nodes, so no pod is created
+ * twice.
  */
 import { Pod, Workflow } from "../../api/index.ts";
 import type { WorkflowStatus } from "../../api/index.ts";
@@ -26,10 +26,10 @@ import type { ReadonlyWorkflow } from "./names.ts";
 import { isOver, planWorkflow, withRefused } from "./plan.ts";
 import type { WorkflowPlan } from "./plan.ts";
 
-/** Bad request, too large, invalid: what the pod says is wrong, and not the moment. */
+/** Bad request, too large, invalid: the pod itself is wrong, so a retry cannot help. */
 const REFUSALS: ReadonlySet<number | undefined> = new Set([400, 413, 422]);
 const isRefusal = (error: unknown): error is ApiError => error instanceof ApiError && REFUSALS.has(error.status.code);
-/** Of a node in the status. */
+/** Limit of a node's message in the status. */
 const MAX_MESSAGE = 1024;
 
 export function createWorkflowController(
@@ -48,7 +48,7 @@ export function createWorkflowController(
     writes: [Pod, Workflow],
 
     async reconcile(workflow, { key, signal }) {
-      // The server's garbage collection removes the pods of one that goes.
+      // The server's garbage collector deletes the pods of a deleted Workflow.
       if (workflow.metadata.deletionTimestamp) return done;
       const owner = { cluster: key.cluster, uid: workflow.metadata.uid ?? "" };
       const waitMs = Math.max(podsSeen.waitMs(owner), workflowSeen.waitMs(owner));
@@ -62,7 +62,7 @@ export function createWorkflowController(
     },
   });
 
-  /** The pods come first: a node without its pod would count as one whose pod was deleted. */
+  /** Creates the pods first: a node without its pod would count as one whose pod was deleted. */
   async function carryOut(
     workflow: ReadonlyWorkflow,
     { status, create, remove }: WorkflowPlan,
@@ -74,9 +74,9 @@ export function createWorkflowController(
       try {
         podsSeen.wrote(owner, await client.create(Pod, owner.cluster, pod, { signal }));
       } catch (error) {
-        // What the server does not accept it will never accept: that is how the node ends.
+        // A rejection is permanent, so the node ends with it.
         if (isRefusal(error)) refused.set(pod.metadata.name, error.message.slice(0, MAX_MESSAGE));
-        // Made in a look whose result was not stored; it is this node's all the same.
+        // Created in a reconcile whose status was not stored; it still belongs to this node.
         else if (!isAlreadyExists(error)) throw error;
       }
     });
@@ -107,7 +107,7 @@ export function createWorkflowController(
     const written = await unlessChanged(
       client.update(Workflow, owner.cluster, { ...workflow, metadata, status }, { signal }),
     );
-    if (!written) return; // Somebody else wrote it; the next look is at what they wrote.
+    if (!written) return; // Another client wrote it; the next reconcile reads the new state.
     workflowSeen.wrote(owner, written);
     if (status.phase !== workflow.status?.phase) tellPhase(workflow, status, owner.cluster);
   }
@@ -133,7 +133,7 @@ export function createWorkflowController(
       });
   }
 
-  /** Pods that have ended are marked so, or go, as `podGC` wants it. */
+  /** Labels or deletes finished pods, according to `podGC`. */
   async function sweep(
     workflow: ReadonlyWorkflow,
     own: readonly ReadonlyPod[],

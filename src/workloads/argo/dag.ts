@@ -1,4 +1,4 @@
-/** DAG: tasks that start as soon as what they depend on has ended the way they want. */
+/** DAG: tasks that start as soon as their dependencies have ended with the required result. */
 import type { WorkflowTask } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { holds, isWhen, tasksIn } from "./conditions.ts";
@@ -14,7 +14,7 @@ import type { Scope } from "./variables.ts";
 
 type Task = DeepReadonly<WorkflowTask & { withParam?: string }>;
 
-/** Everything about one DAG while it is looked at. */
+/** State of one DAG during a reconcile. */
 interface Graph {
   run: Run;
   template: ReadonlyTemplate;
@@ -23,7 +23,7 @@ interface Graph {
   scope: Scope;
   /** By name. */
   tasks: ReadonlyMap<string, Task>;
-  /** How branches ended, as far as that was asked. */
+  /** Results of branches, computed on demand. */
   phases: Map<string, NonNullable<ReadonlyNode["phase"]>>;
 }
 
@@ -39,8 +39,8 @@ export function runDag(run: Run, template: ReadonlyTemplate, call: Call, scope: 
     tasks: new Map((template.dag?.tasks ?? []).map((task) => [task.name, task])),
     phases: new Map(),
   };
-  // In an order in which one that ends at once, left out or without a pod, lets those that waited for it start in the
-  // same look.
+  // In dependency order: a task that ends at once (omitted or without a pod) lets its dependents start in the same
+  // reconcile.
   const wanted = wantedTasks(graph);
   const results = new Map(scope);
   for (const task of wanted) {
@@ -66,14 +66,14 @@ const nodeOfTask = ({ run, call }: Graph, name: string): ReadonlyNode | undefine
   run.nodes.get(`${call.nodeName}.${name}`);
 const needsOf = ({ dependencies, depends }: Task): readonly string[] => dependencies ?? tasksIn(depends ?? "");
 
-/** The tasks that the DAG is for: those named, or those on which no other depends. */
+/** The targets of the DAG: those named, or those on which no other task depends. */
 function targetsOf({ template, tasks }: Graph): Task[] {
   const named = (template.dag?.target ?? "").split(" ").filter(Boolean);
   const needed = new Set([...tasks.values()].flatMap(needsOf));
   return [...tasks.values()].filter(({ name }) => (named.length > 0 ? named.includes(name) : !needed.has(name)));
 }
 
-/** The targets and everything they need, each after what it needs. */
+/** The targets and all their dependencies, in dependency order. */
 function wantedTasks(graph: Graph): Task[] {
   const wanted = new Map<string, readonly string[]>();
   const waiting = targetsOf(graph);
@@ -87,7 +87,7 @@ function wantedTasks(graph: Graph): Task[] {
 
 const present = <T>(item: T | undefined): T[] => (item === undefined ? [] : [item]);
 
-/** `scope` knows how the tasks before it ended. */
+/** `scope` contains the results of earlier tasks. */
 function startTask(graph: Graph, task: Task, scope: Scope): void {
   const { run, call, node, template } = graph;
   const { nodes } = run;
@@ -121,7 +121,7 @@ function startTask(graph: Graph, task: Task, scope: Scope): void {
   if (child) attach(child);
 }
 
-/** A node for the task as a whole, with one below it for each item. */
+/** A node for the task as a whole, with one child per item. */
 function startGroup({ run, call, node, template }: Graph, task: Task, nodeName: string, scope: Scope): ReadonlyNode {
   const { nodes } = run;
   const made = { name: nodeName, templateName: task.template ?? "", boundaryID: node.id };
@@ -157,7 +157,7 @@ function startGroup({ run, call, node, template }: Graph, task: Task, nodeName: 
   }
 }
 
-/** Whether what the task depends on ended the way it wants. */
+/** Whether the task's dependencies ended with the required result. */
 function isReadyFor(graph: Graph, { depends, dependencies }: Task): boolean {
   const text = dependencies ? dependencies.join(" && ") : (depends ?? "");
   if (text.trim() === "") return true;
@@ -178,7 +178,7 @@ function isReadyFor(graph: Graph, { depends, dependencies }: Task): boolean {
       case "Errored":
         return node.phase === "Error";
       case "Daemoned":
-        return false; // No template here is a daemon.
+        return false; // Daemon templates are not supported.
       case "AnySucceeded":
         return children.some(({ phase }) => phase === "Succeeded");
       case "AllFailed":
@@ -190,8 +190,8 @@ function isReadyFor(graph: Graph, { depends, dependencies }: Task): boolean {
 }
 
 /**
- * How the branch that leads to this task ended: one that was left out says what those before it said, and a failure
- * outweighs.
+ * The result of the branch that ends with this task: an omitted task takes the result of the tasks before it, and a
+ * failure dominates.
  */
 function branchPhase(graph: Graph, task: Task): NonNullable<ReadonlyNode["phase"]> {
   const known = graph.phases.get(task.name);

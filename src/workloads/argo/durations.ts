@@ -1,4 +1,4 @@
-/** Durations as Workflows write them: whole seconds, or numbers with units (`1h30m`, `500ms`). */
+/** Durations in Workflows: whole seconds, or numbers with units (`1h30m`, `500ms`). */
 const UNITS: Readonly<Record<string, number>> = {
   ns: 1e-6,
   us: 1e-3,
@@ -9,7 +9,7 @@ const UNITS: Readonly<Record<string, number>> = {
   h: 3_600_000,
 };
 
-/** Milliseconds, or undefined when it cannot be read. */
+/** Milliseconds, or undefined if it cannot be parsed. */
 export function parseDurationMs(text: string): number | undefined {
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
   if (text.length > 64 || !/^(\d+(\.\d+)?(ns|us|µs|ms|s|m|h))+$/.test(text)) return undefined;
@@ -19,7 +19,7 @@ export function parseDurationMs(text: string): number | undefined {
   return total;
 }
 
-/** `1 minute 5 seconds`, as messages tell it. */
+/** `1 minute 5 seconds`, the format in messages. */
 export function describeDuration(ms: number): string {
   const seconds = Math.round(ms / 1000);
   const parts = [

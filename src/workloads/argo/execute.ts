@@ -1,7 +1,4 @@
-/**
- * Executes a template: a pod, a wait, a list of steps, a graph of tasks, or any of these several times until it
- * succeeds.
- */
+/** Executes a template: a pod, a suspend, a list of steps, a DAG, or one of these with retries. */
 import { runDag } from "./dag.ts";
 import { parseDurationMs } from "./durations.ts";
 import { podNameOf } from "./names.ts";
@@ -17,10 +14,10 @@ import type { Scope } from "./variables.ts";
 
 /** Templates may call each other, and themselves. */
 const MAX_DEPTH = 50;
-/** Pods made in one look; the status that tells of them brings the Workflow back for the others. */
+/** Pods created per reconcile; the status update requeues the Workflow for the others. */
 const MAX_NEW_PER_LOOK = 250;
 
-/** The node of the call as it is now; undefined when it has to wait for room. */
+/** The current node of the call; undefined if it has to wait for a slot. */
 export function execute(run: Run, call: Call): ReadonlyNode | undefined {
   const known = run.nodes.get(call.nodeName);
   if (known && isFulfilled(known)) return known;
@@ -43,7 +40,7 @@ function templateOf({ workflow }: Run, name: string): ReadonlyTemplate {
   return template;
 }
 
-/** What the template knows: the Workflow's values and its own inputs. */
+/** The variables of the template: the Workflow's values and its own inputs. */
 function scopeOf(
   { globals, workflow }: Run,
   template: ReadonlyTemplate,
@@ -67,7 +64,7 @@ function scopeOf(
 
 function executePod(run: Run, template: ReadonlyTemplate, call: Call, scope: Scope): ReadonlyNode | undefined {
   const known = run.nodes.get(call.nodeName);
-  if (known) return known; // Its pod was looked at before anything else.
+  if (known) return known; // Pods are evaluated before everything else.
   if (!run.pods.has(podNameOf(run.workflow.metadata.name, call.nodeName, template.name ?? ""))) {
     const { parallelism } = run.workflow.spec;
     if (
@@ -87,14 +84,14 @@ function executeSuspend(run: Run, template: ReadonlyTemplate, call: Call, scope:
   if (template.suspend?.duration === undefined) return node;
   const text = substitute(template.suspend.duration, scope);
   const durationMs = parseDurationMs(text);
-  if (durationMs === undefined) throw new WorkflowProblem(`suspend.duration '${text}' is no duration`);
+  if (durationMs === undefined) throw new WorkflowProblem(`suspend.duration '${text}' is not a duration`);
   const endMs = Date.parse(node.startedAt ?? "") + durationMs;
   if (run.nowMs > endMs) return run.nodes.mark(node, "Succeeded");
   dueAt(run, endMs + 1);
   return node;
 }
 
-/** A node of its own that holds the tries, of which the last one counts. */
+/** A node that contains the retries; the last one decides. */
 function executeWithRetries(run: Run, template: ReadonlyTemplate, call: Call, scope: Scope): ReadonlyNode | undefined {
   const node = nodeOf(run, template, call, scope, "Retry", "Running");
   const tries = (node.children ?? [])
@@ -115,7 +112,7 @@ function executeWithRetries(run: Run, template: ReadonlyTemplate, call: Call, sc
     run.nodes.mark(node, "Running", "");
   } else if (last) count--;
   const child = execute(run, { ...call, nodeName: `${call.nodeName}(${count})`, retries: count });
-  // It waits for room, or for nothing any more.
+  // It waits for a slot, or the Workflow was stopped.
   if (!child) return run.stopped ? run.nodes.mark(node, "Failed") : run.nodes.byId(node.id);
   run.nodes.addChild(node.id, child.id);
   if (isFulfilled(child) && !last) return executeWithRetries(run, template, call, scope);

@@ -1,4 +1,4 @@
-/** One step for each item of a list, and the values that a step hands on. Pure. */
+/** Expands a step into one per item of a list, and resolves the arguments of a step. Pure. */
 import { compareText, isObject } from "../../base/index.ts";
 import type { DeepReadonly, Json } from "../../base/index.ts";
 import type { WorkflowArguments, WorkflowStep } from "../../api/index.ts";
@@ -7,12 +7,12 @@ import type { Scope } from "./variables.ts";
 
 type Items = DeepReadonly<WorkflowStep & { withParam?: string }>;
 
-/** More than a simulated member should be asked for at once. */
+/** More than a simulated member should run at once. */
 const MAX_ITEMS = 500;
 
 export interface Expanded {
   name: string;
-  /** Made when it is asked for: most items are looked at again only to see that they run already. */
+  /** Computed lazily: most items are visited again only to find that they already run. */
   scope(): Scope;
 }
 
@@ -22,7 +22,7 @@ export function expand(name: string, step: Items, scope: Scope): Expanded[] {
   if (!isExpanded(step)) return [{ name, scope: () => scope }];
   const items = itemsOf(step, scope);
   if (items.length > MAX_ITEMS)
-    throw new WorkflowProblem(`${name} has ${items.length} items, and at most ${MAX_ITEMS} are supported`);
+    throw new WorkflowProblem(`${name} has ${items.length} items, but at most ${MAX_ITEMS} are supported`);
   return items.map((item, index) => ({
     name: `${name}(${index}:${describe(item)})`,
     scope: () => withItem(scope, item),
@@ -55,7 +55,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** How an item appears in the name of its node. */
+/** The item as it appears in the name of its node. */
 function describe(item: DeepReadonly<Json>): string {
   if (!isObject(item)) return asText(item);
   return Object.entries(item)

@@ -1,8 +1,8 @@
-/** Names against those that Argo's own tests expect. */
+/** Names compared with the expectations of Argo's own tests. */
 import { expect, test } from "vitest";
 import { displayNameOf, nodeIdOf, podNameOf } from "./names.ts";
 
-test("pods are called after their Workflow, their template and a hash of their node", () => {
+test("pod names consist of the Workflow, the template and a hash of the node", () => {
   const names = [
     podNameOf("wfname", "nodename", "templatename"),
     podNameOf("wfname", "wfname", "templatename"),
@@ -12,11 +12,11 @@ test("pods are called after their Workflow, their template and a hash of their n
   expect(names).toEqual(["wfname-templatename-1454367246", "wfname", "wfname-1454367246"]);
 });
 
-test("nodes are called after their Workflow and the same hash", () => {
+test("node ids consist of the Workflow and the same hash", () => {
   expect([nodeIdOf("wfname", "nodename"), nodeIdOf("wfname", "wfname")]).toEqual(["wfname-1454367246", "wfname"]);
 });
 
-test("the name that is shown leaves out where the node is", () => {
+test("the display name omits the node's path", () => {
   const boundary = { id: "wf", name: "wf", displayName: "wf", type: "Steps" as const };
 
   const shown = ["wf[0]", "wf[0].build", "wf.deploy", "wf[1].build(0:arm)"].map((name) =>

@@ -1,4 +1,4 @@
-/** Names, labels and annotations of Workflows and their pods, as Argo makes them. */
+/** Names, labels and annotations of Workflows and their pods, as in Argo. */
 import type { Workflow, WorkflowNodeStatus, WorkflowTemplate } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { fnv1a32 } from "../../machinery/index.ts";
@@ -18,7 +18,7 @@ export const MAIN_CONTAINER = "main";
 /** Leaves room for a dash and the hash in a name of at most 253 characters. */
 const MAX_POD_PREFIX = 242;
 
-/** The first node is called as the Workflow is. */
+/** The root node has the name of the Workflow. */
 export function nodeIdOf(workflow: string, node: string): string {
   return node === workflow ? workflow : `${workflow}-${fnv1a32(node)}`;
 }
@@ -29,7 +29,7 @@ export function podNameOf(workflow: string, node: string, template: string): str
     : `${`${workflow}${template === "" ? "" : `-${template}`}`.slice(0, MAX_POD_PREFIX)}-${fnv1a32(node)}`;
 }
 
-/** What a node is called within the one that it is a part of: `[0]`, `build`, `build(1:arm)`. */
+/** The name of a node within its parent: `[0]`, `build`, `build(1:arm)`. */
 export function displayNameOf(node: string, boundary: ReadonlyNode | undefined): string {
   if (!boundary) return node;
   const rest = node.startsWith(boundary.name) ? node.slice(boundary.name.length) : node;

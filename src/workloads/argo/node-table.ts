@@ -1,8 +1,8 @@
 /**
- * The nodes of a Workflow's status while they are worked on: every template that ran, runs or was left out, as a graph.
+ * The nodes of a Workflow's status during a reconcile: every template that ran, runs or was skipped, as a graph.
  *
- * A table starts from what is stored and copies a node when it first changes it, so a Workflow in which nothing
- * happened gives back the very nodes that it had.
+ * A table starts from the stored nodes and copies a node on its first change, so an unchanged Workflow returns the
+ * identical nodes.
  */
 import type { WorkflowNodePhase, WorkflowNodeType } from "../../api/index.ts";
 import { formatTime, isObject } from "../../base/index.ts";
@@ -10,11 +10,11 @@ import { displayNameOf, nodeIdOf } from "./names.ts";
 import type { ReadonlyNode } from "./names.ts";
 import { WorkflowProblem } from "./variables.ts";
 
-/** More than a person can read, few enough for one object in a store. */
+/** More than a user can read, and few enough for one stored object. */
 const MAX_NODES = 2_000;
 /**
- * Of names and inputs of all nodes together. A store takes objects of little more, and everybody who watches gets them
- * with every change.
+ * Limit of the names and inputs of all nodes together. Stores accept objects only slightly larger, and every watcher
+ * receives them with every change.
  */
 const MAX_CHARACTERS = 1024 * 1024;
 
@@ -22,7 +22,7 @@ export const isFulfilled = ({ phase }: Pick<ReadonlyNode, "phase">): boolean =>
   phase === "Succeeded" || phase === "Failed" || phase === "Error" || phase === "Skipped" || phase === "Omitted";
 export const hasFailed = ({ phase }: Pick<ReadonlyNode, "phase">): boolean => phase === "Failed" || phase === "Error";
 
-/** The status is open to everybody, so a node may be anything; one of another shape is made anew. */
+/** Any client can write the status, so a node may have any shape; an invalid one is rebuilt. */
 function isNode(node: unknown): boolean {
   if (!isObject(node) || typeof node["id"] !== "string" || typeof node["name"] !== "string") return false;
   const isText = (value: unknown): boolean => value === undefined || typeof value === "string";
@@ -36,13 +36,13 @@ function isNode(node: unknown): boolean {
   );
 }
 
-/** Undefined for what is no time. */
+/** Undefined for an invalid time. */
 export function readTime(value: unknown): number | undefined {
   const ms = typeof value === "string" ? Date.parse(value) : Number.NaN;
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-/** Inputs of stored nodes may be anything too, but nobody reads them. */
+/** Inputs of stored nodes may have any shape, too, but are not read. */
 function charactersOf({ name, inputs }: Pick<NewNode, "name" | "inputs">): number {
   const parameters: readonly unknown[] = Array.isArray(inputs?.parameters) ? inputs.parameters : [];
   return parameters.reduce<number>(
@@ -80,7 +80,7 @@ export class NodeTable {
     return this.#changed;
   }
 
-  /** As they are now; changes do not show in it. */
+  /** A snapshot; later changes do not affect it. */
   all(): ReadonlyNode[] {
     return [...this.#nodes.values()];
   }
@@ -117,7 +117,7 @@ export class NodeTable {
     return this.#put(node);
   }
 
-  /** The node in this phase, with this message; the end is noted when it comes. */
+  /** Sets the phase and message of the node, and the end time when it ends. */
   mark(node: ReadonlyNode, phase: WorkflowNodePhase, message?: string): ReadonlyNode {
     const { message: told = "", ...rest } = this.#nodes.get(node.id) ?? node;
     const next = message ?? told;
@@ -136,7 +136,7 @@ export class NodeTable {
     this.#put({ ...parent, children: [...(parent.children ?? []), childId] });
   }
 
-  /** The nodes with which this one ends, to which what follows is attached. */
+  /** The last nodes of this one, to which following nodes are attached. */
   outbound(id: string, seen = new Set<string>()): string[] {
     const node = this.#nodes.get(id);
     if (!node || seen.has(id)) return [];

@@ -1,5 +1,6 @@
 /**
- * What a Workflow needs now: its status as it should be, pods to create and to delete, and when to look again. Pure.
+ * Plans the next step of a Workflow: its desired status, pods to create and to delete, and the time of the next
+ * reconcile. Pure.
  */
 import type { Pod, WorkflowPhase, WorkflowStatus } from "../../api/index.ts";
 import { formatTime, isObject } from "../../base/index.ts";
@@ -21,9 +22,9 @@ import type { Scope } from "./variables.ts";
 export interface WorkflowPlan {
   status: DeepReadonly<WorkflowStatus>;
   create: readonly DeepReadonly<Pod>[];
-  /** Pods whose work is no longer wanted. */
+  /** Pods that are no longer needed. */
   remove: readonly ReadonlyPod[];
-  /** When to look again, in milliseconds from now. */
+  /** Time until the next reconcile, in milliseconds. */
   againInMs?: number;
 }
 
@@ -40,7 +41,7 @@ const PHASES: Readonly<Record<string, WorkflowPhase>> = {
 export const isOver = ({ phase }: Pick<DeepReadonly<WorkflowStatus>, "phase">): boolean =>
   phase === "Succeeded" || phase === "Failed" || phase === "Error";
 
-/** Only for Workflows that are not over. `pods` are those that it owns. */
+/** Only for unfinished Workflows. `pods` are those that it owns. */
 export function planWorkflow(given: ReadonlyWorkflow, pods: readonly ReadonlyPod[], nowMs: number): WorkflowPlan {
   const before = readable(given.status ?? {});
   const startedAt = before.startedAt ?? formatTime(nowMs);
@@ -90,7 +91,7 @@ export function planWorkflow(given: ReadonlyWorkflow, pods: readonly ReadonlyPod
   }
 }
 
-/** Whoever writes the object writes the status too; what cannot be what it says is left out of it. */
+/** Any client that writes the object can write the status too; invalid parts are dropped. */
 function readable(status: DeepReadonly<WorkflowStatus>): DeepReadonly<WorkflowStatus> {
   const { startedAt, conditions, ...rest } = status;
   return {
@@ -102,7 +103,7 @@ function readable(status: DeepReadonly<WorkflowStatus>): DeepReadonly<WorkflowSt
 
 const areObjects = (list: unknown): boolean => Array.isArray(list) && list.every((item) => isObject(item));
 
-/** The status in which the nodes of pods that the server does not accept say why. */
+/** The status in which the nodes of rejected pods contain the reason. */
 export function withRefused(
   workflow: ReadonlyWorkflow,
   status: DeepReadonly<WorkflowStatus>,
@@ -120,7 +121,7 @@ export function withRefused(
   return { ...status, nodes: nodes.toRecord() };
 }
 
-/** The main template and then the exit handler; how the Workflow ends, once it does. */
+/** Runs the main template and then the exit handler; returns the result of the Workflow once it has one. */
 function advance(run: Run): { phase: WorkflowPhase; message: string } | undefined {
   const { spec, metadata } = run.workflow;
   const parameters = argumentsOf(spec.arguments, run.globals);
@@ -141,14 +142,14 @@ function advance(run: Run): { phase: WorkflowPhase; message: string } | undefine
 function runExit(run: Run, phase: WorkflowPhase, parameters: ReadonlyMap<string, string>): ReadonlyNode {
   const { spec, metadata } = run.workflow;
   const nodeName = `${metadata.name}.onExit`;
-  // It runs whatever stopped the rest.
+  // The exit handler runs even if the rest was stopped.
   const free: Run = { ...run, globals: new Map([...run.globals, ["workflow.status", phase]]), stopped: false };
   const node = execute(free, { nodeName, template: spec.onExit ?? "", parameters, depth: 0 });
   if (free.dueMs !== undefined) dueAt(run, free.dueMs);
   return node ?? { id: "", name: nodeName, displayName: nodeName, type: "Pod", phase: "Pending" };
 }
 
-/** Brings the nodes of pods to what their pods say. A pod that is gone before it ended was deleted by somebody. */
+/** Updates pod nodes from their pods. A pod that disappeared before it ended was deleted by a client. */
 function followPods({ workflow, nodes, pods }: Run): void {
   for (const node of nodes.all()) {
     if (node.type !== "Pod" || isFulfilled(node)) continue;
@@ -182,7 +183,7 @@ function stoppedMessage({ spec }: ReadonlyWorkflow): string | undefined {
   return spec.shutdown ? `Stopped with strategy '${spec.shutdown}'` : undefined;
 }
 
-/** What runs is ended; the exit handler goes on unless everything is terminated. */
+/** Ends running nodes; the exit handler continues unless the Workflow is terminated. */
 function stopNodes({ workflow, nodes, pods }: Run, message: string, remove: ReadonlyPod[]): void {
   const exit = `${workflow.metadata.name}.onExit`;
   for (const node of nodes.all()) {

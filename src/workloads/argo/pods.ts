@@ -1,6 +1,6 @@
 /**
- * The pod of a node: how it is made, and what its state means for the node. There is no executor beside the main
- * container, because nothing runs in it that could be watched.
+ * The pod of a node: its construction, and the node phase that follows from it. There is no executor beside the main
+ * container, because nothing runs in it that could be observed.
  */
 import { controllerReference } from "../../api/index.ts";
 import type { Pod, WorkflowNodePhase } from "../../api/index.ts";
@@ -36,7 +36,7 @@ export const POD_FIELDS = [
   "imagePullSecrets",
 ] as const;
 
-/** `template` has its variables replaced. */
+/** `template` has its variables substituted. */
 export function makeNodePod(
   workflow: ReadonlyWorkflow,
   nodeName: string,
@@ -55,7 +55,7 @@ export function makeNodePod(
   const activeDeadlineSeconds =
     template.activeDeadlineSeconds === undefined ? undefined : Number(template.activeDeadlineSeconds);
   if (Number.isNaN(activeDeadlineSeconds))
-    throw new WorkflowProblem(`activeDeadlineSeconds '${template.activeDeadlineSeconds ?? ""}' is no number`);
+    throw new WorkflowProblem(`activeDeadlineSeconds '${template.activeDeadlineSeconds ?? ""}' is not a number`);
   const pod: JsonObject = {
     ...(priority !== undefined && { priorityClassName: priority }),
     ...Object.fromEntries(fields),
@@ -85,7 +85,7 @@ export function makeNodePod(
   };
 }
 
-/** What the pod says of its node. */
+/** The node phase and message of a pod. */
 export function phaseOfPod({ metadata, status }: ReadonlyPod): { phase: WorkflowNodePhase; message: string } {
   if (status?.phase === "Succeeded") return { phase: "Succeeded", message: "" };
   if (status?.phase === "Failed") return { phase: "Failed", message: failureOf({ metadata, status }) };
@@ -111,7 +111,7 @@ function failureOf({ status }: Pick<ReadonlyPod, "metadata" | "status">): string
   return status?.reason ?? "pod failed";
 }
 
-/** What the main container ended with, as the node's outputs tell it. */
+/** The exit code of the main container, as in the node's outputs. */
 export function exitCodeOf({ status }: ReadonlyPod): string | undefined {
   const code = status?.containerStatuses?.find(({ name }) => name === MAIN_CONTAINER)?.state?.terminated?.exitCode;
   return code === undefined ? undefined : String(code);

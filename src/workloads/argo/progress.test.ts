@@ -7,7 +7,7 @@ type Given = Record<
   { type?: "Pod" | "DAG" | "StepGroup"; phase?: "Running" | "Succeeded" | "Failed"; children?: string[] }
 >;
 
-/** The progress of every node, and of all. */
+/** The progress of every node and of the Workflow. */
 function progressOf(given: Given): Record<string, string | undefined> {
   const nodes = new NodeTable(
     "wf",
@@ -20,7 +20,7 @@ function progressOf(given: Given): Record<string, string | undefined> {
   return { ...Object.fromEntries(nodes.all().map(({ id, progress }) => [id, progress])), all };
 }
 
-test("a pod to which there are two ways counts once", () => {
+test("counts a pod that is reachable on two paths once", () => {
   const got = progressOf({
     dag: { type: "DAG", children: ["a", "b"] },
     a: { phase: "Succeeded", children: ["c"] },
@@ -31,7 +31,7 @@ test("a pod to which there are two ways counts once", () => {
   expect(got).toEqual({ dag: "1/3", a: "1/1", b: "0/1", c: "0/1", all: "1/3" });
 });
 
-test("a group counts what follows it as well, and one without pods has no progress", () => {
+test("a group includes the nodes after it, and a group without pods has no progress", () => {
   const got = progressOf({
     first: { type: "StepGroup", children: ["a"] },
     a: { phase: "Succeeded", children: ["second"] },
@@ -43,7 +43,7 @@ test("a group counts what follows it as well, and one without pods has no progre
   expect(got).toEqual({ first: "1/2", a: "1/1", second: "0/1", b: "0/1", empty: undefined, all: "1/2" });
 });
 
-test("more pods than a word has bits are counted", () => {
+test("counts more pods than a word has bits", () => {
   const pods = Array.from({ length: 100 }, (_, index) => `p${index}`);
 
   const got = progressOf({
@@ -56,7 +56,7 @@ test("more pods than a word has bits are counted", () => {
   expect(got["dag"]).toBe("65/100");
 });
 
-test("nodes that name each other as children, and children that are not there, do no harm", () => {
+test("tolerates cycles of children and missing children", () => {
   const got = progressOf({
     a: { type: "DAG", children: ["b", "gone"] },
     b: { type: "DAG", children: ["a", "c"] },

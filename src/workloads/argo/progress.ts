@@ -1,7 +1,6 @@
 /**
- * How much of a Workflow is done: `2/5` pods. A node that holds others counts every pod that one gets to from it, each
- * once, although there may be many ways. What lies behind a node is a set of bits, so that a long chain of steps does
- * not cost its square.
+ * Progress of a Workflow: `2/5` pods. A node with children counts every reachable pod once, although there may be many
+ * paths. The reachable pods are a bit set, so that a long chain of steps does not cost its square.
  */
 import type { ReadonlyNode } from "./names.ts";
 import type { NodeTable } from "./node-table.ts";
@@ -9,7 +8,7 @@ import type { NodeTable } from "./node-table.ts";
 const isDone = ({ phase }: ReadonlyNode): boolean =>
   phase === "Succeeded" || phase === "Skipped" || phase === "Omitted";
 
-/** Notes the progress of every node that has one, and answers that of all. */
+/** Sets the progress of every node that has one, and returns the total. */
 export function noteProgress(nodes: NodeTable): string {
   const pods = nodes.all().filter(({ type }) => type === "Pod");
   const places = new Map(pods.map(({ id }, place) => [id, place]));
@@ -33,8 +32,8 @@ function note(nodes: NodeTable, node: ReadonlyNode, progress: string): void {
 }
 
 /**
- * The pods that one gets to from each node, itself included. Children come first; a node among its own descendants adds
- * nothing to them.
+ * The pods reachable from each node, including itself. Children come first; a node among its own descendants adds
+ * nothing.
  */
 function podsBehind(
   nodes: NodeTable,
@@ -67,7 +66,7 @@ function add(set: Uint32Array, place: number): void {
   set[place >> 5] = (set[place >> 5] ?? 0) | (1 << (place & 31));
 }
 
-/** How many bits of a word are set. */
+/** The number of set bits in a word. */
 function ones(word: number): number {
   let count = 0;
   for (let rest = word; rest !== 0; rest &= rest - 1) count++;

@@ -1,15 +1,15 @@
-/** Whether a node that failed is tried again, and when. Pure. */
+/** Whether and when a failed node is retried. Pure. */
 import { describeDuration, parseDurationMs } from "./durations.ts";
 import type { ReadonlyNode, ReadonlyTemplate } from "./names.ts";
 
 export type RetryVerdict = { again: true } | { fail: string } | { waitUntilMs: number; message: string };
 
-/** What is safe to repeat without knowing more. */
+/** Errors that are safe to retry. */
 const TRANSIENT = /timeout|timed out|connection (refused|reset)|try again|too many requests|Evicted|NodeLost/i;
-/** Longer than anything waits; keeps powers of the factor finite. */
+/** Longer than any wait; keeps powers of the factor finite. */
 const MAX_WAIT_MS = 365 * 24 * 3_600_000;
 
-/** `tries` are all that were made, the last of which failed. */
+/** `tries` are all attempts so far; the last one failed. */
 export function nextRetry(strategy: DeepStrategy, tries: readonly ReadonlyNode[], nowMs: number): RetryVerdict {
   const last = tries.at(-1);
   const { backoff, limit } = strategy;

@@ -1,9 +1,9 @@
 /**
- * One look at a Workflow, as the templates that it executes see it: what is known, what is to be made, and when to look
- * again.
+ * The context of one reconcile of a Workflow, for the templates that it executes: the known state, the pods to create,
+ * and the time of the next reconcile.
  *
- * `execute.ts` executes a template of any sort; `steps.ts` and `dag.ts` those that are made of others, which they
- * execute through it.
+ * `execute.ts` executes templates of every type; `steps.ts` and `dag.ts` execute those that consist of others, through
+ * `execute.ts`.
  */
 import type { Pod } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -17,17 +17,17 @@ export interface Run {
   readonly nodes: NodeTable;
   readonly pods: ReadonlyMap<string, ReadonlyPod>;
   readonly nowMs: number;
-  /** What every template knows. */
+  /** Variables of every template. */
   readonly globals: Scope;
   /** Pods to create. */
   readonly create: DeepReadonly<Pod>[];
-  /** The node of the call as it is now; undefined when it has to wait for room. */
+  /** The current node of the call; undefined if it has to wait for a slot. */
   execute(run: Run, call: Call): ReadonlyNode | undefined;
-  /** Pods that are on their way or run. */
+  /** Pods that are pending or running. */
   active: number;
-  /** The soonest moment at which something changes by itself. */
+  /** The earliest time at which something is due. */
   dueMs?: number;
-  /** Set while nothing new may start: the Workflow is over its time or being stopped. */
+  /** Set while nothing new may start: the Workflow has exceeded its deadline or is being stopped. */
   stopped?: boolean;
 }
 
@@ -35,10 +35,10 @@ export interface Call {
   nodeName: string;
   template: string;
   boundaryID?: string;
-  /** Values for the template's inputs, with variables replaced. */
+  /** Arguments for the template's inputs, with variables substituted. */
   parameters: ReadonlyMap<string, string>;
   depth: number;
-  /** Within a node that is tried several times: which try this is. */
+  /** The number of this attempt, within a retry node. */
   retries?: number;
 }
 
@@ -54,7 +54,7 @@ function inputsOf(template: ReadonlyTemplate, scope: Scope): Pick<ReadonlyNode, 
   return parameters.length > 0 ? { inputs: { parameters } } : {};
 }
 
-/** The node that stands for a template while it runs; made when it first does. */
+/** The node of a running template; created on first use. */
 export function nodeOf(
   run: Run,
   template: ReadonlyTemplate,

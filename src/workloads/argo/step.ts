@@ -1,4 +1,4 @@
-/** What steps and tasks have in common: whether one starts, how, and what others learn of its end. */
+/** Shared by steps and tasks: whether and how one starts, and the variables with its result. */
 import type { WorkflowStep } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { isWhen } from "./conditions.ts";
@@ -11,7 +11,7 @@ import type { Scope } from "./variables.ts";
 
 export type Step = DeepReadonly<WorkflowStep>;
 
-/** How a step ended, for those that follow. */
+/** Records the result of a step for the following ones. */
 export function noteResult({ nodes }: Run, scope: Map<string, string>, prefix: string, nodeName: string): void {
   const node = nodes.get(nodeName);
   if (!node) return;
@@ -27,7 +27,7 @@ export function isTolerated(step: Pick<Step, "continueOn"> | undefined, { phase 
   );
 }
 
-/** Whether the template's own limit on what runs at once leaves room for one more. */
+/** Whether the template's own parallelism allows one more. */
 export function hasRoom({ nodes }: Run, { parallelism }: ReadonlyTemplate, boundaryID: string): boolean {
   if (parallelism === undefined || parallelism <= 0) return true;
   let busy = 0;
@@ -43,8 +43,7 @@ export function hasRoom({ nodes }: Run, { parallelism }: ReadonlyTemplate, bound
 }
 
 /**
- * The node of a step: left out when its condition says so, failed when it asks for what there is not, started
- * otherwise.
+ * The node of a step: skipped if its condition is false, failed if its variables cannot be resolved, started otherwise.
  */
 export function startStep(
   run: Run,

@@ -1,4 +1,4 @@
-/** Steps: lists of templates that run at once, one list after the other. */
+/** Steps: groups of templates that run in parallel, one group after the other. */
 import { expand } from "./expand.ts";
 import type { ReadonlyNode, ReadonlyTemplate } from "./names.ts";
 import { hasFailed, isFulfilled } from "./node-table.ts";
@@ -33,7 +33,7 @@ export function runSteps(run: Run, template: ReadonlyTemplate, call: Call, outer
   return nodes.mark(node, "Succeeded");
 }
 
-/** Nothing more starts; what was running has been told to end. */
+/** Nothing more starts; running nodes have been stopped. */
 function stoppedNode({ nodes }: Run, node: ReadonlyNode): ReadonlyNode {
   const isBusy = nodes
     .all()
@@ -64,7 +64,8 @@ function runGroup(
       const nodeName = `${group.name}.${name}`;
       const known = nodes.get(nodeName);
       if (!known && run.stopped) continue;
-      // Whoever ends makes room for the next look: nodes need not be counted again for every item that waits.
+      // Nodes that end free their slot only for the next reconcile, so they need not be counted again for every waiting
+      // item.
       isFull ||= !known && !hasRoom(run, template, boundaryID);
       if (!known && isFull) {
         waits = true;

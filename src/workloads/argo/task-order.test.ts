@@ -1,8 +1,8 @@
-/** Orders of tasks, also of many. */
+/** Topological order of tasks, including large graphs. */
 import { expect, test } from "vitest";
 import { taskOrder } from "./task-order.ts";
 
-test("tasks come after what they need", () => {
+test("tasks come after their dependencies", () => {
   expect(
     taskOrder(
       new Map([
@@ -15,7 +15,7 @@ test("tasks come after what they need", () => {
   ).toEqual(["a", "b", "c", "d"]);
 });
 
-test("tasks that wait for each other have no order", () => {
+test("a dependency cycle has no order", () => {
   expect(
     taskOrder(
       new Map([

@@ -1,8 +1,6 @@
-/**
- * The order in which tasks can run: each after everything that it needs. Pure; costs one look at every task and need.
- */
+/** Topological order of tasks: each after all its dependencies. Pure; linear in tasks and dependencies. */
 
-/** Undefined when tasks wait for each other. Needs that are no task are passed over. */
+/** Undefined for a dependency cycle. Dependencies that are not tasks are ignored. */
 export function taskOrder(needs: ReadonlyMap<string, readonly string[]>): string[] | undefined {
   const left = new Map<string, number>();
   const followers = new Map<string, string[]>();

@@ -1,4 +1,4 @@
-/** The shape of what is understood of a Workflow's spec. Everything else is named as not supported. */
+/** The schema of the supported part of a Workflow's spec. All other fields are reported as unsupported. */
 import { compileSchema } from "../../machinery/index.ts";
 import type { Schema } from "../../machinery/index.ts";
 import { POD_FIELDS } from "./pods.ts";
@@ -9,7 +9,7 @@ const count: Schema = { type: "integer", minimum: 0 };
 const anything: Schema = { "x-kubernetes-preserve-unknown-fields": true };
 const someObject: Schema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
 const intOrText: Schema = { "x-kubernetes-int-or-string": true };
-/** Nobody writes longer lists, and every look at a Workflow goes through them. */
+/** Realistic lists are shorter, and every reconcile of a Workflow walks them. */
 const MAX_ITEMS = 500;
 const listOf = (items: Schema): Schema => ({ type: "array", items, maxItems: MAX_ITEMS });
 const mapOf = (values: Schema): Schema => ({ type: "object", additionalProperties: values });
@@ -57,7 +57,7 @@ const template: Schema = object(
   {
     name: NAME,
     inputs: parameters,
-    // Nothing runs that could have any.
+    // Simulated containers have no outputs.
     outputs: object({}),
     metadata,
     container: someObject,
@@ -74,7 +74,7 @@ const template: Schema = object(
     retryStrategy,
     activeDeadlineSeconds: intOrText,
     parallelism: count,
-    // What waits for room starts all the same after a failure.
+    // Waiting items start even after a failure.
     failFast: { ...flag, enum: [false] },
     initContainers: listOf(someObject),
     volumes: listOf(someObject),
@@ -105,5 +105,5 @@ const spec: Schema = object(
   ["entrypoint", "templates"],
 );
 
-/** For an object that has the spec as its field `spec`. */
+/** For an object with the spec in its field `spec`. */
 export const understood = compileSchema(object({ spec }, ["spec"]));

@@ -1,24 +1,23 @@
 /**
- * `{{…}}` in Workflows: names of values that are known when a step starts. Expressions (`{{=…}}`) are not understood,
- * and outputs of containers do not exist, because the containers are simulated; both are said rather than left in the
- * text.
+ * `{{…}}` in Workflows: variables that are known when a step starts. Expressions (`{{=…}}`) are not supported, and
+ * simulated containers have no outputs; both are reported instead of left in the text.
  */
 import { isObject } from "../../base/index.ts";
 import type { DeepReadonly, Json } from "../../base/index.ts";
 
 export type Scope = ReadonlyMap<string, string>;
 
-/** What a Workflow asks for and cannot have. Its message becomes the message of the node or of the Workflow. */
+/** A problem in a Workflow. Its message becomes the message of the node or of the Workflow. */
 export class WorkflowProblem extends Error {}
 
-/** How much text variables may yet bring in. */
+/** How much text variables may still insert. */
 export interface Budget {
   left: number;
 }
 
 /**
- * More than programs take as arguments. Templates hand values on, each of which may name another twice: without an end
- * to it, a text would double with every level, and a few lines would fill the memory of the process.
+ * More than programs accept as arguments. Templates pass values on, and each value may reference another twice: without
+ * a limit, a text would double with every level, and a few lines would exhaust the memory of the process.
  */
 const MAX_REPLACED = 256 * 1024;
 export const fullBudget = (): Budget => ({ left: MAX_REPLACED });
@@ -29,7 +28,7 @@ export function substitute(text: string, scope: Scope, budget = fullBudget()): s
     const value = scope.get(name);
     if (value !== undefined) {
       budget.left -= value.length;
-      if (budget.left < 0) throw new WorkflowProblem(`variables bring in more than ${MAX_REPLACED} characters`);
+      if (budget.left < 0) throw new WorkflowProblem(`variables insert more than ${MAX_REPLACED} characters`);
       return value;
     }
     if (name.startsWith("=")) throw new WorkflowProblem(`expressions are not supported: {{${inner}}}`);
@@ -39,7 +38,7 @@ export function substitute(text: string, scope: Scope, budget = fullBudget()): s
   });
 }
 
-/** Every text within a value. */
+/** Substitutes every string within a value. */
 export function substituteAll<T>(value: T, scope: Scope): T {
   return replaced(value as DeepReadonly<Json>, scope, fullBudget()) as unknown as T;
 }
@@ -53,10 +52,10 @@ function replaced(value: DeepReadonly<Json>, scope: Scope, budget: Budget): Deep
   );
 }
 
-/** A parameter may say which values it takes. */
+/** Checks a value against the enum of its parameter. */
 export function checkChoice(where: string, value: string, choices: readonly DeepReadonly<Json>[] | undefined): void {
   if (choices && !choices.some((choice) => asText(choice) === value))
-    throw new WorkflowProblem(`${where} '${value.slice(0, 100)}' is none of its enum`);
+    throw new WorkflowProblem(`${where} '${value.slice(0, 100)}' is not in its enum`);
 }
 
 export const asText = (value: DeepReadonly<Json>): string =>

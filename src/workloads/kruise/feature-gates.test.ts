@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { DEFAULT_GATES, createFeatureGates, parseFeatureGates } from "./feature-gates.ts";
 
-test("gates are as OpenKruise ships them unless they are changed", () => {
+test("gates have OpenKruise's defaults unless they are changed", () => {
   const gates = createFeatureGates({ CloneSetShortHash: true });
 
   expect([
@@ -25,13 +25,13 @@ test("a gate that needs another one is off without it", () => {
   ).toEqual([false, false, false]);
 });
 
-test("a gate that does not exist is refused, with those that do", () => {
+test("rejects an unknown gate and lists the known ones", () => {
   expect(() => createFeatureGates({ CloneSetLongHash: true })).toThrow(
     /CloneSetLongHash is not a gate of release 1\.9\.1; known gates: .*CloneSetShortHash/,
   );
 });
 
-test("a stage stands for its gates, and a gate that is named beside it keeps its own value", () => {
+test("a stage sets all its gates, except those named explicitly", () => {
   const gates = createFeatureGates(
     parseFeatureGates("AllAlpha=true,AllBeta=false,CloneSetShortHash=false,PodWebhook=true"),
   );
@@ -43,6 +43,6 @@ test("a stage stands for its gates, and a gate that is named beside it keeps its
   ).toEqual([true, false, false, true]);
 });
 
-test("what is not a list of gates is refused", () => {
+test("rejects text that is not a list of gates", () => {
   expect(() => parseFeatureGates("AllAlpha=yes")).toThrow('"AllAlpha=yes" is not NAME=true or NAME=false');
 });

@@ -1,8 +1,8 @@
 /**
  * OpenKruise's feature gates, with the defaults of 1.9.1.
  *
- * `WorkloadDependencies.gates` carries them to the controllers; a planner that depends on one is given the gates as an
- * argument. A gate that is not listed here is refused, rather than accepted and ignored.
+ * `WorkloadDependencies.gates` passes them to the controllers; a planner that depends on one gets the gates as an
+ * argument. A gate that is not listed here is rejected instead of ignored.
  */
 import { FlotillaError } from "../../base/index.ts";
 
@@ -49,7 +49,7 @@ export interface FeatureGates {
   isOn(gate: FeatureGate): boolean;
 }
 
-/** Gates that make no sense without another one. */
+/** Gates that require another one. */
 const NEEDS: readonly [needed: FeatureGate, gates: readonly FeatureGate[]][] = [
   [
     "PodWebhook",
@@ -79,17 +79,16 @@ const NEEDS: readonly [needed: FeatureGate, gates: readonly FeatureGate[]][] = [
   ["ResourcesDeletionProtection", ["DeletionProtectionForCRDCascadingGate"]],
 ];
 
-/** In beta and off all the same; the others are off while they are in alpha. */
+/** Beta, but off by default; the others that are off are alpha. */
 const BETA_AND_OFF: ReadonlySet<string> = new Set(["ResourcesDeletionProtection"]);
-/** Names that stand for all gates of a stage that are not named themselves. */
+/** Names that represent all gates of a stage that are not named explicitly. */
 const STAGES: Readonly<Record<string, (gate: string, isOn: boolean) => boolean>> = {
   AllAlpha: (gate, isOn) => !isOn && !BETA_AND_OFF.has(gate),
   AllBeta: (gate, isOn) => isOn || BETA_AND_OFF.has(gate),
 };
 
 /**
- * `AllAlpha=true,CloneSetShortHash=false`, as OpenKruise's manager takes it on its command line. Throws for what does
- * not read like that.
+ * `AllAlpha=true,CloneSetShortHash=false`, the command-line syntax of OpenKruise's manager. Throws for other syntax.
  */
 export function parseFeatureGates(text: string): Record<string, boolean> {
   const pairs = text.split(",").filter((pair) => pair.trim() !== "");
@@ -129,5 +128,5 @@ export function createFeatureGates(changes: Readonly<Record<string, boolean>> = 
   return { isOn: (gate) => gates.get(gate) ?? false };
 }
 
-/** Everything as OpenKruise ships it. */
+/** OpenKruise's defaults. */
 export const DEFAULT_GATES: FeatureGates = createFeatureGates();

@@ -1,10 +1,10 @@
 /**
- * Image references as OpenKruise reads and compares them: without the defaults that a runtime adds, so `nginx` and
+ * Image references as OpenKruise parses and compares them: without the defaults that a runtime adds, so `nginx` and
  * `docker.io/library/nginx` differ.
  */
 export interface ImageReference {
   repo: string;
-  /** Empty when the reference has none. */
+  /** Empty if the reference has none. */
   tag: string;
   digest: string;
 }
@@ -17,10 +17,10 @@ const REFERENCE = new RegExp(
 );
 const DIGEST_LENGTHS: Readonly<Record<string, number>> = { sha256: 64, sha384: 96, sha512: 128 };
 const MAX_REPO_LENGTH = 255;
-/** Longer than any reference that could be valid, so that the pattern has little to try. */
+/** Longer than any valid reference; limits the work of the pattern. */
 const MAX_LENGTH = 600;
 
-/** Undefined for what is no reference. */
+/** Undefined for an invalid reference. */
 export function parseImage(image: string): ImageReference | undefined {
   const match = image.length <= MAX_LENGTH ? REFERENCE.exec(image) : null;
   if (!match) return undefined;
@@ -33,7 +33,7 @@ export function parseImage(image: string): ImageReference | undefined {
   return { repo, tag, digest };
 }
 
-/** Two digests are compared, else two tags; what is no reference equals nothing. */
+/** Compares two digests, else two tags; an invalid reference equals nothing. */
 export function isSameImage(a: string, b: string): boolean {
   const [left, right] = [parseImage(a), parseImage(b)];
   if (!left || !right || left.repo !== right.repo) return false;

@@ -1,4 +1,4 @@
-/** What makes OpenKruise's workloads run on a member: its controllers, and its webhooks as admissions. */
+/** OpenKruise on a member: its controllers, and its webhooks as admissions. */
 import type { AnyAdmission } from "../../api/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
 import type { Controller } from "../../runtime/index.ts";
@@ -38,20 +38,17 @@ export function createKruiseControllers(deps: WorkloadDependencies): Controller<
 }
 
 export interface KruiseAdmissions {
-  /** Whether OpenKruise runs in this cluster; the hub only passes its objects on. */
+  /** Whether OpenKruise runs in this cluster; the hub only propagates its objects. */
   appliesTo(cluster: string): boolean;
   /** The clock of the controllers. */
   nowMs(): number;
   /** Unset means OpenKruise's defaults. */
   gates?: FeatureGates;
-  /** Unset tells nobody. */
+  /** Unset emits no events. */
   tell?: BudgetAdmissionOptions["tell"];
 }
 
-/**
- * What OpenKruise's webhooks do that depends on other objects of the cluster. Pods pass through them in this order, as
- * upstream.
- */
+/** OpenKruise's webhooks that depend on other objects of the cluster. Pods pass through them in upstream's order. */
 export function createKruiseAdmissions({ gates = DEFAULT_GATES, ...rest }: KruiseAdmissions): AnyAdmission[] {
   const options = { ...rest, gates };
   return [

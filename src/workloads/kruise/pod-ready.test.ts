@@ -23,8 +23,8 @@ function makePod(gate: { status: string; message?: string } | undefined, hasGate
 }
 const conditionOf = (pod: ReadonlyPod, name: string) => pod.status?.conditions?.find(({ type }) => type === name);
 
-describe("A message", () => {
-  test("closes the gate and takes the pod out of traffic at once", () => {
+describe("A not-ready message", () => {
+  test("sets the gate to false and makes the pod unready at once", () => {
     const after = addNotReadyMessage(makePod({ status: "True" }), LIFECYCLE, NOW);
 
     expect(conditionOf(after, "KruisePodReady")).toEqual({
@@ -41,7 +41,7 @@ describe("A message", () => {
     });
   });
 
-  test("stands beside those of others, in order", () => {
+  test("is kept in order with those of other agents", () => {
     const after = addNotReadyMessage(addNotReadyMessage(makePod({ status: "True" }), LIFECYCLE, NOW), RECREATE, NOW);
 
     expect(conditionOf(after, "KruisePodReady")?.message).toBe(
@@ -49,7 +49,7 @@ describe("A message", () => {
     );
   });
 
-  test("opens the gate when it was the last one", () => {
+  test("sets the gate to true when the last one is removed", () => {
     const both = addNotReadyMessage(addNotReadyMessage(makePod({ status: "True" }), LIFECYCLE, NOW), RECREATE, NOW);
 
     const one = removeNotReadyMessage(both, RECREATE, NOW);
@@ -59,20 +59,23 @@ describe("A message", () => {
   });
 });
 
-describe("The very same pod comes back", () => {
+describe("returns the same pod object", () => {
   const held = addNotReadyMessage(makePod({ status: "True" }), LIFECYCLE, NOW);
   const cases: Record<string, { pod: ReadonlyPod; step(pod: ReadonlyPod): ReadonlyPod }> = {
     "when it has no gate": { pod: makePod(undefined, false), step: (pod) => addNotReadyMessage(pod, LIFECYCLE, NOW) },
-    "when the message is there already": { pod: held, step: (pod) => addNotReadyMessage(pod, LIFECYCLE, NOW) },
-    "when there is no such message to remove": { pod: held, step: (pod) => removeNotReadyMessage(pod, RECREATE, NOW) },
-    "when all gates are open": { pod: makePod({ status: "True" }), step: withReadyFromGates },
+    "when the message already exists": { pod: held, step: (pod) => addNotReadyMessage(pod, LIFECYCLE, NOW) },
+    "when the message to remove does not exist": {
+      pod: held,
+      step: (pod) => removeNotReadyMessage(pod, RECREATE, NOW),
+    },
+    "when all gates are true": { pod: makePod({ status: "True" }), step: withReadyFromGates },
   };
   test.each(Object.entries(cases))("%s", (_behaviour, { pod, step }) => {
     expect(step(pod)).toBe(pod);
   });
 });
 
-test("a text that is no list of messages counts as none", () => {
+test("a text that is not a list of messages counts as none", () => {
   const after = addNotReadyMessage(makePod({ status: "False", message: "[broken" }), LIFECYCLE, NOW);
 
   expect(conditionOf(after, "KruisePodReady")?.message).toBe('[{"userAgent":"Lifecycle","key":"preDeleteHook"}]');

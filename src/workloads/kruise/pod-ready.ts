@@ -1,10 +1,10 @@
 /**
- * Readiness gates of OpenKruise: `KruisePodReady`, which anybody can hold closed with a message, and the condition
- * `Ready` that follows from all gates.
+ * Readiness gates of OpenKruise: `KruisePodReady`, which any controller can set to false with a message, and the
+ * condition `Ready` that follows from all gates.
  *
- * Whoever needs a pod out of traffic adds a message of its own and removes it later; the gate opens when no message is
- * left. Messages are a JSON list in the condition. Pure: every function returns the pod after the step, and the very
- * same pod when there is nothing to do, so a change is `after !== before`.
+ * A controller that needs a pod unready adds its own message and removes it later; the gate becomes true when no
+ * message is left. Messages are a JSON list in the condition. Pure: every function returns the changed pod, and the
+ * same object if nothing changes, so a change is `after !== before`.
  */
 import type { PodCondition } from "../../api/index.ts";
 import { compareText, formatTime, isObject } from "../../base/index.ts";
@@ -15,7 +15,7 @@ import type { ReadonlyPod } from "../kubernetes/pod.ts";
 export const KRUISE_POD_READY = "KruisePodReady";
 
 export interface NotReadyMessage {
-  /** Who: `Lifecycle`, `ContainerRecreateRequest`. */
+  /** The author: `Lifecycle`, `ContainerRecreateRequest`. */
   userAgent: string;
   /** Why. */
   key: string;
@@ -25,7 +25,7 @@ export function hasReadinessGate({ spec }: ReadonlyPod, type: string): boolean {
   return spec?.readinessGates?.some(({ conditionType }) => conditionType === type) ?? false;
 }
 
-/** Replaces a condition when its status changes; one that says the same keeps its reason and its time. */
+/** Replaces a condition if its status changes; otherwise it keeps its reason and its time. */
 export function withCondition(pod: ReadonlyPod, condition: DeepReadonly<PodCondition>): ReadonlyPod {
   const before = podCondition(pod, condition.type);
   return before?.status === condition.status ? pod : replaceCondition(pod, condition);
@@ -41,8 +41,8 @@ function replaceCondition(pod: ReadonlyPod, condition: DeepReadonly<PodCondition
 }
 
 /**
- * `Ready` becomes False at once when a gate is closed: the kubelet would notice later, and traffic must stop first.
- * Only the kubelet makes it True.
+ * `Ready` becomes False at once with a gate: the kubelet would notice later, and traffic must stop first. Only the
+ * kubelet sets it to True.
  */
 export function withReadyFromGates(pod: ReadonlyPod): ReadonlyPod {
   if (!podCondition(pod, "Ready") || podCondition(pod, "ContainersReady")?.status !== "True") return pod;
@@ -62,7 +62,7 @@ export function withReadyFromGates(pod: ReadonlyPod): ReadonlyPod {
   });
 }
 
-/** The gate is closed, with this message among those that hold it. A pod without the gate stays as it is. */
+/** Adds this message and sets the gate to false. A pod without the gate is returned unchanged. */
 export function addNotReadyMessage(pod: ReadonlyPod, message: NotReadyMessage, nowMs: number): ReadonlyPod {
   if (!hasReadinessGate(pod, KRUISE_POD_READY)) return pod;
   const messages = readMessages(pod);
@@ -76,7 +76,7 @@ export function addNotReadyMessage(pod: ReadonlyPod, message: NotReadyMessage, n
   return withReadyFromGates(replaceCondition(pod, closed));
 }
 
-/** The message is gone; without any other the gate is open. */
+/** Removes the message; the gate becomes true if it was the last one. */
 export function removeNotReadyMessage(pod: ReadonlyPod, message: NotReadyMessage, nowMs: number): ReadonlyPod {
   const condition = podCondition(pod, KRUISE_POD_READY);
   if (!condition || !hasReadinessGate(pod, KRUISE_POD_READY)) return pod;
@@ -101,7 +101,7 @@ function formatMessages(messages: readonly NotReadyMessage[]): string {
   );
 }
 
-/** Somebody else's text counts as no messages. */
+/** Text of other writers counts as no messages. */
 function readMessages(pod: ReadonlyPod): NotReadyMessage[] {
   const list = parseList(podCondition(pod, KRUISE_POD_READY)?.message ?? "");
   return list.filter(isObject).map(({ userAgent, key }) => ({

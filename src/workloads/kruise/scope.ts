@@ -1,4 +1,4 @@
-/** Where OpenKruise's webhooks apply: the clusters that run it, without the namespaces of control planes. */
+/** Where OpenKruise's webhooks apply: the clusters that run it, except for control-plane namespaces. */
 import { kruiseKinds } from "../../api/index.ts";
 import type { ClusterReader, Review } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
@@ -11,10 +11,10 @@ export interface KruiseAdmissionOptions {
   gates: FeatureGates;
 }
 
-/** A namespace with this label is left alone, so that OpenKruise cannot lock out what it depends on. */
+/** Namespaces with this label are exempt, so that OpenKruise cannot block its own dependencies. */
 const EXEMPT_LABEL = "control-plane";
 
-/** Whether the webhooks for pods see this pod. */
+/** Whether the pod webhooks apply to this pod. */
 export function isPodInScope(
   { cluster, object, read }: Pick<Review<{ metadata: { namespace?: string } }>, "cluster" | "object" | "read">,
   { appliesTo, gates }: KruiseAdmissionOptions,
@@ -33,8 +33,8 @@ function labelsOf(object: DeepReadonly<JsonObject> | undefined): DeepReadonly<Js
 }
 
 /**
- * A member may be without OpenKruise, or have only some of its kinds, which is enough for what needs none of them.
- * Asked only of the few objects that want something of it.
+ * A member may lack OpenKruise, or have only some of its kinds, which is enough for features that need none of them.
+ * Called only for the few objects that use a feature.
  */
 export function isKruiseInstalled(read: ClusterReader): boolean {
   return kruiseKinds.some(

@@ -1,6 +1,6 @@
 /**
- * Numbers that users give as an integer or as a percentage of a total. OpenKruise reads them in three ways, and a
- * workload that came past its webhook years ago must keep its meaning, so all three are kept:
+ * Integers or percentages of a total. OpenKruise parses them in three variants, and a workload that bypassed its
+ * webhook years ago must keep its meaning, so all three are implemented:
  *
  * | reading | fractions of a percent | a text without `%` | used for |
  * |---|---|---|---|
@@ -8,7 +8,7 @@
  * | `legacyShare` | no | is a percentage too | maxSurge and maxUnavailable of CloneSet, Advanced StatefulSet, SidecarSet; parallelism of BroadcastJob |
  * | `strictShare` | no | cannot be read | Advanced DaemonSet, PodUnavailableBudget |
  *
- * Each answers undefined for what it cannot read; what follows from that differs from kind to kind.
+ * Each returns undefined for invalid values; the consequences differ between kinds.
  */
 export type IntOrPercent = number | string;
 export type Rounding = "up" | "down";
@@ -16,17 +16,17 @@ export type Rounding = "up" | "down";
 const scale = (percent: number, total: number, rounding: Rounding): number => {
   // Multiplied before it is divided, as upstream does: 0.07 · 100 is not 7 in floating point.
   const exact = (percent * total) / 100;
-  // Adding 0 makes an ordinary zero of a negative one.
+  // Adding 0 turns a negative zero into an ordinary one.
   return (rounding === "up" ? Math.ceil(exact) : Math.floor(exact)) + 0;
 };
 
-/** As liberal as upstream, which takes exponents and digit separators; what is no finite number counts as 0. */
+/** As permissive as upstream, which accepts exponents and digit separators; a number that is not finite counts as 0. */
 export function fractionalShare(value: IntOrPercent, total: number, rounding: Rounding): number | undefined {
   if (typeof value === "number") return value;
   if (!value.endsWith("%")) return undefined;
   const number = value.slice(0, -1);
   if (/^[+-]?(?:inf|infinity)$|^nan$/i.test(number)) return 0;
-  // A digit can be matched in one way only, so that a long text takes no longer than it is.
+  // Unambiguous for each digit, so that a long text takes linear time.
   if (!/^[+-]?(?:\d(?:_?\d)*(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(number)) return undefined;
   return scale(Number(number.replaceAll("_", "")), total, rounding);
 }
@@ -42,8 +42,8 @@ export function strictShare(value: IntOrPercent, total: number, rounding: Roundi
 }
 
 /**
- * How many pods stay at the old revision. A percentage rounds up, yet anything but exactly "100%" lets at least one pod
- * update, so that a nearly finished partition never looks like a stopped rollout. Undefined for text that is no
+ * How many pods keep the old revision. A percentage rounds up, but anything except exactly "100%" lets at least one pod
+ * update, so that a nearly complete partition never looks like a stopped rollout. Undefined for text that is not a
  * percentage.
  */
 export function partitionOf(partition: IntOrPercent | undefined, replicas: number): number | undefined {

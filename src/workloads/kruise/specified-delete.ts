@@ -1,6 +1,6 @@
 /**
- * A pod that somebody wants gone before others: the user, or an update that replaces pods. CloneSet and Advanced
- * StatefulSet delete it when their budget allows.
+ * A pod that is marked for deletion before others: by the user, or by an update that replaces pods. CloneSet and
+ * Advanced StatefulSet delete it when their budget allows.
  */
 import type { ReadonlyPod } from "../kubernetes/pod.ts";
 

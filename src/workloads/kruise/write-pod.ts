@@ -1,6 +1,6 @@
 /**
- * Writes what OpenKruise's controllers make of a pod: its status, amounts of CPU and memory, and the rest, in this
- * order, because traffic stops before anything else changes. What did not change is not written.
+ * Writes the pod changes of OpenKruise's controllers: status, CPU and memory resources, and the rest, in this order,
+ * because traffic must stop before anything else changes. Unchanged parts are not written.
  */
 import { Pod } from "../../api/index.ts";
 import type { Client } from "../../client/index.ts";
@@ -9,17 +9,14 @@ import type { Expectations, Owner } from "../expectations.ts";
 import type { ReadonlyPod } from "../kubernetes/pod.ts";
 import type { Applied } from "./in-place/apply.ts";
 
-/** A pod and what becomes of it. */
+/** A pod and its new state. */
 export interface PodStep {
   pod: ReadonlyPod;
   after: ReadonlyPod;
   resize?: Applied["resize"];
 }
 
-/**
- * The pod as it is after the write; undefined when somebody else changed it first, and its change brings the owner
- * back.
- */
+/** The pod after the write; undefined on a conflict, whose event triggers the owner's next reconcile. */
 export type WritePod = (owner: Owner, step: PodStep, signal: AbortSignal) => Promise<ReadonlyPod | undefined>;
 
 export function createWritePod({ client, podsSeen }: { client: Client; podsSeen: Expectations }): WritePod {
@@ -35,7 +32,7 @@ export function createWritePod({ client, podsSeen }: { client: Client; podsSeen:
           signal,
         }),
       );
-    // Labels and annotations go with a status: one write instead of two.
+    // Labels and annotations are written with the status: one write instead of two.
     const isWritten =
       after.status !== pod.status &&
       after.spec === pod.spec &&
@@ -80,7 +77,7 @@ function resizePatch(
   return { spec: { containers } };
 }
 
-/** The containers as they should be, with the amounts that `resize` wrote: only that subresource may change them. */
+/** The desired containers with the resources written by `resize`: only that subresource may change them. */
 function withAmounts({ spec }: ReadonlyPod, { spec: { containers } }: ReadonlyPod): ReadonlyPod["spec"]["containers"] {
   return spec.containers.map((container) => {
     const resources = containers.find(({ name }) => name === container.name)?.resources;

@@ -1,4 +1,4 @@
-/** The controllers that kube-controller-manager has for workloads. */
+/** The workload controllers of kube-controller-manager. */
 import type { ObjectKey } from "../../client/index.ts";
 import type { Controller } from "../../runtime/index.ts";
 import type { WorkloadDependencies } from "../dependencies.ts";

@@ -1,18 +1,16 @@
-/** A pod as a controller makes it from a template. */
+/** A pod as a controller builds it from a template. */
 import { controllerReference } from "../../api/index.ts";
 import type { KubernetesObject, Pod, PodTemplateSpec } from "../../api/index.ts";
 import { randomSuffix } from "../../base/index.ts";
 import type { DeepReadonly, Random } from "../../base/index.ts";
 
-/**
- * What `generateName` leaves of a prefix: a name that is also a host name has 63 characters, five of which are chance.
- */
+/** The prefix limit of `generateName`: a name that is also a host name has 63 characters, five of which are random. */
 export const MAX_PREFIX = 58;
 
 type Owner = DeepReadonly<KubernetesObject>;
 type Template = DeepReadonly<PodTemplateSpec>;
 
-/** `name` is the whole name. */
+/** `name` is the complete name. */
 export function namedPod(owner: Owner, template: Template | undefined, name: string): DeepReadonly<Pod> {
   const { namespace } = owner.metadata;
   const { metadata, spec } = template ?? {};
@@ -32,8 +30,8 @@ export function namedPod(owner: Owner, template: Template | undefined, name: str
 }
 
 /**
- * The prefix, shortened if need be, and chance. Chosen here and not by the server, so that the controller knows the
- * name.
+ * The prefix, truncated if necessary, and a random suffix. Generated here and not by the server, so that the controller
+ * knows the name.
  */
 export function generatedPod(
   owner: Owner,

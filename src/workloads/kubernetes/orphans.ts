@@ -1,4 +1,4 @@
-/** Objects that belong to nobody: whoever selects them is told as soon as they appear, and takes them over. */
+/** Orphaned objects: workloads that select them are enqueued as soon as they appear, and adopt them. */
 import { Pod, controllerOf } from "../../api/index.ts";
 import type { Kind, KubernetesObject, LabelSelector as LabelSelectorFacts } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -11,12 +11,12 @@ interface Selecting extends KubernetesObject {
   spec?: { selector?: LabelSelectorFacts | Record<string, string> };
 }
 
-/** Orphaned pods lead to the workloads of this kind whose selector means them. */
+/** Maps orphaned pods to the workloads of this kind that select them. */
 export function orphanedPods<T extends Selecting>(informers: Informers, kind: Kind<T>): KindRequest<ObjectKey> {
   return orphaned(informers, Pod, kind);
 }
 
-/** The same for orphans of another kind. Costs a look at each possible owner in the namespace, and orphans are rare. */
+/** The same for orphans of another kind. Checks each possible owner in the namespace, but orphans are rare. */
 export function orphaned<O extends KubernetesObject, T extends Selecting>(
   informers: Informers,
   orphan: Kind<O>,
@@ -35,13 +35,13 @@ function selects(
   labels: Readonly<Record<string, string>> | undefined,
 ): boolean {
   if (!selector) return false;
-  // ReplicationControllers are older than selectors with expressions.
+  // ReplicationControllers have plain map selectors without expressions.
   const isPlain = Object.values(selector).every((value) => typeof value === "string");
   try {
     const parsed = labelSelectorOf(isPlain ? { matchLabels: selector as Readonly<Record<string, string>> } : selector);
     return parsed.requirements.length > 0 && matchesLabels(parsed, labels);
   } catch (error) {
-    // The workload itself complains about a selector that cannot be read.
+    // The workload's own reconcile reports an invalid selector.
     if (error instanceof ApiError) return false;
     throw error;
   }

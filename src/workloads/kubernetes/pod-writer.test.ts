@@ -14,7 +14,7 @@ afterEach(async () => {
 /** Every draw is the same. */
 const unlucky: Random = { next: () => 0, bytes: (length) => new Uint8Array(length) };
 
-test("pods that draw the same name by chance get another from the server, and nobody is told of a failure", async () => {
+test("pods with a random name collision get another name from the server, and no failure event is emitted", async () => {
   const member = await startTestMember({
     nodes: 0,
     controllers(deps) {

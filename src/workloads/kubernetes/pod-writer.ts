@@ -1,9 +1,9 @@
 /**
- * How the controllers of Kubernetes write pods: what is written is expected to be seen, and told on the owner as
- * upstream tells it.
+ * Writes pods for the controllers of Kubernetes: records expectations for every write, and emits upstream's events on
+ * the owner.
  *
- * Every write of a list is tried before the first failure is thrown, except that creations begin with a few: where a
- * quota or a webhook refuses all of them, a thousand refusals would say no more.
+ * Every write of a list is attempted before the first failure is thrown, except that creations begin with a few: if a
+ * quota or a webhook rejects all of them, a thousand rejections add no information.
  */
 import { Pod, controllerReference } from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
@@ -17,7 +17,7 @@ import type { Expectations } from "../expectations.ts";
 import { WriteAllError, slowStart, writeAll } from "../write-all.ts";
 import type { ReadonlyPod } from "./pod.ts";
 
-/** On whose behalf pods are written. */
+/** The owner of the written pods. */
 export interface PodOwner {
   cluster: string;
   object: DeepReadonly<KubernetesObject>;
@@ -27,9 +27,9 @@ export interface PodWriter {
   create(owner: PodOwner, pods: readonly ReadonlyPod[], signal: AbortSignal): Promise<void>;
   remove(owner: PodOwner, pods: readonly ReadonlyPod[], signal: AbortSignal): Promise<void>;
   adopt(owner: PodOwner, pods: readonly ReadonlyPod[], signal: AbortSignal): Promise<void>;
-  /** The pod goes on running on its own. */
+  /** The pod continues to run without an owner. */
   release(owner: PodOwner, pods: readonly ReadonlyPod[], signal: AbortSignal): Promise<void>;
-  /** Writes a pod as it is given; says whether it was still as the controller knew it. */
+  /** Writes the given pod; returns false on a conflict. */
   update(owner: PodOwner, pod: ReadonlyPod, signal: AbortSignal): Promise<boolean>;
 }
 
@@ -37,7 +37,7 @@ export interface PodWriterOptions {
   client: Client;
   expectations: Expectations;
   events?: EventRecorder | undefined;
-  /** How events are worded where a kind has words of its own. */
+  /** Event messages of kinds with their own wording. */
   words?: PodWords;
 }
 
@@ -63,7 +63,7 @@ export function createPodWriter({ client, expectations, events, words = WORDS }:
     try {
       return await client.create(Pod, cluster, pod, { signal });
     } catch (error) {
-      // Of ten thousand pods two or three draw the same name by chance. Then the server chooses another.
+      // Among ten thousand pods two or three draw the same random name. Then the server chooses another.
       if (!pod.metadata.generateName || !isAlreadyExists(error)) throw error;
       return client.create(Pod, cluster, { ...pod, metadata: { ...pod.metadata, name: "" } }, { signal });
     }
@@ -75,7 +75,7 @@ export function createPodWriter({ client, expectations, events, words = WORDS }:
       expectations.wrote(idOf(owner), created);
       tell(owner, "Normal", "SuccessfulCreate", words.done("create", created.metadata.name, owner));
     } catch (error) {
-      // Nothing can be made there any more, which the owner learns soon enough.
+      // Nothing can be created there any more, and the owner is about to be deleted.
       if (isNamespaceTerminating(error)) return;
       tell(owner, "Warning", "FailedCreate", words.failed("create", pod.metadata.name, owner, messageOf(error)));
       throw error;
@@ -121,7 +121,7 @@ export function createPodWriter({ client, expectations, events, words = WORDS }:
   };
 }
 
-/** What the API server said, without our count of failed writes: conditions show it to people and programs. */
+/** The API server's message, without our count of failed writes: conditions show it to users and programs. */
 export function failureMessage(error: unknown): string {
   return messageOf(error instanceof WriteAllError ? error.cause : error);
 }

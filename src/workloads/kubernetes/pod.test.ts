@@ -43,7 +43,7 @@ describe("a pod is available", () => {
       minReadySeconds: 0,
       want: true,
     },
-    "not at the very second of the minimum": {
+    "not exactly at minReadySeconds": {
       pod: makePod("p", { readySince: "2024-05-01T11:59:50Z" }),
       minReadySeconds: 10,
       want: false,
@@ -58,7 +58,7 @@ describe("a pod is available", () => {
     expect(isAvailable(pod, minReadySeconds, NOW)).toBe(want);
   });
 
-  test("and the wait until then ends just after the minimum", () => {
+  test("the wait for availability ends just after minReadySeconds", () => {
     const pods = [
       makePod("a", { readySince: "2024-05-01T11:59:55Z" }),
       makePod("b", { readySince: "2024-05-01T11:59:58Z" }),
@@ -70,7 +70,7 @@ describe("a pod is available", () => {
   });
 });
 
-test("pods that ended or are being deleted are not active", () => {
+test("finished and terminating pods are not active", () => {
   const pods = [
     makePod("running"),
     makePod("failed", { phase: "Failed" }),

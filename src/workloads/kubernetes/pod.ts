@@ -1,7 +1,7 @@
 /**
- * What workload controllers ask about a pod: is it active, ready, available, and which of two pods should go first.
+ * Predicates of workload controllers on a pod: active, ready, available, and the deletion order.
  *
- * Pure functions over a pod as it is stored. An absent field counts as the zero value of its type, as in Kubernetes.
+ * Pure functions over a stored pod. An absent field counts as the zero value of its type, as in Kubernetes.
  */
 import type { Pod } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -11,7 +11,7 @@ type PodCondition = NonNullable<NonNullable<ReadonlyPod["status"]>["conditions"]
 
 export const DELETION_COST_ANNOTATION = "controller.kubernetes.io/pod-deletion-cost";
 
-/** Neither finished nor on its way out: the pods that count towards replicas. */
+/** Neither finished nor terminating: the pods that count towards replicas. */
 export function isActive({ metadata, status }: ReadonlyPod): boolean {
   return status?.phase !== "Succeeded" && status?.phase !== "Failed" && !metadata.deletionTimestamp;
 }
@@ -24,13 +24,13 @@ export function isReady(pod: ReadonlyPod): boolean {
   return podCondition(pod, "Ready")?.status === "True";
 }
 
-/** When the pod became ready, in milliseconds; 0 when that is not known. */
+/** When the pod became ready, in milliseconds; 0 if unknown. */
 export function readySinceMs(pod: ReadonlyPod): number {
   const condition = podCondition(pod, "Ready");
   return condition?.status === "True" ? timeMs(condition.lastTransitionTime) : 0;
 }
 
-/** Ready for more than `minReadySeconds`; at the very second it is not yet. */
+/** Ready for more than `minReadySeconds`; at exactly that second it is not yet available. */
 export function isAvailable(pod: ReadonlyPod, minReadySeconds: number, nowMs: number): boolean {
   if (!isReady(pod)) return false;
   if (minReadySeconds === 0) return true;
@@ -38,7 +38,7 @@ export function isAvailable(pod: ReadonlyPod, minReadySeconds: number, nowMs: nu
   return since > 0 && since + minReadySeconds * 1000 < nowMs;
 }
 
-/** Milliseconds until the next of these pods becomes available, or undefined when none is on its way. */
+/** Milliseconds until the next of these pods becomes available, or undefined if none is about to. */
 export function nextAvailableInMs(
   pods: readonly ReadonlyPod[],
   minReadySeconds: number,
@@ -54,7 +54,7 @@ export function nextAvailableInMs(
   return next;
 }
 
-/** An int32 in its canonical decimal form; anything else costs nothing. */
+/** An int32 in its canonical decimal form; anything else counts as 0. */
 export function deletionCost(pod: ReadonlyPod): number {
   const text = pod.metadata.annotations?.[DELETION_COST_ANNOTATION];
   if (text === undefined || !/^(0|-?[1-9]\d{0,9})$/.test(text)) return 0;
@@ -72,7 +72,7 @@ export function timeMs(text: string | null | undefined): number {
   return text ? Date.parse(text) : 0;
 }
 
-/** One rule of an ordering: negative when the first pod goes first. */
+/** One rule of an ordering: negative if the first pod comes first. */
 export type PodRule = (a: ReadonlyPod, b: ReadonlyPod) => number;
 
 const PHASE_ORDER: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Running: 2 };
@@ -95,7 +95,7 @@ export const restartedFirst: PodRule = (a, b) => maxRestarts(b) - maxRestarts(a)
 export const newestFirst: PodRule = (a, b) =>
   laterFirst(timeMs(a.metadata.creationTimestamp), timeMs(b.metadata.creationTimestamp));
 
-/** The first rule that tells two pods apart decides. */
+/** The first rule that distinguishes two pods decides. */
 export function inOrder(...rules: readonly PodRule[]): PodRule {
   return (a, b) => {
     for (const rule of rules) {
@@ -106,7 +106,7 @@ export function inOrder(...rules: readonly PodRule[]): PodRule {
   };
 }
 
-/** The order in which Kubernetes controllers prefer to touch active pods: the least useful first. */
+/** The order in which Kubernetes controllers choose active pods: the least useful first. */
 export const activePodsOrder: PodRule = inOrder(
   unassignedFirst,
   pendingFirst,

@@ -1,6 +1,6 @@
 /**
- * The pod template as the revisions of Kubernetes' own kinds keep it. Keys are sorted, because upstream writes them
- * sorted and its clients look for the current revision by comparing bytes.
+ * The pod template in the revisions of Kubernetes' own kinds. Keys are sorted, because upstream writes them sorted and
+ * its clients find the current revision by comparing bytes.
  */
 import type { JsonObject } from "../../base/index.ts";
 import { sortedKeys } from "../../machinery/index.ts";
@@ -9,7 +9,7 @@ import type { PodTemplate } from "../revisions/pod-template-data.ts";
 
 const known = new WeakMap<PodTemplate, JsonObject>();
 
-/** Remembered by identity: every reconcile asks, and a template that an informer holds never changes. */
+/** Cached by identity: every reconcile calls it, and templates in an informer are immutable. */
 export function revisionData(template: PodTemplate): JsonObject {
   let data = known.get(template);
   if (!data) known.set(template, (data = sortedKeys(podTemplateData(template, "absent")) as JsonObject));

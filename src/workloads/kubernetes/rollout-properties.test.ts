@@ -1,6 +1,6 @@
 /**
- * Whatever a user does to a StatefulSet or DaemonSet, in whatever order and however fast: never more pods that had been
- * available are away than the budget allows, the set gets where it was sent, and then it is silent.
+ * Invariants of StatefulSets and DaemonSets under random user actions in any order and speed: no more pods become
+ * unavailable than the budget allows, the set converges, and then writes nothing.
  */
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -14,7 +14,7 @@ import { createDaemonSetController } from "./daemonset/controller.ts";
 import { isAvailable } from "./pod.ts";
 import { createStatefulSetController } from "./statefulset/controller.ts";
 
-/** The same runs every time; a failure prints what to put here to repeat it alone. */
+/** The runs are reproducible; a failure prints the seed to repeat it alone. */
 const RUNS = { seed: 20240501, numRuns: 15 };
 const LONG_MS = 300_000;
 
@@ -28,18 +28,18 @@ const template = (version: number) => ({
 const selector = { matchLabels: { app: "x" } };
 const metadata = { name: "x", namespace: NAMESPACE };
 const limits = fc.oneof(fc.integer({ min: 1, max: 3 }), fc.constantFrom("20%", "50%"));
-/** Milliseconds until the user does the next thing. */
+/** Milliseconds until the user's next action. */
 const pause = fc.integer({ min: 0, max: 6_000 });
 const images = (member: TestMember): Set<string | undefined> =>
   new Set(member.pods().map(({ spec }) => spec.containers[0]?.image));
 
 interface Rollout {
   member: TestMember;
-  /** The most places that had been available and were not, beyond what was allowed at that moment. */
+  /** The largest number of unavailable slots beyond the limit at that time. */
   excess(): number;
 }
 
-/** `placeOf` is what a pod stands for: its ordinal, or its node. Places that are no longer wanted are forgotten. */
+/** `placeOf` is the slot of a pod: its ordinal, or its node. Slots that are no longer desired are dropped. */
 async function watchRollout(
   wanted: () => ReadonlySet<string>,
   allowed: () => number,
@@ -76,8 +76,8 @@ async function expectSilence(member: TestMember): Promise<void> {
   expect(member.writes.counts()).toEqual([]);
 }
 
-describe("Whatever is done to it", () => {
-  test("a StatefulSet stays within its budget, arrives, and is silent", async () => {
+describe("Under random changes", () => {
+  test("a StatefulSet stays within its budget, converges and then writes nothing", async () => {
     const step = fc.record({
       replicas: fc.integer({ min: 0, max: 6 }),
       version: fc.integer({ min: 1, max: 3 }),
@@ -115,7 +115,7 @@ describe("Whatever is done to it", () => {
           });
           for (const next of steps) {
             await member.pass(next.pause);
-            // A pod that is on its way out when the set grows again was not taken by the update.
+            // A pod that is terminating when the set is scaled up again was not taken by the update.
             await member.pass(next.replicas > replicas ? LONG_MS : 0);
             ({ replicas, version } = next);
             await member.change(StatefulSet, "x", (object) => ({
@@ -138,7 +138,7 @@ describe("Whatever is done to it", () => {
     await fc.assert(rollout, RUNS);
   }, 120_000);
 
-  test("a DaemonSet stays within its budget, arrives, and is silent", async () => {
+  test("a DaemonSet stays within its budget, converges and then writes nothing", async () => {
     const step = fc.record({ version: fc.integer({ min: 1, max: 3 }), pause });
     const strategy = fc.oneof(
       limits.map((maxUnavailable) => ({ maxUnavailable, maxSurge: 0 })),

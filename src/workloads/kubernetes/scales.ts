@@ -1,6 +1,6 @@
 /**
- * How large a workload of any kind is meant to be, and changing it, through its scale subresource: autoscalers and
- * disruption budgets need not know the kind.
+ * Reads and writes the desired size of a workload of any kind through its scale subresource: autoscalers and disruption
+ * budgets need not know the kind.
  */
 import { formatApiVersion, parseApiVersion } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
@@ -21,24 +21,22 @@ export interface ScaleTarget {
 export interface Scale {
   uid: string;
   replicas: number;
-  /** What the workload says it has. */
+  /** The replicas in the workload's status. */
   currentReplicas: number;
-  /** Empty when the kind does not tell which pods are its own. */
+  /** Empty if the kind does not report its selector. */
   selector: string;
-  /** As it was read, to be written back. */
+  /** The object as read, to be written back. */
   object: JsonObject;
 }
 
 export interface Scales {
-  /**
-   * Throws `ApiError`, which is NotFound when there is no such object or its kind has no scale, and `UnknownKindError`.
-   */
+  /** Throws `ApiError`, with NotFound if the object does not exist or its kind has no scale, and `UnknownKindError`. */
   read(target: ScaleTarget, signal: AbortSignal): Promise<Scale>;
   /** Throws as `read` does. */
   write(target: ScaleTarget, scale: Scale, replicas: number, signal: AbortSignal): Promise<void>;
 }
 
-/** Clusters whose kinds are remembered. Members come and go; what was dropped is asked for again. */
+/** Clusters whose kinds are cached. Members come and go; an evicted entry is requested again. */
 const MAX_CLUSTERS = 2_048;
 
 export function createScales(client: Client): Scales {

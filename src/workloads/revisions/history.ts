@@ -1,8 +1,8 @@
 /**
  * Reads and writes the ControllerRevisions of a controller's workloads.
  *
- * A controller holds one of these: it waits while `waitMs` is not 0, plans on `of(owner)` (`revisions.ts`) and carries
- * the plan out with `write`. The kind must be among its watches: `owned(ControllerRevision)`.
+ * A controller has one of these: it waits while `waitMs` is not 0, plans on `of(owner)` (`revisions.ts`) and executes
+ * the plan with `write`. The kind must be among its watches: `owned(ControllerRevision)`.
  */
 import { ControllerRevision } from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
@@ -19,12 +19,12 @@ import type { ReadonlyRevision } from "./pod-template-data.ts";
 import type { RevisionPlan } from "./revisions.ts";
 
 export interface RevisionHistory {
-  /** Milliseconds to wait at most until what was written is seen; 0 when everything was. */
+  /** Maximum milliseconds until all writes are seen; 0 if they were. */
   waitMs(owner: Owner): number;
   of(owner: Owner): ReadonlyRevision[];
   /**
-   * Takes over what the selector means and nobody owns, so that the pods of a workload that comes back keep their
-   * revisions. Says whether there was any.
+   * Adopts matching revisions without an owner, so that the pods of a recreated workload keep their revisions. Returns
+   * whether there were any.
    */
   adopt(
     cluster: string,
@@ -32,7 +32,7 @@ export interface RevisionHistory {
     selector: LabelSelector,
     signal: AbortSignal,
   ): Promise<boolean>;
-  /** `collision`: somebody else has a revision of this name. Count it in the status and plan again. */
+  /** `collision`: another owner has a revision of this name. Count it in the status and plan again. */
   write(owner: Owner, plan: RevisionPlan, signal: AbortSignal): Promise<"written" | "collision">;
   remove(owner: Owner, revisions: readonly ReadonlyRevision[], signal: AbortSignal): Promise<void>;
 }

@@ -1,8 +1,8 @@
 /**
- * A pod template as a ControllerRevision keeps it, byte for byte as upstream makes it: `{"spec":{"template":{…}}}` with
- * some fields that are always there because Go writes their zero value.
+ * A pod template in a ControllerRevision, byte for byte as in upstream: `{"spec":{"template":{…}}}` with some fields
+ * that are always present because Go serializes their zero value.
  *
- * Both directions are remembered by identity: templates and revisions that informers hold are shared and never change.
+ * Both directions are cached by identity: templates and revisions in informers are shared and immutable.
  */
 import type { ControllerRevision, PodTemplateSpec } from "../../api/index.ts";
 import { invariant, isObject } from "../../base/index.ts";
@@ -11,9 +11,7 @@ import type { DeepReadonly, Json, JsonObject } from "../../base/index.ts";
 export type PodTemplate = DeepReadonly<PodTemplateSpec>;
 export type ReadonlyRevision = DeepReadonly<ControllerRevision>;
 
-/**
- * Kubernetes up to 1.33, and with it OpenKruise 1.9, writes `creationTimestamp: null`; later Kubernetes leaves it out.
- */
+/** Kubernetes up to 1.33, and with it OpenKruise 1.9, writes `creationTimestamp: null`; later Kubernetes omits it. */
 export type ZeroTime = "null" | "absent";
 
 const known: Record<ZeroTime, WeakMap<object, JsonObject>> = { null: new WeakMap(), absent: new WeakMap() };
@@ -28,7 +26,7 @@ export function podTemplateData(template: PodTemplate, zeroTime: ZeroTime = "nul
   return data;
 }
 
-/** `$patch` tells a strategic merge to replace the template that is there. */
+/** `$patch` makes a strategic merge replace the existing template. */
 function replacement({ spec = {}, metadata, ...rest }: JsonObject, zeroTime: ZeroTime): JsonObject {
   const { containers, initContainers, ephemeralContainers, ...podSpec } = isObject(spec) ? spec : {};
   return {
@@ -49,7 +47,7 @@ const withResources = (containers: readonly Json[]): Json =>
 
 const templates = new WeakMap<ReadonlyRevision, PodTemplate>();
 
-/** The pod template that a revision holds. */
+/** The pod template of a revision. */
 export function podTemplateOf(revision: ReadonlyRevision): PodTemplate {
   let template = templates.get(revision);
   if (!template) templates.set(revision, (template = readTemplate(revision)));

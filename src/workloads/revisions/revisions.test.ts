@@ -27,7 +27,7 @@ const revisionOf = (image: string, number: number): ReadonlyRevision =>
   makeRevision(format, workload(image), number, 0);
 
 describe("A revision", () => {
-  test("has the hash that OpenKruise gives it", () => {
+  test("has OpenKruise's hash", () => {
     const data = {
       spec: {
         template: {
@@ -41,14 +41,14 @@ describe("A revision", () => {
     expect([revisionHash(data, 0), revisionHash(data, 1)]).toEqual(["6b758798c9", "6b758798c8"]);
   });
 
-  test("gives back the template that went in", () => {
+  test("returns the original template", () => {
     expect(podTemplateOf(revisionOf("web:1", 1))).toEqual({
       metadata: { labels: { app: "demo" } },
       spec: { containers: [{ name: "main", image: "web:1", resources: {} }] },
     });
   });
 
-  test("of Kubernetes itself says nothing about a creation time", () => {
+  test("of Kubernetes' own kinds omits creationTimestamp", () => {
     expect(podTemplateData(template("web:1"), "absent")).toMatchObject({
       spec: { template: { metadata: { labels: { app: "demo" } } } },
     });
@@ -62,15 +62,15 @@ describe("A revision", () => {
   });
 });
 
-describe("Which revision a workload has", () => {
-  test("is a new one for its first template, and nothing is being rolled out", () => {
+describe("The revision of a workload", () => {
+  test("is a new one for its first template, with no rollout in progress", () => {
     const plan = planRevisions(format, workload("web:1"), { known: [] });
 
     expect(plan).toMatchObject({ write: "create", update: { revision: 1 }, collisionCount: 0 });
     expect(plan.current).toBe(plan.update);
   });
 
-  test("is the newest one as long as the template stays the same", () => {
+  test("is the newest one while the template is unchanged", () => {
     const known = [revisionOf("web:1", 1), revisionOf("web:2", 2)];
 
     expect(planRevisions(format, workload("web:2"), { known, currentRevision: known[0]?.metadata.name })).toEqual({
@@ -80,7 +80,7 @@ describe("Which revision a workload has", () => {
     });
   });
 
-  test("is the old one under its old name when a template comes back, with a new number", () => {
+  test("is the old one with its old name and a new number when a template is restored", () => {
     const known = [revisionOf("web:1", 1), revisionOf("web:2", 2)];
 
     const plan = planRevisions(format, workload("web:1"), { known, currentRevision: known[1]?.metadata.name });
@@ -89,7 +89,7 @@ describe("Which revision a workload has", () => {
     expect([plan.update.metadata.name, plan.update.revision]).toEqual([known[0]?.metadata.name, 3]);
   });
 
-  test("gets another hash when another of its templates has the name", () => {
+  test("gets another hash on a name collision with another template", () => {
     const taken = { ...revisionOf("web:1", 1), data: { other: true } } as unknown as ReadonlyRevision;
 
     const plan = planRevisions(format, workload("web:1"), { known: [taken] });
@@ -98,7 +98,7 @@ describe("Which revision a workload has", () => {
     expect(plan.update.metadata.name).not.toBe(taken.metadata.name);
   });
 
-  test("was pruned when the current one is gone: then the update revision counts", () => {
+  test("falls back to the update revision when the current one was pruned", () => {
     const plan = planRevisions(format, workload("web:2"), {
       known: [revisionOf("web:2", 5)],
       currentRevision: "demo-gone",
@@ -108,7 +108,7 @@ describe("Which revision a workload has", () => {
   });
 });
 
-test("history gives up the oldest revisions that nobody uses, beyond the limit", () => {
+test("history deletes the oldest unused revisions beyond the limit", () => {
   const known = [4, 2, 1, 3].map((number) => revisionOf(`web:${number}`, number));
   const inUse = known[2];
 

@@ -1,10 +1,10 @@
 /**
- * The history of a workload: every template that it ever had, as ControllerRevisions whose names carry a hash.
+ * The history of a workload: every template that it had, as ControllerRevisions with a hash in their names.
  *
- * A kind states once what its revisions hold (`RevisionFormat`), asks `planRevisions` in every reconcile which revision
- * its template is, and `planHistory` which ones nobody needs any more. Names and data are byte for byte upstream's, so
- * that a workload that moves between a simulated and a real cluster keeps its revisions. Pure; `history.ts` reads and
- * writes them.
+ * A workload kind defines the content of its revisions (`RevisionFormat`), calls `planRevisions` in every reconcile to
+ * find the revision of its template, and `planHistory` to find unused ones. Names and data are byte for byte
+ * upstream's, so that a workload that moves between a simulated and a real cluster keeps its revisions. Pure;
+ * `history.ts` reads and writes them.
  */
 import { controllerReference } from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
@@ -17,38 +17,38 @@ export const REVISION_HASH_LABEL = "controller.kubernetes.io/hash";
 /** On pods: the name of their revision, or only its hash. */
 export const REVISION_LABEL = "controller-revision-hash";
 
-/** Leaves room for a dash and the hash in a name of at most 253 characters, as Kubernetes reckons it. */
+/** Leaves room for a dash and the hash in a name of at most 253 characters, as in Kubernetes. */
 const MAX_NAME_PREFIX = 223;
 
 type StringMap = Readonly<Record<string, string>>;
 
-/** What the revisions of a kind look like. */
+/** The format of a kind's revisions. */
 export interface RevisionFormat<T extends KubernetesObject> {
-  /** What a revision keeps; two revisions with the same data are the same. */
+  /** The data of a revision; two revisions with the same data are the same. */
   dataOf(owner: DeepReadonly<T>): JsonObject;
   labelsOf(owner: DeepReadonly<T>): StringMap | undefined;
   annotationsOf?(owner: DeepReadonly<T>): StringMap | undefined;
-  /** Unset: where the owner is. */
+  /** Unset: the owner's namespace. */
   namespaceOf?(owner: DeepReadonly<T>): string;
-  /** Unset: `revisionHash`. DaemonSets hash their template another way. */
+  /** Unset: `revisionHash`. DaemonSets have another hash of their template. */
   hashOf?(owner: DeepReadonly<T>, data: JsonObject, collisionCount: number): string;
   /** Unset: `controller.kubernetes.io/hash`. */
   hashLabel?: string;
-  /** What an old revision takes from a fresh one when its template comes back. Unset: nothing but the number. */
+  /** The fields that an old revision takes from a new one when its template is restored. Unset: only the number. */
   returned?(old: ReadonlyRevision, fresh: ReadonlyRevision): ReadonlyRevision;
 }
 
-/** FNV-1 over the data and the count of collisions, in the alphabet of names. */
+/** FNV-1 over the data and the collision count, in the alphabet of names. */
 export function revisionHash(data: JsonObject, collisionCount: number): string {
   return safeEncode(String(fnv32(goJson(data) + String(collisionCount))));
 }
 
-/** What comes after the last dash of a revision's name. */
+/** The part after the last dash of a revision's name. */
 export function shortHash(revision: string): string {
   return revision.slice(revision.lastIndexOf("-") + 1);
 }
 
-/** A revision as it would be created for the owner as it is. */
+/** The revision for the current state of the owner. */
 export function makeRevision<T extends KubernetesObject>(
   format: RevisionFormat<T>,
   owner: DeepReadonly<T>,
@@ -74,7 +74,7 @@ export function makeRevision<T extends KubernetesObject>(
   };
 }
 
-/** The oldest first, as upstream sorts them. */
+/** Oldest first, in upstream's order. */
 export function inRevisionOrder(revisions: readonly ReadonlyRevision[]): ReadonlyRevision[] {
   return revisions.toSorted(
     (a, b) =>
@@ -85,11 +85,11 @@ export function inRevisionOrder(revisions: readonly ReadonlyRevision[]): Readonl
 }
 
 export interface RevisionPlan {
-  /** The revision of the template that the workload has now. */
+  /** The revision of the workload's current template. */
   update: ReadonlyRevision;
-  /** The one that its pods are leaving; the same as `update` when nothing is being rolled out. */
+  /** The revision that its pods are leaving; the same as `update` without a rollout. */
   current: ReadonlyRevision;
-  /** What to write so that `update` exists with this number. */
+  /** The write that is needed for `update` to exist with this number. */
   write?: "create" | "update";
   collisionCount: number;
 }
@@ -114,7 +114,7 @@ export function planRevisions<T extends KubernetesObject>(
   const same = ordered.findLast((revision) => equalJson(revision.data, data));
   if (same && same === newest) return { update: same, current: currentOr(same), collisionCount: stored };
   if (same) {
-    // A template that comes back keeps its name, so its pods count as updated at once.
+    // A restored template keeps its name, so its pods count as updated at once.
     const returned = format.returned?.(same, makeRevision(format, owner, next, stored)) ?? same;
     return {
       update: { ...returned, revision: next },
@@ -124,7 +124,8 @@ export function planRevisions<T extends KubernetesObject>(
     };
   }
 
-  // A name that another template of ours has is hashed again; a name that somebody else has is found out by the create.
+  // A collision with our own revision changes the hash here; a collision with another owner's is detected by the
+  // create.
   let collisionCount = stored;
   let update = makeRevision(format, owner, next, collisionCount);
   while (ordered.some(({ metadata }) => metadata.name === update.metadata.name))
@@ -132,10 +133,10 @@ export function planRevisions<T extends KubernetesObject>(
   return { update, current: currentOr(update), write: "create", collisionCount };
 }
 
-/** What upstream assumes when `revisionHistoryLimit` is not set. */
+/** Upstream's default for `revisionHistoryLimit`. */
 const DEFAULT_HISTORY_LIMIT = 10;
 
-/** Revisions that nothing uses any more, the oldest first, beyond the limit. */
+/** Unused revisions beyond the limit, oldest first. */
 export function planHistory(
   known: readonly ReadonlyRevision[],
   limit: number | undefined,

@@ -1,6 +1,4 @@
-/**
- * AD-9 and AG-5 of the specification: what the built-in admission plugins add and refuse, and the pods' own actions.
- */
+/** What the built-in admission plugins add and reject, and the pods/binding and pods/eviction subresources. */
 import { expect, test } from "vitest";
 import { makePod, pods } from "./objects.ts";
 import { NAMESPACE, contract, eventually } from "./targets.ts";
@@ -31,7 +29,7 @@ contract("admission", (subject) => {
     return body;
   };
 
-  test("AD-9: a pod gets its service account, a token, tolerations and a priority", async () => {
+  test("a pod gets its service account, a token, tolerations and a priority", async () => {
     const spec = (await create(pods(NAMESPACE), makePod("completed"))).spec as PodSpec;
     const opted = (await create(pods(NAMESPACE), makePod("without-token", {}, { automountServiceAccountToken: false })))
       .spec as PodSpec;
@@ -62,7 +60,7 @@ contract("admission", (subject) => {
     expect(opted.volumes ?? []).toEqual([]);
   });
 
-  test("AD-9: a pod of an account, class or runtime that is not there is refused", async () => {
+  test("a pod with a missing service account, priority class or runtime class is rejected", async () => {
     const account = await subject.api.create(pods(NAMESPACE), makePod("a", {}, { serviceAccountName: "nobody" }));
     const priority = await subject.api.create(pods(NAMESPACE), makePod("a", {}, { priorityClassName: "nothing" }));
     const runtime = await subject.api.create(pods(NAMESPACE), makePod("a", {}, { runtimeClassName: "nothing" }));
@@ -81,7 +79,7 @@ contract("admission", (subject) => {
     ]);
   });
 
-  test("AD-9: a priority class sets the priority of its pods", async () => {
+  test("a priority class sets the priority of its pods", async () => {
     await create("/apis/scheduling.k8s.io/v1/priorityclasses", {
       metadata: { name: "urgent" },
       value: 1000,
@@ -103,7 +101,7 @@ contract("admission", (subject) => {
     expect(spec).toMatchObject({ priority: 1000, preemptionPolicy: "Never" });
   });
 
-  test("AD-9: a limit range fills in and bounds the resources of pods", async () => {
+  test("a limit range defaults and bounds the resources of pods", async () => {
     const path = await furnished("bounded");
     await create(`${path}/limitranges`, {
       metadata: { name: "bounds" },
@@ -129,7 +127,7 @@ contract("admission", (subject) => {
     ]);
   });
 
-  test("AD-9: a quota counts what is there and refuses what is too much", async () => {
+  test("a quota counts existing objects and rejects an excess", async () => {
     const path = await furnished("limited");
     await create(`${path}/resourcequotas`, {
       metadata: { name: "few" },
@@ -160,7 +158,7 @@ contract("admission", (subject) => {
     });
   });
 
-  test("AD-9: a claim without a class gets the default one", async () => {
+  test("a claim without a storage class gets the default one", async () => {
     await create("/apis/storage.k8s.io/v1/storageclasses", {
       metadata: { name: "fast", annotations: { "storageclass.kubernetes.io/is-default-class": "true" } },
       provisioner: "example.com/disk",
@@ -180,7 +178,7 @@ contract("admission", (subject) => {
     expect(spec).toMatchObject({ storageClassName: "fast", volumeMode: "Filesystem" });
   });
 
-  test("AG-5: a pod is bound to a node once", async () => {
+  test("a pod is bound to a node only once", async () => {
     await create(pods(NAMESPACE), makePod("bound"));
     const bind = (node: string) =>
       subject.api.create(`${pods(NAMESPACE)}/bound/binding`, {
@@ -199,7 +197,7 @@ contract("admission", (subject) => {
     expect(body.status).toMatchObject({ conditions: [{ type: "PodScheduled", status: "True" }] });
   });
 
-  test("AG-5: an eviction deletes a pod, and a disruption budget can forbid it", async () => {
+  test("an eviction deletes a pod, and a disruption budget can forbid it", async () => {
     await create(pods(NAMESPACE), makePod("free"));
     await create(pods(NAMESPACE), makePod("needed", { labels: { app: "needed" } }));
     await create(`/apis/policy/v1/namespaces/${NAMESPACE}/poddisruptionbudgets`, {

@@ -1,4 +1,4 @@
-/** A8 of the specification: server-side apply, and who owns which field. */
+/** Server-side apply and field ownership. */
 import { expect, test } from "vitest";
 import { defineResource } from "./custom-resource.ts";
 import { makeConfigMap, makeDeployment } from "./objects.ts";
@@ -22,14 +22,14 @@ contract("apply", (subject) => {
   const owned = ({ body }: Answer, manager: string): unknown =>
     body.metadata.managedFields?.find((entry) => entry.manager === manager)?.fieldsV1;
 
-  test("PA-5: an apply creates what is absent, and updates what is there", async () => {
+  test("an apply creates a missing object and updates an existing one", async () => {
     const created = await apply("ann", makeConfigMap("made", { a: "1" }));
     const updated = await apply("ann", makeConfigMap("made", { a: "2" }));
 
     expect([created.status, updated.status, updated.body["data"]]).toEqual([201, 200, { a: "2" }]);
   });
 
-  test("PA-5: the body may be YAML", async () => {
+  test("the body of an apply may be YAML", async () => {
     const { status, body } = await subject.api.patch(
       "apply",
       `${CONFIG_MAPS}/yaml?fieldManager=ann`,
@@ -40,19 +40,19 @@ contract("apply", (subject) => {
   });
 
   const refused: Record<string, [query: string, object: object, status: number]> = {
-    "no manager": ["", makeConfigMap("refused"), 422],
+    "no field manager": ["", makeConfigMap("refused"), 422],
     "no kind": ["?fieldManager=ann", { metadata: { name: "refused" } }, 400],
     "managed fields in the body": ["?fieldManager=ann", makeConfigMap("refused", {}, { managedFields: [] }), 400],
     "a wrong type": ["?fieldManager=ann", { ...makeConfigMap("refused"), data: { a: 1 } }, 500],
     "an unknown field": ["?fieldManager=ann", { ...makeConfigMap("refused"), colour: "blue" }, 500],
   };
   for (const [what, [query, object, status]] of Object.entries(refused)) {
-    test(`PA-5: an apply with ${what} is refused with ${status}`, async () => {
+    test(`an apply with ${what} is rejected with ${status}`, async () => {
       expect((await subject.api.patch("apply", `${CONFIG_MAPS}/refused${query}`, object)).status).toBe(status);
     });
   }
 
-  test("PA-5: a version in the body is a precondition", async () => {
+  test("a resourceVersion in the applied body is a precondition", async () => {
     await apply("ann", makeConfigMap("preconditioned", { a: "1" }));
 
     const { status, body } = await apply("ann", makeConfigMap("preconditioned", { a: "2" }, { resourceVersion: "1" }));
@@ -60,7 +60,7 @@ contract("apply", (subject) => {
     expect([status, body.reason]).toEqual([409, "Conflict"]);
   });
 
-  test("PA-6: managed fields say who wrote which field how", async () => {
+  test("managedFields record which manager wrote which field with which operation", async () => {
     await subject.api.create(`${DEPLOYMENTS}?fieldManager=bob`, makeDeployment("fields"));
     await subject.api.patch("merge", `${DEPLOYMENTS}/fields/status?fieldManager=controller`, {
       status: { observedGeneration: 1 },
@@ -90,7 +90,7 @@ contract("apply", (subject) => {
     expect(owned(answer, "controller")).toEqual({ "f:status": { "f:observedGeneration": {} } });
   });
 
-  test("PA-7: a field that is no longer applied is removed, unless somebody else owns it too", async () => {
+  test("a field that is no longer applied is removed, unless another manager owns it too", async () => {
     await apply("ann", makeConfigMap("released", { mine: "1", ours: "1" }));
     await apply("bob", makeConfigMap("released", { ours: "1" }));
 
@@ -99,7 +99,7 @@ contract("apply", (subject) => {
     expect(body["data"]).toEqual({ ours: "1", other: "1" });
   });
 
-  test("PA-7: another value for somebody's field conflicts, and the answer names field and manager", async () => {
+  test("applying another value for a field of another manager conflicts, and the error names field and manager", async () => {
     await apply("ann", makeConfigMap("fought", { a: "1", b: "1" }));
 
     const one = await apply("bob", makeConfigMap("fought", { a: "2" }));
@@ -118,7 +118,7 @@ contract("apply", (subject) => {
     expect(equal.status).toBe(200);
   });
 
-  test("PA-7: force takes the field over", async () => {
+  test("force takes over the ownership of a field", async () => {
     await apply("ann", makeConfigMap("forced", { a: "1" }));
 
     const answer = await apply("bob", makeConfigMap("forced", { a: "2" }), "&force=true");
@@ -128,7 +128,7 @@ contract("apply", (subject) => {
     expect(back.body.message).toBe('Apply failed with 1 conflict: conflict with "bob": .data.a');
   });
 
-  test("PA-7: a conflict with an update names the version that it used", async () => {
+  test("a conflict with an update names the API version that it used", async () => {
     await subject.api.create(`${DEPLOYMENTS}?fieldManager=bob`, makeDeployment("updated", { replicas: 2 }));
 
     const { body } = await apply("ann", {
@@ -141,7 +141,7 @@ contract("apply", (subject) => {
     expect(body.message).toBe('Apply failed with 1 conflict: conflict with "bob" using apps/v1: .spec.replicas');
   });
 
-  test("PA-8: an update takes the fields that it changes and leaves the others", async () => {
+  test("an update takes ownership of the fields it changes and leaves the others", async () => {
     await apply("ann", makeConfigMap("taken", { a: "1", b: "1" }));
 
     const answer = await subject.api.patch("merge", `${CONFIG_MAPS}/taken?fieldManager=bob`, { data: { a: "2" } });
@@ -154,7 +154,7 @@ contract("apply", (subject) => {
     expect(forced.status).toBe(422);
   });
 
-  test("PA-9: items of a keyed list belong to different managers, with the defaults of their keys", async () => {
+  test("items of a keyed list belong to different managers, with the defaults of their keys", async () => {
     const service = (ports: object[]): object => ({
       apiVersion: "v1",
       kind: "Service",
@@ -175,7 +175,7 @@ contract("apply", (subject) => {
     expect(ports(left)).toEqual([80]);
   });
 
-  test("PA-9: lists of custom resources merge as their schema says", async () => {
+  test("lists of custom resources merge as their schema specifies", async () => {
     const list = (type: string, extra: object = {}): object => ({
       type: "array",
       "x-kubernetes-list-type": type,
@@ -235,7 +235,7 @@ contract("apply", (subject) => {
     expect(duplicate.status).toBe(500);
   });
 
-  test("PA-10: an object that nobody managed is owned by before-first-apply", async () => {
+  test("fields of an object without managedFields are owned by before-first-apply", async () => {
     await subject.api.create(CONFIG_MAPS, makeConfigMap("cleared", { a: "1" }));
     await subject.api.patch("merge", `${CONFIG_MAPS}/cleared`, { metadata: { managedFields: [{}] } });
 
@@ -244,7 +244,7 @@ contract("apply", (subject) => {
     expect(owners(answer)).toEqual(["ann Apply", "before-first-apply Update"]);
   });
 
-  test("PA-10: more than ten updaters become one entry of ancient changes", async () => {
+  test("more than ten updaters are merged into one ancient-changes entry", async () => {
     await subject.api.create(`${CONFIG_MAPS}?fieldManager=m0`, makeConfigMap("crowded", { k0: "1" }));
     let answer: Answer | undefined;
     for (let index = 1; index <= 11; index++)
@@ -257,7 +257,7 @@ contract("apply", (subject) => {
     expect(managers[0]).toBe("ancient-changes Update");
   });
 
-  test("PA-11: a client may rewrite the managed fields, as kubectl does when it moves to apply", async () => {
+  test("a client may rewrite managedFields, as kubectl does when it migrates to apply", async () => {
     await subject.api.create(
       `${CONFIG_MAPS}?fieldManager=kubectl-client-side-apply`,
       makeConfigMap("migrated", { a: "1" }),
@@ -279,7 +279,7 @@ contract("apply", (subject) => {
     expect(applied.body["data"]).toEqual({ b: "1" });
   });
 
-  test("PA-13: ownership is the same in every version of a kind", async () => {
+  test("ownership is the same in every version of a kind", async () => {
     const versions = ["v1", "v2"].map((name) => ({
       name,
       served: true,
@@ -309,7 +309,7 @@ contract("apply", (subject) => {
     expect(owners(moved)).toEqual(["ann Apply"]);
   });
 
-  test("PA-12: status and scale are applied on their own", async () => {
+  test("status and scale are applied separately", async () => {
     await apply("ann", makeDeployment("parts", { replicas: 1 }));
     const path = `${DEPLOYMENTS}/parts`;
 

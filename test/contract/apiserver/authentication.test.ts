@@ -1,4 +1,4 @@
-/** A13 of the specification: who is asking. */
+/** Authentication: certificates, tokens and impersonation. */
 import { expect, test } from "vitest";
 import { makePod, pods } from "./objects.ts";
 import { NAMESPACE, contract, eventually } from "./targets.ts";
@@ -31,7 +31,7 @@ contract("authentication", (subject) => {
   const claims = (token: string): Record<string, unknown> =>
     JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()) as Record<string, unknown>;
 
-  test("AN-1: a client certificate's common name is the user, its organizations are the groups", async () => {
+  test("a client certificate's common name is the user, its organizations are the groups", async () => {
     const api = subject.connect(await subject.certificate("certified", ["painters", "carpenters"]));
 
     const user = await whoami(api);
@@ -43,7 +43,7 @@ contract("authentication", (subject) => {
     );
   });
 
-  test("AN-2, AN-3: a requested token is its service account, over HTTP/2 and HTTP/1.1", async () => {
+  test("a requested token authenticates its service account, over HTTP/2 and HTTP/1.1", async () => {
     const account = (await subject.api.create(ACCOUNTS, { metadata: { name: "robot" } })).body;
     const { token } = await tokenFor("robot");
 
@@ -59,7 +59,7 @@ contract("authentication", (subject) => {
     }
   });
 
-  test("AN-2: a token ends with its account, and is not good for an account of the same name", async () => {
+  test("a token becomes invalid with its service account, also for a new account of the same name", async () => {
     await subject.api.create(ACCOUNTS, { metadata: { name: "mortal" } });
     const { token } = await tokenFor("mortal");
     const api = subject.connect({ token });
@@ -68,7 +68,7 @@ contract("authentication", (subject) => {
     await subject.api.delete(`${ACCOUNTS}/mortal`);
     await subject.api.create(ACCOUNTS, { metadata: { name: "mortal" } });
 
-    // The real server remembers a good token for ten seconds.
+    // The real server caches a valid token for ten seconds.
     const refused = await eventually(
       "the token is refused",
       () => api.get("/version"),
@@ -77,7 +77,7 @@ contract("authentication", (subject) => {
     expect(refused.body.reason).toBe("Unauthorized");
   });
 
-  test("AN-2: a token bound to a pod says so, and ends with it", async () => {
+  test("a token bound to a pod names the pod, and becomes invalid with it", async () => {
     const pod = (await subject.api.create(pods(NAMESPACE), makePod("bearer"))).body;
     const { token } = await tokenFor("default", {
       boundObjectRef: { kind: "Pod", apiVersion: "v1", name: "bearer", uid: pod.metadata.uid },
@@ -98,7 +98,7 @@ contract("authentication", (subject) => {
     );
   });
 
-  test("AN-3: a token request tells what it made, and its claims are those of Kubernetes", async () => {
+  test("a TokenRequest returns the token's expiration and audiences, and its claims are those of Kubernetes", async () => {
     const { answer, token, expirationTimestamp } = await tokenFor("default", { expirationSeconds: 1200 });
     const payload = claims(token);
 
@@ -116,7 +116,7 @@ contract("authentication", (subject) => {
     expect(Date.parse(expirationTimestamp) / 1000).toBe(payload["exp"]);
   });
 
-  test("AN-3: a token that is too short, for nobody, or for another audience is refused", async () => {
+  test("a token request with a too short expiration or a missing account, and a token for another audience, are rejected", async () => {
     const short = await subject.api.create(`${ACCOUNTS}/default/token`, { spec: { expirationSeconds: 60 } });
     const nobody = await subject.api.create(`${ACCOUNTS}/nobody/token`, { spec: {} });
     const { token } = await tokenFor("default", { audiences: ["elsewhere"] });
@@ -126,27 +126,28 @@ contract("authentication", (subject) => {
     expect((await subject.connect({ token }).get("/version")).status).toBe(401);
   });
 
-  test("AN-4: without credentials one may ask for health, and nothing else", async () => {
-    // The real server ends a connection after it has answered somebody unknown.
+  test("anonymous requests may only read health endpoints", async () => {
+    // The real server closes a connection after it has answered an anonymous request.
     const asNobody = (path: string): Promise<Answer> => subject.connect({}).get(path);
 
     const open = await Promise.all(["/healthz", "/livez", "/readyz"].map(asNobody));
     const closed = await asNobody("/api/v1/namespaces");
 
     expect(open.map(({ status }) => status)).toEqual([200, 200, 200]);
-    // docs/compatibility.md: anonymous requests end at health with us, so others are not even called anonymous.
+    // docs/compatibility.md: Flotilla allows anonymous requests only for health endpoints, so other requests are not
+    // even treated as anonymous.
     expect([closed.status, closed.body.reason]).toEqual(
       subject.name === "flotilla" ? [401, "Unauthorized"] : [403, "Forbidden"],
     );
   });
 
   const bad: Record<string, string> = {
-    "a token that nobody issued": "nonsense",
+    "a malformed token": "nonsense",
     "a token with a broken signature": `${Buffer.from('{"alg":"RS256"}').toString("base64url")}.${Buffer.from(`{"sub":"system:serviceaccount:${NAMESPACE}:default"}`).toString("base64url")}.c2ln`,
-    "a token that claims to need no signature": `${Buffer.from('{"alg":"none"}').toString("base64url")}.${Buffer.from(`{"sub":"system:serviceaccount:${NAMESPACE}:default"}`).toString("base64url")}.`,
+    "a token with algorithm none": `${Buffer.from('{"alg":"none"}').toString("base64url")}.${Buffer.from(`{"sub":"system:serviceaccount:${NAMESPACE}:default"}`).toString("base64url")}.`,
   };
   for (const [what, token] of Object.entries(bad)) {
-    test(`AN-4: ${what} is refused with 401, also where nobody needs one`, async () => {
+    test(`${what} is rejected with 401, also where no credentials are needed`, async () => {
       const { status, body } = await subject.connect({ token }).get("/version");
 
       expect([status, body]).toEqual([
@@ -164,7 +165,7 @@ contract("authentication", (subject) => {
     });
   }
 
-  test("AN-5: who may impersonate acts as somebody else, with groups and extras", async () => {
+  test("a user with the impersonate verb acts as another user, with groups and extras", async () => {
     const user = await whoami(
       subject.api.as({
         "impersonate-user": "jane",
@@ -178,7 +179,7 @@ contract("authentication", (subject) => {
     expect(user.groups).toEqual(["developers", "writers", "system:authenticated"]);
   });
 
-  test("AN-5: a service account is impersonated with its groups", async () => {
+  test("a service account is impersonated with its groups", async () => {
     const { groups } = await whoami(
       subject.api.as({ "impersonate-user": `system:serviceaccount:${NAMESPACE}:default` }),
     );
@@ -186,7 +187,7 @@ contract("authentication", (subject) => {
     expect(groups).toEqual(["system:serviceaccounts", `system:serviceaccounts:${NAMESPACE}`, "system:authenticated"]);
   });
 
-  test("AN-5: others may not, or only as whom their role names", async () => {
+  test("impersonation is forbidden without permission, or limited to the users that a role names", async () => {
     await subject.api.create(ACCOUNTS, { metadata: { name: "actor" } });
     const actor = subject.connect({ token: (await tokenFor("actor")).token });
     const refused = await actor.as({ "impersonate-user": "jane" }).get("/version");
@@ -217,7 +218,7 @@ contract("authentication", (subject) => {
     expect((await actor.as({ "impersonate-group": "developers" }).get("/version")).status).not.toBe(200);
   });
 
-  test("AN-9: a token is reviewed for those who cannot check it themselves", async () => {
+  test("a TokenReview checks a token for another component", async () => {
     const { token } = await tokenFor("default");
     const review = async (spec: object): Promise<unknown> =>
       (await subject.api.create("/apis/authentication.k8s.io/v1/tokenreviews", { spec })).body.status;
@@ -230,7 +231,7 @@ contract("authentication", (subject) => {
     expect(await review({ token: "nonsense" })).not.toMatchObject({ authenticated: true });
   });
 
-  test("AN-10: the keys of the issuer can be found", async () => {
+  test("the issuer's keys are discoverable", async () => {
     const { body } = await subject.api.get("/.well-known/openid-configuration");
     const keys = await subject.api.get("/openid/v1/jwks", { accept: "application/jwk-set+json" });
     const { token } = await tokenFor("default");
@@ -240,7 +241,7 @@ contract("authentication", (subject) => {
     expect((keys.body["keys"] as { kid: string }[]).map(({ kid }) => kid)).toContain(header.kid);
   });
 
-  test("AN-11: everybody can ask who he is", async () => {
+  test("every user can create a SelfSubjectReview", async () => {
     expect((await whoami(subject.api)).groups).toContain("system:masters");
   });
 });

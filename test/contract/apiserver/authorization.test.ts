@@ -1,4 +1,4 @@
-/** A12 of the specification: who may do what. */
+/** Authorization: RBAC and access reviews. */
 import { expect, test } from "vitest";
 import { NAMESPACE, contract, eventually } from "./targets.ts";
 import type { Answer, Api } from "./raw-client.ts";
@@ -25,7 +25,7 @@ contract("authorization", (subject) => {
     expect(answer.status, answer.text).toBe(201);
     return answer;
   };
-  /** The real server's authorizer learns of roles through informers; ours at once. */
+  /** The real server's authorizer learns of roles through informers; Flotilla's immediately. */
   const statusOf = (api: Api, path: string, want: number): Promise<Answer> =>
     eventually(
       `${path} is answered ${want}`,
@@ -33,7 +33,7 @@ contract("authorization", (subject) => {
       ({ status }) => status === want,
     );
 
-  test("AZ-1: a role allows its verbs on its resources in its namespace, and nothing else", async () => {
+  test("a role allows its verbs on its resources in its namespace, and nothing else", async () => {
     await make(ROLES, { metadata: { name: "reader" }, rules: [rule(["get", "list"], ["configmaps"])] });
     await make(BINDINGS, { metadata: { name: "reader" }, roleRef: roleRef("Role", "reader"), subjects: [user("ann")] });
     const ann = as("ann");
@@ -46,7 +46,7 @@ contract("authorization", (subject) => {
     expect((await as("bob").get(`/api/v1/namespaces/${NAMESPACE}/configmaps`)).status).toBe(403);
   });
 
-  test("AZ-1: names and subresources are rights of their own", async () => {
+  test("resource names and subresources need separate permissions", async () => {
     await make(`/apis/apps/v1/namespaces/${NAMESPACE}/deployments`, {
       metadata: { name: "web" },
       spec: {
@@ -76,7 +76,7 @@ contract("authorization", (subject) => {
     expect((await cid.get(`${path}/other/scale`)).status).toBe(403);
   });
 
-  test("AZ-1: a binding in a namespace narrows a cluster role, and service accounts are subjects", async () => {
+  test("a RoleBinding limits a ClusterRole to its namespace, and service accounts are subjects", async () => {
     await make(BINDINGS, {
       metadata: { name: "viewer" },
       roleRef: roleRef("ClusterRole", "view"),
@@ -94,7 +94,7 @@ contract("authorization", (subject) => {
     expect((await account.get(`/api/v1/namespaces/${NAMESPACE}/secrets`)).status).toBe(403);
   });
 
-  test("AZ-1: paths outside of resources are allowed by prefix, and masters may do everything", async () => {
+  test("non-resource URLs are allowed by prefix, and system:masters may do everything", async () => {
     await make(`${RBAC}/clusterroles`, {
       metadata: { name: "measurer" },
       rules: [{ nonResourceURLs: ["/metrics*"], verbs: ["get"] }],
@@ -111,7 +111,7 @@ contract("authorization", (subject) => {
     expect((await as("anybody", "system:masters").get("/api/v1/secrets")).status).toBe(200);
   });
 
-  test("AZ-2: the roles of Kubernetes are there, and those of users are told from them", async () => {
+  test("the default roles of Kubernetes exist and are distinguishable from users' roles", async () => {
     const names = [
       "cluster-admin",
       "admin",
@@ -144,7 +144,7 @@ contract("authorization", (subject) => {
     });
   });
 
-  test("AZ-3: an aggregated role has the rules of all roles with its labels, and follows them", async () => {
+  test("an aggregated ClusterRole has the rules of all roles that match its selectors, and follows them", async () => {
     const rules = async (name: string): Promise<string> => (await subject.api.get(`${RBAC}/clusterroles/${name}`)).text;
     await make(`${RBAC}/clusterroles`, {
       metadata: { name: "sum" },
@@ -185,7 +185,7 @@ contract("authorization", (subject) => {
     ).not.toContain("parts.example.com");
   });
 
-  test("AZ-4: nobody gives away rights that he does not have", async () => {
+  test("a user cannot grant permissions beyond their own", async () => {
     await make(ROLES, {
       metadata: { name: "role-writer" },
       rules: [
@@ -225,7 +225,7 @@ contract("authorization", (subject) => {
     ]);
   });
 
-  test("AZ-4: the verbs escalate and bind lift that", async () => {
+  test("the verbs escalate and bind allow granting further permissions", async () => {
     await make(ROLES, {
       metadata: { name: "escalator" },
       rules: [
@@ -276,7 +276,7 @@ contract("authorization", (subject) => {
     ).toBe(403);
   });
 
-  test("AZ-4: a binding keeps its role", async () => {
+  test("the roleRef of a binding is immutable", async () => {
     await make(BINDINGS, {
       metadata: { name: "kept" },
       roleRef: roleRef("ClusterRole", "view"),
@@ -292,7 +292,7 @@ contract("authorization", (subject) => {
     ]);
   });
 
-  test("AZ-5: reviews tell what one may do, and what others may", async () => {
+  test("access reviews report the permissions of the caller and of other users", async () => {
     await make(BINDINGS, {
       metadata: { name: "reviewed" },
       roleRef: roleRef("ClusterRole", "view"),
@@ -338,7 +338,7 @@ contract("authorization", (subject) => {
     expect((await subject.api.get(`${REVIEWS}/subjectaccessreviews`)).status).toBe(405);
   });
 
-  test("AZ-5: all rules of a user in a namespace can be listed", async () => {
+  test("a SelfSubjectRulesReview lists all rules of a user in a namespace", async () => {
     await make(ROLES, { metadata: { name: "listed" }, rules: [rule(["get"], ["pods/log"], { resourceNames: ["p"] })] });
     await make(BINDINGS, { metadata: { name: "listed" }, roleRef: roleRef("Role", "listed"), subjects: [user("gus")] });
 

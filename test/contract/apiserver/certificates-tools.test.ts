@@ -1,6 +1,6 @@
 /**
- * How somebody without credentials gets some, with the tools that people have: kubectl, karmadactl, and the account
- * whose tokens clusteradm hands out. Runs where $REAL_BIN names a folder with stock kubectl and karmadactl.
+ * How a client without credentials obtains them with stock tools: kubectl, karmadactl, and the account whose tokens
+ * clusteradm hands out. Runs where $REAL_BIN names a directory with stock kubectl and karmadactl.
  */
 import { execFile } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
@@ -35,7 +35,7 @@ describe.skipIf(folder === undefined)("certificates with stock tools", { timeout
     tool("kubectl", "--kubeconfig", fleet.kubeconfig("hub"), ...args);
   const karmadactl = (...args: string[]): Promise<string> =>
     tool("karmadactl", ...args, "--kubeconfig", fleet.kubeconfig("hub"));
-  /** Who the hub takes somebody for that brings only this. */
+  /** The user info that the hub returns for these credentials alone. */
   const whoIs = async (...credentials: string[]): Promise<{ username: string; groups: string[] }> => {
     const ca = join(data.path, "ca.crt");
     writeFileSync(
@@ -62,7 +62,7 @@ describe.skipIf(folder === undefined)("certificates with stock tools", { timeout
     return (JSON.parse(review) as { status: { userInfo: { username: string; groups: string[] } } }).status.userInfo;
   };
 
-  test("a person asks, kubectl approves, and the certificate is who was asked for", async () => {
+  test("a user requests a certificate, kubectl approves it, and it authenticates the requested user", async () => {
     const keys = generateKeyPairSync("ec", { namedCurve: "P-256" });
     const [file, cert, key] = ["jane.json", "jane.crt", "jane.key"].map((name) => join(data.path, name)) as [
       string,
@@ -106,7 +106,7 @@ describe.skipIf(folder === undefined)("certificates with stock tools", { timeout
     );
   });
 
-  test("karmadactl makes, lists and deletes tokens, and registers a cluster with one", async () => {
+  test("karmadactl creates, lists and deletes tokens, and registers a cluster with one", async () => {
     const command = await karmadactl("token", "create", "--print-register-command");
     const [, token = ""] = /--token (\S+)/.exec(command) ?? [];
     const [hash = ""] = /sha256:[0-9a-f]+/.exec(command) ?? [];
@@ -137,7 +137,7 @@ describe.skipIf(folder === undefined)("certificates with stock tools", { timeout
     await expect(whoIs("--token", token)).rejects.toThrow(/Unauthorized|must be logged in/);
   });
 
-  test("the account for joining has a token of an hour and the rights of OCM's bootstrap role", async () => {
+  test("the bootstrap service account gets a one-hour token and the permissions of OCM's bootstrap role", async () => {
     const token = (
       await kubectl(
         "create",

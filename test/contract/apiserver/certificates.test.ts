@@ -1,4 +1,4 @@
-/** Requests for certificates: who asked, who may approve and sign, and what never changes. */
+/** CertificateSigningRequests: the requester, who may approve and sign, and which fields are immutable. */
 import { generateKeyPairSync } from "node:crypto";
 import { expect, test } from "vitest";
 import { writeCertificateRequest, type RequestSubject } from "../../../src/api/index.ts";
@@ -62,7 +62,7 @@ contract("certificates", (subject) => {
   const causes = ({ body }: Answer): string[] =>
     (body.details?.causes ?? []).map(({ field, message }) => `${field ?? ""}: ${message ?? ""}`);
 
-  test("CS-1: who asks is who sent it, and a new request is undecided", async () => {
+  test("a CSR records the user who sent it, and a new one is pending", async () => {
     const eve = subject.api.as({
       "impersonate-user": "eve",
       "impersonate-uid": "u-1",
@@ -92,7 +92,7 @@ contract("certificates", (subject) => {
     expect(requestOf(answer).status).toEqual({});
   });
 
-  test("CS-2: spec and status stay as they are, metadata changes", async () => {
+  test("spec and status of a CSR are immutable, metadata is not", async () => {
     const made = await create("fixed");
 
     const answer = await subject.api.replace(`${PATH}/fixed`, {
@@ -111,7 +111,7 @@ contract("certificates", (subject) => {
     expect(requestOf(answer).status.conditions).toBeUndefined();
   });
 
-  test("CS-3: approval decides and dates the decision, and signs nothing", async () => {
+  test("approval sets and dates the decision, and issues no certificate", async () => {
     await create("decided");
 
     const answer = await write("decided", "approval", {
@@ -127,7 +127,7 @@ contract("certificates", (subject) => {
     });
   });
 
-  test("CS-3: nobody owns the spec, and what nobody owns is not tracked", async () => {
+  test("the spec of a CSR has no field owner, and managedFields only contain owned fields", async () => {
     const made = await subject.api.create(PATH, make("unowned"));
     const decided = await write("unowned", "approval", { conditions: [approved] });
     await subject.api.create(PATH, make("owned", {}, { metadata: { name: "owned", labels: { a: "b" } } }));
@@ -144,7 +144,7 @@ contract("certificates", (subject) => {
     ]);
   });
 
-  test("CS-3: approval may be patched, with metadata", async () => {
+  test("approval may be patched, with metadata", async () => {
     await create("patched");
 
     const answer = await subject.api.patch("merge", `${PATH}/patched/approval`, {
@@ -161,7 +161,7 @@ contract("certificates", (subject) => {
     });
   });
 
-  test("CS-3: approval and status can be read", async () => {
+  test("approval and status can be read", async () => {
     await create("parts");
 
     for (const part of ["approval", "status"])
@@ -172,7 +172,7 @@ contract("certificates", (subject) => {
     string,
     { first?: Condition[]; part?: "status"; conditions: Condition[]; want: string[] }
   > = {
-    "a decision that is not true": {
+    "a decision with another status than True": {
       conditions: [{ type: "Approved", status: "False" }],
       want: ['status.conditions[0].status: Unsupported value: "False": supported values: "True"'],
     },
@@ -184,11 +184,11 @@ contract("certificates", (subject) => {
       conditions: [{ status: "True" }],
       want: ["status.conditions[0].type: Required value"],
     },
-    "a status that is none": {
+    "an invalid condition status": {
       conditions: [{ type: "Ready", status: "Maybe" }],
       want: ['status.conditions[0].status: Unsupported value: "Maybe": supported values: "False", "True", "Unknown"'],
     },
-    "both decisions": {
+    "both Approved and Denied": {
       conditions: [approved, denied],
       want: ['status.conditions: Invalid value: "Denied": Approved and Denied conditions are mutually exclusive'],
     },
@@ -196,12 +196,12 @@ contract("certificates", (subject) => {
       conditions: [approved, approved],
       want: ['status.conditions[1].type: Duplicate value: "Approved"'],
     },
-    "to take a decision back": {
+    "to withdraw a decision": {
       first: [approved],
       conditions: [],
       want: ['status.conditions: Forbidden: updates may not remove a condition of type "Approved"'],
     },
-    "to decide through the status": {
+    "to decide through the status subresource": {
       part: "status",
       conditions: [approved],
       want: ['status.conditions: Forbidden: updates may not add a condition of type "Approved"'],
@@ -210,7 +210,7 @@ contract("certificates", (subject) => {
   for (const [index, [what, { first, part = "approval", conditions, want }]] of Object.entries(
     refusedDecisions,
   ).entries()) {
-    test(`CS-4: nobody may write ${what}`, async () => {
+    test(`a client may not write ${what}`, async () => {
       const name = `refused-${index}`;
       await create(name);
       if (first) await write(name, "approval", { conditions: first });
@@ -222,7 +222,7 @@ contract("certificates", (subject) => {
     });
   }
 
-  test("CS-4: the status keeps the decision in its own words", async () => {
+  test("a status update does not change the existing decision", async () => {
     await create("kept");
     const decided = requestOf(await write("kept", "approval", { conditions: [approved] }));
 
@@ -241,7 +241,7 @@ contract("certificates", (subject) => {
     });
   });
 
-  test("CS-5: a certificate is set once, through the status, and is one", async () => {
+  test("a certificate is set once, through the status, and must be valid PEM", async () => {
     const { cert } = await subject.certificate("somebody", []);
     const certificate = Buffer.from(cert).toString("base64");
     await create("signed");
@@ -269,9 +269,9 @@ contract("certificates", (subject) => {
 
   const WRONG_REQUEST = 'spec.request: Invalid value: "aGVsbG8=": PEM block type must be CERTIFICATE REQUEST';
   const wrongSpecs: Record<string, { spec: object; want: string[] }> = {
-    "a request that is none": { spec: { request: "aGVsbG8=" }, want: [WRONG_REQUEST] },
+    "a request that is not PEM": { spec: { request: "aGVsbG8=" }, want: [WRONG_REQUEST] },
     "no usages": { spec: { usages: [] }, want: ["spec.usages: Required value"] },
-    "a usage twice": { spec: { usages: ["any", "any"] }, want: ['spec.usages[1]: Duplicate value: "any"'] },
+    "a duplicate usage": { spec: { usages: ["any", "any"] }, want: ['spec.usages[1]: Duplicate value: "any"'] },
     "no signer": { spec: { signerName: "" }, want: ["spec.signerName: Required value"] },
     "a signer without a domain": {
       spec: { signerName: "signer" },
@@ -279,17 +279,17 @@ contract("certificates", (subject) => {
         "spec.signerName: Invalid value: \"signer\": must be a fully qualified domain and path of the form 'example.com/signer-name'",
       ],
     },
-    "a signer with a short domain": {
+    "a signer with a one-label domain": {
       spec: { signerName: "com/x" },
       want: ['spec.signerName: Invalid value: "com": should be a domain with at least two segments separated by dots'],
     },
-    "the signer of old": {
+    "the legacy signer": {
       spec: { signerName: "kubernetes.io/legacy-unknown" },
       want: [
         'spec.signerName: Invalid value: "kubernetes.io/legacy-unknown": the legacy signerName is not allowed via this API version',
       ],
     },
-    "a short life": {
+    "a too short expiration": {
       spec: { expirationSeconds: 599 },
       want: [
         "spec.expirationSeconds: Invalid value: 599: may not specify a duration less than 600 seconds (10 minutes)",
@@ -297,7 +297,7 @@ contract("certificates", (subject) => {
     },
   };
   for (const [what, { spec, want }] of Object.entries(wrongSpecs)) {
-    test(`CS-6: a request may not have ${what}`, async () => {
+    test(`a CSR may not have ${what}`, async () => {
       const answer = await subject.api.create(PATH, make("wrong", spec));
 
       expect(answer.status, answer.text).toBe(422);
@@ -305,7 +305,7 @@ contract("certificates", (subject) => {
     });
   }
 
-  test("CS-6: what a certificate is for has names", async () => {
+  test("only known key usages are accepted", async () => {
     const answer = await subject.api.create(PATH, make("wrong", { usages: ["Client Auth"] }));
 
     expect(causes(answer)).toEqual([
@@ -315,7 +315,7 @@ contract("certificates", (subject) => {
     ]);
   });
 
-  test("CS-7: nobody asks for a client certificate of those who may do everything", async () => {
+  test("a client certificate for system:masters is rejected", async () => {
     const answer = await subject.api.create(
       PATH,
       make("king", { request: pemFor({ O: ["dev", "system:masters"], CN: ["jane"] }), signerName: CLIENT }),
@@ -330,7 +330,7 @@ contract("certificates", (subject) => {
     ).toBe(201);
   });
 
-  test("CS-8: approving and signing need a right on the signer, or on its domain", async () => {
+  test("approving and signing need permission for the signer or its domain", async () => {
     await subject.api.create(`${RBAC}/clusterroles`, {
       metadata: { name: "cs-writer" },
       rules: [
@@ -394,7 +394,7 @@ contract("certificates", (subject) => {
     expect(nothing.status).toBe(200);
   });
 
-  test("CS-9: requests are printed with who asked whom for what, and found by their signer", async () => {
+  test("CSRs are printed with requester and signer, and can be selected by signerName", async () => {
     await create("printed", { expirationSeconds: 3600, signerName: "printed.example.com/x" });
 
     const { body } = await subject.api.get(`${PATH}?fieldSelector=spec.signerName%3Dprinted.example.com%2Fx`, {
@@ -415,12 +415,12 @@ contract("certificates", (subject) => {
     ]);
   });
 
-  test("CS-10: a hostile extra is kept as it is and harms nobody", async () => {
+  test("a user extra named __proto__ is stored as plain data", async () => {
     const answer = await subject.api
       .as({ "impersonate-user": "eve", "impersonate-extra-__proto__": "x" })
       .create(PATH, make("hostile"));
 
-    // Roles for a user without rights do not matter here: the administrator acts as eve, who may do nothing.
+    // Without further groups eve has no permissions, although the administrator impersonates her.
     expect(answer.status).toBe(403);
     const asMaster = await subject.api
       .as({ "impersonate-user": "eve", "impersonate-group": "system:masters", "impersonate-extra-__proto__": "x" })

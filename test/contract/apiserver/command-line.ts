@@ -1,4 +1,4 @@
-/** The stock command-line clients, as the npm package that the tests use carries them. */
+/** The stock command-line clients from the npm package that the tests use. */
 import { execFile, spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -13,7 +13,10 @@ export interface Ran {
   stderr: string;
 }
 
-/** Runs a program with a home of its own: caches and configurations of whoever runs the tests stay out of it. */
+/**
+ * Runs a program with its own home directory, isolated from the caches and configuration of the user who runs the
+ * tests.
+ */
 export type Command = (args: readonly string[], input?: string) => Promise<Ran>;
 
 export interface Following {
@@ -24,7 +27,7 @@ export interface Following {
 
 const CALL_LIMIT_MS = 25_000;
 
-/** Why the programs cannot be run on this machine; undefined when they can. */
+/** Why the programs cannot run on this machine; undefined if they can. */
 export const noCommands: string | undefined =
   fromPackage() === undefined
     ? "the npm package that carries kubectl and helm has them for Linux on x64 only"
@@ -32,12 +35,12 @@ export const noCommands: string | undefined =
 
 export interface CommandLine {
   run: Command;
-  /** Starts it and reads along; for commands that end only when they are stopped. */
+  /** Starts it and reads its output; for commands that run until they are stopped. */
   follow(args: readonly string[]): Following;
   remove(): void;
 }
 
-/** Where the program is, unpacked when it was not yet. */
+/** The path of the program, unpacked on first use. */
 export function programPath(name: "kubectl" | "helm"): string {
   const kubectl = fromPackage();
   if (kubectl === undefined) throw new Error(`${name} is not there: ${noCommands}`);

@@ -1,10 +1,10 @@
-/** CustomResourceDefinitions of the contract suites: each kind in a group of its own, so that suites do not meet. */
+/** CustomResourceDefinitions of the contract suites: each kind has its own group, so that suites do not interfere. */
 import { eventually } from "./targets.ts";
 import type { Answer, Api } from "./raw-client.ts";
 
 export interface CrdOptions {
   scope?: "Namespaced" | "Cluster";
-  /** The schema of the only version; free-form unless given. */
+  /** The schema of the only version; free-form by default. */
   schema?: object;
   subresources?: object;
   columns?: readonly object[];
@@ -60,7 +60,7 @@ export function makeCrd(
   };
 }
 
-/** Creates the definition and waits until its kind is served; answers the collection's path. */
+/** Creates the CRD and waits until its kind is served; returns the collection's path. */
 export async function defineResource(
   api: Api,
   kind: string,
@@ -73,7 +73,7 @@ export async function defineResource(
   const singular = kind.toLowerCase();
   const version = (options.versions?.[0] as { name: string } | undefined)?.name ?? "v1";
   const path = `/apis/${singular}.example.com/${version}${options.namespace === undefined ? "" : `/namespaces/${options.namespace}`}/${singular}s`;
-  // The real server routes to a new kind a moment after it says that it is established.
+  // The real server routes to a new kind shortly after it reports Established.
   await eventually(
     `${kind} is served`,
     () => api.get(path),

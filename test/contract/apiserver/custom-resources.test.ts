@@ -1,4 +1,4 @@
-/** A9 of the specification: kinds that users define. */
+/** Custom resources. */
 import { expect, test } from "vitest";
 import { defineResource, isEstablished, makeCrd } from "./custom-resource.ts";
 import { NAMESPACE, contract, eventually } from "./targets.ts";
@@ -28,7 +28,7 @@ contract("custom resources", (subject) => {
     );
 
   const refusedDefinitions: Record<string, [crd: object, field: string]> = {
-    "a name that is not plural and group": [
+    "a name that is not plural.group": [
       { ...makeCrd("Refused"), metadata: { name: "other.refused.example.com" } },
       "metadata.name",
     ],
@@ -57,19 +57,19 @@ contract("custom resources", (subject) => {
       makeCrd("Refused", { schema: object({ spec: { properties: { a: { type: "string" } } } }) }),
       "spec.validation.openAPIV3Schema.properties[spec].type",
     ],
-    "a reference": [
+    "a $ref": [
       makeCrd("Refused", { schema: object({ spec: { $ref: "#/definitions/x" } }) }),
       "spec.validation.openAPIV3Schema.properties[spec].$ref",
     ],
-    "unique items": [
+    uniqueItems: [
       makeCrd("Refused", { schema: object({ spec: { type: "array", uniqueItems: true, items: { type: "string" } } }) }),
       "spec.validation.openAPIV3Schema.properties[spec].uniqueItems",
     ],
-    "a default that does not fit": [
+    "a default that does not match the schema": [
       makeCrd("Refused", { schema: object({ spec: { type: "string", default: 7 } }) }),
       "spec.validation.openAPIV3Schema.properties[spec].default",
     ],
-    "unknown fields preserved the old way": [
+    "unknown fields preserved with preserveUnknownFields": [
       { ...makeCrd("Refused"), spec: { ...makeCrd("Refused").spec, preserveUnknownFields: true } },
       "spec.preserveUnknownFields",
     ],
@@ -106,7 +106,7 @@ contract("custom resources", (subject) => {
     });
   }
 
-  test("CR-2: a definition is completed, and tells when its kind is served", async () => {
+  test("a CRD is defaulted, and reports when its kind is served", async () => {
     const crd = makeCrd("Complete");
     delete (crd.spec["names"] as { singular?: string }).singular;
     const created = await subject.api.create(CRDS, crd);
@@ -130,7 +130,7 @@ contract("custom resources", (subject) => {
     });
   });
 
-  test("CR-3: names that are taken in the group are not accepted", async () => {
+  test("names that are taken in the group are not accepted", async () => {
     await defineResource(subject.api, "Taken", { namespace: NAMESPACE });
     const rival = makeCrd("Rival");
     await subject.api.create(CRDS, {
@@ -152,7 +152,7 @@ contract("custom resources", (subject) => {
     expect((await subject.api.get("/apis/taken.example.com/v1/rivals")).status).toBe(404);
   });
 
-  test("CR-4: deleting a definition deletes its objects first", async () => {
+  test("deleting a CRD deletes its objects first", async () => {
     const path = await defineResource(subject.api, "Doomed", { namespace: NAMESPACE });
     await subject.api.create(
       path,
@@ -187,7 +187,7 @@ contract("custom resources", (subject) => {
     expect(unserved.text).toBe("404 page not found\n");
   });
 
-  test("CR-5: fields that the schema does not know are pruned, except where it preserves them", async () => {
+  test("fields unknown to the schema are pruned, except where it preserves them", async () => {
     const path = await defineResource(subject.api, "Pruned", {
       namespace: NAMESPACE,
       schema: spec({
@@ -228,7 +228,7 @@ contract("custom resources", (subject) => {
     ]);
   });
 
-  test("CR-6: defaults are filled in on write, and new ones when old objects are read", async () => {
+  test("defaults are applied on write, and new defaults when old objects are read", async () => {
     const path = await defineResource(subject.api, "Defaulted", {
       namespace: NAMESPACE,
       schema: spec(
@@ -327,7 +327,7 @@ contract("custom resources", (subject) => {
   };
   for (const [keyword, [schema, value, message]] of Object.entries(constraints)) {
     const id = keyword === "set" || keyword === "map" ? "CR-8" : keyword === "rule" ? "CR-9" : "CR-7";
-    test(`${id}: ${keyword} is enforced, and the error says how`, async () => {
+    test(`${id}: ${keyword} is enforced, with the error message of Kubernetes`, async () => {
       const kind = `Bound${keyword.toLowerCase()}`;
       const path = await defineResource(subject.api, kind, { namespace: NAMESPACE, schema: spec({ field: schema }) });
 
@@ -340,7 +340,7 @@ contract("custom resources", (subject) => {
     });
   }
 
-  test("CR-9: rules see the old object, and their message, reason and path are used", async () => {
+  test("validation rules see the old object, and their message, reason and fieldPath are used", async () => {
     const rules = [
       {
         rule: "self.limit >= self.request",
@@ -370,7 +370,7 @@ contract("custom resources", (subject) => {
     ]);
   });
 
-  test("CR-10: the libraries of Kubernetes are there", async () => {
+  test("the CEL libraries of Kubernetes are available", async () => {
     const rules = [
       "quantity(self.text).isGreaterThan(quantity('1Gi'))",
       "url('https://example.com:8080/a').getPort() == '8080'",
@@ -397,7 +397,7 @@ contract("custom resources", (subject) => {
     expect(bad.body.details?.causes?.map(({ message }) => message)).toEqual([`Invalid value: ${rules[0]}`]);
   });
 
-  test("CR-10: what was invalid before and did not change does not block an update", async () => {
+  test("ratcheting: an unchanged invalid field does not block an update", async () => {
     const path = await defineResource(subject.api, "Ratcheted", {
       namespace: NAMESPACE,
       schema: spec({ a: { type: "string" }, b: { type: "string" } }),
@@ -416,7 +416,7 @@ contract("custom resources", (subject) => {
     expect((await subject.api.patch("merge", `${path}/a`, { spec: { a: "longer" } })).status).toBe(422);
   });
 
-  test("CR-11: every served version reads and writes every object; a version that is not served is not there", async () => {
+  test("every served version reads and writes every object; a version that is not served returns 404", async () => {
     const version = (name: string, rest: object): object => ({
       name,
       served: true,
@@ -443,7 +443,7 @@ contract("custom resources", (subject) => {
     expect((await subject.api.get(path.replace("/v1/", "/v1alpha1/"))).status).toBe(404);
   });
 
-  test("CR-13, WR-9: status and scale are subresources, and the generation ignores the status", async () => {
+  test("status and scale are subresources, and the generation ignores the status", async () => {
     const path = await defineResource(subject.api, "Scaled", {
       namespace: NAMESPACE,
       schema: object({
@@ -482,7 +482,7 @@ contract("custom resources", (subject) => {
     expect(after.body).toMatchObject({ metadata: { generation: 2 }, spec: { replicas: 5 } });
   });
 
-  test("CR-14: printer columns are the columns of its table", async () => {
+  test("printer columns are the columns of the table", async () => {
     const columns = [
       { name: "Size", type: "integer", jsonPath: ".spec.size", description: "How large." },
       { name: "Made", type: "date", jsonPath: ".metadata.creationTimestamp", priority: 1 },
@@ -505,7 +505,7 @@ contract("custom resources", (subject) => {
     expect((body["rows"] as { cells: unknown[] }[])[0]?.cells).toEqual(["a", 7, expect.stringMatching(/^\d+s$/), null]);
   });
 
-  test("CR-14: without columns there is the age", async () => {
+  test("without printer columns the table has the age", async () => {
     const path = await defineResource(subject.api, "Aged", { namespace: NAMESPACE });
 
     const { body } = await subject.api.get(path, { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" });
@@ -513,7 +513,7 @@ contract("custom resources", (subject) => {
     expect((body["columnDefinitions"] as { name: string }[]).map(({ name }) => name)).toEqual(["Name", "Age"]);
   });
 
-  test("WR-14: strict validation knows custom resources too", async () => {
+  test("strict field validation covers custom resources", async () => {
     const path = await defineResource(subject.api, "Strict", {
       namespace: NAMESPACE,
       schema: spec({ a: { type: "string" } }),

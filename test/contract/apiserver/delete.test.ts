@@ -1,4 +1,4 @@
-/** A7 of the specification: deletion, with its options, its waiting and what it takes along. */
+/** Deletion: options, finalizers and garbage collection. */
 import { expect, test } from "vitest";
 import { defineResource } from "./custom-resource.ts";
 import { makeConfigMap, makeDeployment, makePod, pods } from "./objects.ts";
@@ -32,7 +32,7 @@ contract("delete", (subject) => {
     ],
   });
 
-  test("DL-1: options are read from the body or the query", async () => {
+  test("delete options are read from the body or the query", async () => {
     for (const [name, path, body] of [
       ["in-query", "?propagationPolicy=Foreground", undefined],
       ["in-body", "", { propagationPolicy: "Foreground" }],
@@ -45,7 +45,7 @@ contract("delete", (subject) => {
     }
   });
 
-  test("DL-2: a deletion at once is answered with a Status that names the object", async () => {
+  test("an immediate deletion returns a Status that names the object", async () => {
     const { metadata } = await create(DEPLOYMENTS, makeDeployment("brief"));
 
     const { status, body } = await subject.api.delete(`${DEPLOYMENTS}/brief`);
@@ -60,7 +60,7 @@ contract("delete", (subject) => {
     });
   });
 
-  test("DL-2: some kinds answer with the object instead", async () => {
+  test("some kinds return the deleted object instead", async () => {
     await create(pods(NAMESPACE), makePod("returned"));
     await create(`/api/v1/namespaces/${NAMESPACE}/services`, {
       metadata: { name: "returned" },
@@ -75,7 +75,7 @@ contract("delete", (subject) => {
     );
   });
 
-  test("DL-3: preconditions that do not hold conflict, and the object stays", async () => {
+  test("failed delete preconditions conflict, and the object stays", async () => {
     const { metadata } = await create(CONFIG_MAPS, makeConfigMap("guarded"));
     const path = `${CONFIG_MAPS}/guarded`;
 
@@ -100,7 +100,7 @@ contract("delete", (subject) => {
     expect(both.status).toBe(200);
   });
 
-  test("DL-4: a finalizer holds an object until it is removed, and none may be added meanwhile", async () => {
+  test("a finalizer keeps an object until it is removed, and none may be added meanwhile", async () => {
     await create(DEPLOYMENTS, makeDeployment("held", {}, { finalizers: ["example.com/a", "example.com/b"] }));
     const path = `${DEPLOYMENTS}/held`;
     const watch = await subject.api.watch(`${DEPLOYMENTS}?watch=1&fieldSelector=metadata.name=held`);
@@ -130,7 +130,7 @@ contract("delete", (subject) => {
     watch.close();
   });
 
-  test("DL-5: policies that contradict each other or are unknown are refused with 422", async () => {
+  test("conflicting or unknown propagation policies are rejected with 422", async () => {
     await create(CONFIG_MAPS, makeConfigMap("policies"));
 
     expect(
@@ -141,7 +141,7 @@ contract("delete", (subject) => {
     expect((await subject.api.get(`${CONFIG_MAPS}/policies`)).status).toBe(200);
   });
 
-  test("DL-5: a Job leaves its pods unless told otherwise, and says so", async () => {
+  test("a Job orphans its pods by default, with a warning", async () => {
     const { metadata } = await create(JOBS, {
       metadata: { name: "done" },
       spec: { suspend: true, template: { spec: { restartPolicy: "Never", containers: [{ name: "a", image: "b" }] } } },
@@ -162,7 +162,7 @@ contract("delete", (subject) => {
     expect((await subject.api.get(`${pods(NAMESPACE)}/of-done`)).body.metadata).not.toHaveProperty("ownerReferences");
   });
 
-  test("DL-6: in the background, dependents go after their owner", async () => {
+  test("background deletion deletes dependents after their owner", async () => {
     const owner = await create(CONFIG_MAPS, makeConfigMap("bg-owner"));
     await create(CONFIG_MAPS, makeConfigMap("bg-child", {}, ownedBy(owner)));
 
@@ -172,7 +172,7 @@ contract("delete", (subject) => {
     expect(await gone(`${CONFIG_MAPS}/bg-child`)).toBe(404);
   });
 
-  test("DL-6: in the foreground, an owner waits for the dependents that block it", async () => {
+  test("foreground deletion waits for the dependents that block the owner", async () => {
     const owner = await create(CONFIG_MAPS, makeConfigMap("fg-owner"));
     await create(
       CONFIG_MAPS,
@@ -194,7 +194,7 @@ contract("delete", (subject) => {
     expect((await subject.api.get(`${CONFIG_MAPS}/fg-child`)).status).toBe(404);
   });
 
-  test("DL-6: orphans lose the reference to their owner and stay", async () => {
+  test("orphaned dependents lose their owner reference and stay", async () => {
     const owner = await create(CONFIG_MAPS, makeConfigMap("orphan-owner"));
     await create(CONFIG_MAPS, makeConfigMap("orphan-child", {}, ownedBy(owner)));
 
@@ -204,7 +204,7 @@ contract("delete", (subject) => {
     expect((await subject.api.get(`${CONFIG_MAPS}/orphan-child`)).body.metadata).not.toHaveProperty("ownerReferences");
   });
 
-  test("DL-6: an object whose owner never was is collected, one with another living owner stays", async () => {
+  test("an object whose owner never existed is collected, one with another live owner stays", async () => {
     const owner = await create(CONFIG_MAPS, makeConfigMap("living"));
     const [living] = (ownedBy(owner) as { ownerReferences: object[] }).ownerReferences;
     const absent = { apiVersion: "v1", kind: "ConfigMap", name: "never", uid: "11111111-1111-1111-1111-111111111111" };
@@ -216,7 +216,7 @@ contract("delete", (subject) => {
     expect((await subject.api.get(`${CONFIG_MAPS}/shared-child`)).status).toBe(200);
   });
 
-  test("DL-6: owners that own each other do not block deletion", async () => {
+  test("owners that own each other do not block deletion", async () => {
     const first = await create(CONFIG_MAPS, makeConfigMap("circle-a"));
     const second = await create(CONFIG_MAPS, makeConfigMap("circle-b", {}, ownedBy(first, true)));
     await subject.api.patch("merge", `${CONFIG_MAPS}/circle-a`, { metadata: ownedBy(second, true) });
@@ -227,7 +227,7 @@ contract("delete", (subject) => {
     expect(await gone(`${CONFIG_MAPS}/circle-b`)).toBe(404);
   });
 
-  test("DL-7: a scheduled pod is given its grace period and goes when it is over; others go at once", async () => {
+  test("a scheduled pod is deleted after its grace period; others are deleted at once", async () => {
     await create(pods(NAMESPACE), makePod("running", {}, { nodeName: "n1" }));
     await create(pods(NAMESPACE), makePod("waiting"));
 
@@ -246,7 +246,7 @@ contract("delete", (subject) => {
     expect((await subject.api.get(`${pods(NAMESPACE)}/waiting`)).status).toBe(404);
   });
 
-  test("DL-8: a collection is deleted by its selectors, and what was deleted is answered", async () => {
+  test("deletecollection deletes by selector, and returns the deleted objects", async () => {
     for (const [name, batch] of [
       ["batch-a", "1"],
       ["batch-b", "1"],
@@ -266,7 +266,7 @@ contract("delete", (subject) => {
     ).toEqual(["batch-c"]);
   });
 
-  test("DL-9: asking to ignore unreadable data deletes a readable object as usual", async () => {
+  test("ignoreStoreReadErrorWithClusterBreakingPotential deletes a readable object as usual", async () => {
     await create(CONFIG_MAPS, makeConfigMap("readable"));
 
     const { status } = await subject.api.delete(`${CONFIG_MAPS}/readable`, {
@@ -276,8 +276,8 @@ contract("delete", (subject) => {
     expect([status, (await subject.api.get(`${CONFIG_MAPS}/readable`)).status]).toEqual([200, 404]);
   });
 
-  // The real collector looks for new kinds every thirty seconds, which is too long to wait for.
-  test.runIf(subject.name === "flotilla")("DL-6: custom resources own and are owned", async () => {
+  // The real garbage collector discovers new kinds every thirty seconds, which is too long to wait for.
+  test.runIf(subject.name === "flotilla")("custom resources can be owners and dependents", async () => {
     const path = await defineResource(subject.api, "Owner", { namespace: NAMESPACE });
     const owner = await create(path, {
       apiVersion: "owner.example.com/v1",

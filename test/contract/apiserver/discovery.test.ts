@@ -1,4 +1,4 @@
-/** A2 and A3 of the specification: how clients find out what a server has, and what its objects look like. */
+/** Discovery and OpenAPI. */
 import { expect, test } from "vitest";
 import { contract, eventually } from "./targets.ts";
 import { makeCrd } from "./custom-resource.ts";
@@ -40,7 +40,7 @@ contract("discovery", (subject) => {
   const groups = async (): Promise<Discovered[]> =>
     (await subject.api.get("/apis", { accept: AGGREGATED })).body.items as unknown as Discovered[];
 
-  test("DI-1: the core group is listed by its versions, the others as groups", async () => {
+  test("the core group is listed by its versions, the others as groups", async () => {
     const core = await subject.api.get("/api");
     const list = await subject.api.get("/apis");
     const apps = await subject.api.get("/apis/apps");
@@ -65,7 +65,7 @@ contract("discovery", (subject) => {
     });
   });
 
-  test("DI-1: a version lists its resources and their subresources with verbs, names and scope", async () => {
+  test("a version lists its resources and subresources with verbs, names and scope", async () => {
     const answer = await subject.api.get("/apis/apps/v1");
 
     expect(answer.body).toMatchObject({ kind: "APIResourceList", groupVersion: "apps/v1" });
@@ -91,7 +91,7 @@ contract("discovery", (subject) => {
     );
   });
 
-  test("DI-2: the aggregated form is answered to those who ask for it, with the same content type", async () => {
+  test("aggregated discovery is returned to clients that accept it, with its content type", async () => {
     for (const path of ["/api", "/apis"]) {
       const { status, headers, body } = await subject.api.get(path, { accept: AGGREGATED });
 
@@ -102,7 +102,7 @@ contract("discovery", (subject) => {
     }
   });
 
-  test("DI-2: a client that knows only the older aggregated form gets the plain one", async () => {
+  test("a client that only accepts the older aggregated form gets the plain one", async () => {
     const accept = "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
 
     const { body } = await subject.api.get("/apis", { accept });
@@ -110,7 +110,7 @@ contract("discovery", (subject) => {
     expect(body.kind).toBe("APIGroupList");
   });
 
-  test("DI-2: both forms say the same about a resource", async () => {
+  test("both discovery forms agree about a resource", async () => {
     const apps = (await groups()).find(({ metadata }) => metadata.name === "apps")?.versions[0];
     const plain = await resources("/apis/apps/v1");
 
@@ -128,7 +128,7 @@ contract("discovery", (subject) => {
     });
   });
 
-  test("DI-3: an aggregated document that did not change is answered 304", async () => {
+  test("an unchanged aggregated document is answered with 304", async () => {
     const first = await subject.api.get("/apis", { accept: AGGREGATED });
     const etag = first.headers["etag"] ?? "";
 
@@ -139,7 +139,7 @@ contract("discovery", (subject) => {
     expect(again.bytes).toHaveLength(0);
   });
 
-  test("DI-4: versions are sorted by their maturity, and groups of custom resources come after the built-in ones", async () => {
+  test("versions are sorted by maturity, and groups of custom resources come after the built-in ones", async () => {
     const version = (name: string, storage: boolean): object => ({
       name,
       served: true,
@@ -173,7 +173,7 @@ contract("discovery", (subject) => {
     });
   });
 
-  test("DI-5, CR-15: a custom resource is in both forms once it is established, and in neither once it is gone", async () => {
+  test("a custom resource is in both discovery forms once it is established, and in neither once its CRD is deleted", async () => {
     const known = async (): Promise<[boolean, number]> => [
       (await groups()).some(({ metadata }) => metadata.name === "fleeting.example.com"),
       (await subject.api.get("/apis/fleeting.example.com/v1")).status,
@@ -206,7 +206,7 @@ contract("discovery", (subject) => {
     await eventually("disappearance of the kind", known, ([aggregated, status]) => !aggregated && status === 404);
   });
 
-  test("DI-6: subresources that speak another kind say which", async () => {
+  test("subresources with another kind name it", async () => {
     const core = await resources("/api/v1");
     const apps = await resources("/apis/apps/v1");
     const of = (list: Resource[], wanted: string): Resource | undefined => list.find(({ name }) => name === wanted);
@@ -231,13 +231,13 @@ contract("discovery", (subject) => {
     });
   });
 
-  test("DI-7: stored kinds tell the hash of their storage version", async () => {
+  test("stored kinds have a storageVersionHash", async () => {
     const stored = (await resources("/apis/apps/v1")).filter(({ name }) => !name.includes("/"));
 
     expect(stored.every(({ storageVersionHash }) => /^\S{8,}=$/.test(storageVersionHash ?? ""))).toBe(true);
   });
 
-  test("DI-9: the version is one that clients can parse, and everybody who is known may read it", async () => {
+  test("the version is parseable by clients, and every authenticated user may read it", async () => {
     const { status, body } = await subject.api.as({ "impersonate-user": "nobody" }).get("/version");
 
     expect(status).toBe(200);
@@ -255,12 +255,12 @@ contract("openapi", (subject) => {
     const { paths } = (await subject.api.get("/openapi/v3")).body as unknown as {
       paths: Record<string, { serverRelativeURL: string }>;
     };
-    // A server below a path prefix tells links from its own root, as kubectl resolves them against the host.
+    // A server below a path prefix returns links from its own root, as kubectl resolves them against the host.
     const url = paths[groupVersion]?.serverRelativeURL ?? "";
     return (await subject.api.get(url.slice(url.indexOf("/openapi")))).body;
   };
 
-  test("OA-1: version 3 is an index of documents whose links carry their hash", async () => {
+  test("OpenAPI v3 is an index of documents whose links contain their hash", async () => {
     const { body } = await subject.api.get("/openapi/v3");
     const { paths } = body as unknown as { paths: Record<string, { serverRelativeURL: string }> };
     const link = paths["apis/apps/v1"]?.serverRelativeURL ?? "";
@@ -278,7 +278,7 @@ contract("openapi", (subject) => {
     expect(wrong.headers["location"]).toContain(link.slice(link.indexOf("hash=")));
   });
 
-  test("OA-2: operations say what they do to which kind, and that they check fields", async () => {
+  test("operations name their action and kind, and support fieldValidation", async () => {
     const { paths } = (await v3("apis/apps/v1")) as unknown as {
       paths: Record<
         string,
@@ -301,7 +301,7 @@ contract("openapi", (subject) => {
       );
   });
 
-  test("OA-3: version 2 is JSON, or protobuf with a content type that Go can parse", async () => {
+  test("OpenAPI v2 is JSON, or protobuf with a content type that Go can parse", async () => {
     const json = await subject.api.get("/openapi/v2");
     const protobuf = await subject.api.get("/openapi/v2", {
       accept: "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
@@ -319,7 +319,7 @@ contract("openapi", (subject) => {
     expect(protobuf.bytes.subarray(0, 5)).toEqual(Buffer.from("\n\x032.0", "latin1"));
   });
 
-  test("OA-4: schemas tell how lists and patches merge", async () => {
+  test("schemas specify how lists and patches merge", async () => {
     const { components } = (await v3("api/v1")) as unknown as {
       components: { schemas: Record<string, { description?: string; properties: Record<string, object> }> };
     };
@@ -334,7 +334,7 @@ contract("openapi", (subject) => {
     expect(spec?.properties["nodeSelector"]).toMatchObject({ "x-kubernetes-map-type": "atomic" });
   });
 
-  test("OA-5: custom resources are published in both versions, and updates of their schema follow", async () => {
+  test("custom resources are published in both OpenAPI versions, and schema updates follow", async () => {
     await subject.api.create(
       CRDS,
       makeCrd("Published", {

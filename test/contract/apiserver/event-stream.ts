@@ -1,4 +1,4 @@
-/** A watch as its client sees it: events one by one, in order, with a limit on how long one waits for the next. */
+/** A watch as a client sees it: events one by one, in order, with a limit on the wait for the next. */
 import type { Body } from "./raw-client.ts";
 
 export interface WatchEvent {
@@ -9,17 +9,17 @@ export interface WatchEvent {
 export interface EventStream {
   status: number;
   headers: Readonly<Record<string, string | undefined>>;
-  /** The next event; rejects when the stream ends or nothing comes in time. */
+  /** The next event; rejects when the stream ends or none arrives in time. */
   next(): Promise<WatchEvent>;
   take(count: number): Promise<WatchEvent[]>;
-  /** The events before the server ended the stream; rejects when it does not end in time. */
+  /** The events until the server ends the stream; rejects if it does not end in time. */
   rest(): Promise<WatchEvent[]>;
-  /** Stops reading from the connection, as a client that hangs. */
+  /** Stops reading from the connection, like a hanging client. */
   pause(): void;
   close(): void;
 }
 
-/** What the wire offers while a response comes in. */
+/** The flow control of a response in progress. */
 export interface Flow {
   pause(): void;
   cancel(): void;

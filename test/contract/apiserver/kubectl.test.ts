@@ -1,4 +1,4 @@
-/** What people type: the stock kubectl against each server. The identifiers name what each command leans on. */
+/** Stock kubectl commands against each server. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createCommand, noCommands } from "./command-line.ts";
 import type { CommandLine, Ran } from "./command-line.ts";
@@ -20,21 +20,21 @@ contract(
 
     const run = (args: string, input?: object): Promise<Ran> =>
       command.run(["-n", NAMESPACE, ...args.split(" ")], input && yaml(input));
-    /** What it printed; fails when kubectl does. */
+    /** Its output; throws if kubectl fails. */
     const ok = async (args: string, input?: object): Promise<string> => {
       const { code, stdout, stderr } = await run(args, input);
       expect(code, `kubectl ${args}: ${stderr}`).toBe(0);
       return stdout.trim();
     };
 
-    test("WR-14, PA-4: apply creates, configures, and finds nothing to do", async () => {
+    test("apply creates, configures, and reports unchanged", async () => {
       expect(await ok("apply -f -", deployment("applied", { replicas: 1 }))).toBe("deployment.apps/applied created");
       expect(await ok("apply -f -", deployment("applied", { replicas: 2 }))).toBe("deployment.apps/applied configured");
       expect(await ok("apply -f -", deployment("applied", { replicas: 2 }))).toBe("deployment.apps/applied unchanged");
       expect(await ok("get deployment applied -o jsonpath={.spec.replicas}")).toBe("2");
     });
 
-    test("WR-14: a misspelt field is refused before anything is stored", async () => {
+    test("apply rejects a misspelt field before anything is stored", async () => {
       const { code, stderr } = await run("apply -f -", deployment("misspelt", { replica: 1 }));
 
       expect([code, stderr]).toEqual([
@@ -43,7 +43,7 @@ contract(
       ]);
     });
 
-    test("PA-5, PA-7, PA-11: apply --server-side takes over from apply, and a second manager gets a conflict", async () => {
+    test("apply --server-side migrates from client-side apply, and a second manager gets a conflict", async () => {
       await ok("apply -f -", deployment("sides", { replicas: 1 }));
 
       expect(await ok("apply --server-side -f -", deployment("sides", { replicas: 2 }))).toBe(
@@ -57,7 +57,7 @@ contract(
       expect([code, stderr]).toEqual([1, expect.stringMatching(/conflict with "kubectl".*\.spec\.replicas/s)]);
     });
 
-    test("WR-12: diff shows what an apply would change, and changes nothing", async () => {
+    test("diff shows the changes of an apply, and changes nothing", async () => {
       await ok("apply -f -", deployment("differing", { replicas: 1 }));
 
       const { code, stdout } = await run("diff -f -", deployment("differing", { replicas: 7 }));
@@ -66,14 +66,14 @@ contract(
       expect(await ok("get deployment differing -o jsonpath={.spec.replicas}")).toBe("1");
     });
 
-    test("WR-12: --dry-run=server is answered as the real thing", async () => {
+    test("--dry-run=server prints the same result as a real run", async () => {
       expect(await ok("create configmap rehearsed --from-literal=a=1 --dry-run=server")).toBe(
         "configmap/rehearsed created (server dry run)",
       );
       expect((await run("get configmap rehearsed")).stderr).toContain('configmaps "rehearsed" not found');
     });
 
-    test("CN-2: create sends protobuf for what it knows", async () => {
+    test("create sends protobuf for built-in kinds", async () => {
       expect(await ok("create namespace typed")).toBe("namespace/typed created");
       expect(await ok("create configmap typed --from-literal=colour=blue")).toBe("configmap/typed created");
       expect(await ok("create secret generic typed --from-literal=password=secret")).toBe("secret/typed created");
@@ -86,7 +86,7 @@ contract(
       expect(await ok("get deployment typed -o jsonpath={.spec.replicas}")).toBe("0");
     });
 
-    test("CN-6, CN-7: get prints the server's table, wide and for several kinds at once", async () => {
+    test("get prints the server's table, wide and for several kinds at once", async () => {
       await ok("create service nodeport tabled --tcp=80:8080");
 
       expect(await ok("get service tabled")).toMatch(
@@ -97,7 +97,7 @@ contract(
       expect(await ok("get all")).toContain("service/tabled");
     });
 
-    test("LW-6, CN-6: get -w goes on with what changes", async () => {
+    test("get -w prints later changes", async () => {
       const following = command.follow(["-n", NAMESPACE, "get", "configmaps", "-w", "-l", "watched=yes"]);
       try {
         await ok("create -f -", makeConfigMap("followed", {}, { labels: { watched: "yes" } }));
@@ -110,7 +110,7 @@ contract(
       }
     });
 
-    test("LW-16: wait sees a condition, a field and a deletion", async () => {
+    test("wait works for a condition, a field and a deletion", async () => {
       await ok("create -f -", deployment("awaited", { replicas: 0 }));
       const condition = ok("wait deployment/awaited --for=condition=Available --timeout=20s");
       const field = ok("wait deployment/awaited --for=jsonpath={.spec.replicas}=3 --timeout=20s");
@@ -125,7 +125,7 @@ contract(
       await deletion;
     });
 
-    test("WR-11, DI-6: scale goes through the scale subresource", async () => {
+    test("scale uses the scale subresource", async () => {
       await ok("create -f -", deployment("resized", { replicas: 1 }));
 
       expect(await ok("scale deployment/resized --replicas=4 --current-replicas=1")).toBe(
@@ -136,7 +136,7 @@ contract(
       );
     });
 
-    test("PA-1, PA-2, PA-4: label, annotate, patch and set", async () => {
+    test("label, annotate, patch and set change an object", async () => {
       await ok("create -f -", deployment("edited"));
 
       expect(await ok("label deployment edited tier=web")).toBe("deployment.apps/edited labeled");
@@ -165,7 +165,7 @@ contract(
       ).toBe("db/0/registry.example.com/app:3/blue");
     });
 
-    test("WR-5: replace needs what it read", async () => {
+    test("replace fails with a stale resourceVersion", async () => {
       await ok("create -f -", makeConfigMap("replaced", { a: "1" }));
 
       expect(await ok("replace -f -", makeConfigMap("replaced", { a: "2" }))).toBe("configmap/replaced replaced");
@@ -175,7 +175,7 @@ contract(
     });
 
     for (const policy of ["background", "foreground", "orphan"]) {
-      test(`DL-5, DL-6: delete --cascade=${policy} does what it says`, async () => {
+      test(`delete --cascade=${policy} applies the propagation policy`, async () => {
         const parent = JSON.parse(await ok("create -o json -f -", makeConfigMap(`parent-${policy}`))) as {
           metadata: { uid: string };
         };
@@ -212,7 +212,7 @@ contract(
       });
     }
 
-    test("DL-8: delete takes a selector, all of a kind, and a grace period", async () => {
+    test("delete takes a selector, all of a kind, and a grace period", async () => {
       await ok("create -f -", makeConfigMap("swept-a", {}, { labels: { swept: "yes" } }));
       await ok("create -f -", makeConfigMap("swept-b", {}, { labels: { swept: "yes" } }));
       await ok("run swept --image=registry.example.com/a:1");
@@ -221,12 +221,12 @@ contract(
       expect(await ok("delete pod swept --grace-period=0 --force")).toContain('pod "swept" force deleted');
     });
 
-    test("OA-1, OA-4: explain reads the server's schema", async () => {
+    test("explain reads the server's schema", async () => {
       expect(await ok("explain deployment.spec.replicas")).toMatch(/FIELD: replicas <integer>/);
       expect(await ok("explain pod.spec.containers --recursive")).toContain("imagePullPolicy");
     });
 
-    test("DI-1, DI-2, DI-9: api-resources, api-versions, version and cluster-info", async () => {
+    test("api-resources, api-versions, version and cluster-info print the server's discovery", async () => {
       expect(await ok("api-resources --api-group=apps -o name")).toBe(
         "controllerrevisions.apps\ndaemonsets.apps\ndeployments.apps\nreplicasets.apps\nstatefulsets.apps",
       );
@@ -236,7 +236,7 @@ contract(
       expect(await ok("get --raw /readyz")).toBe("ok");
     });
 
-    test("AZ-1, AZ-5, AN-5: roles are created, asked for, and used with --as", async () => {
+    test("roles are created, listed with auth can-i, and used with --as", async () => {
       expect(await ok("create role reader --verb=get,list --resource=configmaps")).toBe(
         "role.rbac.authorization.k8s.io/reader created",
       );
@@ -259,7 +259,7 @@ contract(
       expect(await ok("auth whoami --as=ann -o jsonpath={.status.userInfo.username}")).toBe("ann");
     });
 
-    test("AN-3: create token makes one that works", async () => {
+    test("create token creates a valid token", async () => {
       await ok("create serviceaccount robot");
 
       const token = await ok("create token robot --duration=20m");
@@ -268,7 +268,7 @@ contract(
       expect(whoami.body.status).toMatchObject({ userInfo: { username: `system:serviceaccount:${NAMESPACE}:robot` } });
     });
 
-    test("WR-15, WR-17: run, expose and autoscale", async () => {
+    test("run, expose and autoscale create their objects", async () => {
       expect(await ok("run solo --image=registry.example.com/a:1 --port=8080 --labels=app=solo")).toBe(
         "pod/solo created",
       );
@@ -283,7 +283,7 @@ contract(
       expect(await ok("describe pod solo")).toMatch(/^Name: +solo$/m);
     });
 
-    test("AD-2, NS-2: a namespace is created, used and deleted with all in it", async () => {
+    test("a namespace is created, used and deleted with everything in it", async () => {
       await ok("create namespace passing");
       await ok("create configmap inside --from-literal=a=1 --namespace=passing");
 
@@ -293,7 +293,7 @@ contract(
       );
     });
 
-    test("TR-12: errors read as people know them", async () => {
+    test("errors have the wording of Kubernetes", async () => {
       expect((await run("get nothings")).stderr).toContain(`the server doesn't have a resource type "nothings"`);
       expect((await run("get deployment absent")).stderr).toContain(
         'Error from server (NotFound): deployments.apps "absent" not found',
@@ -315,7 +315,7 @@ contract(
     });
     afterAll(() => command.remove());
 
-    test("WR-10: rollout status, history and undo follow a Deployment that really runs", async () => {
+    test("rollout status, history and undo follow a Deployment with running pods", async () => {
       const run = async (args: string, input?: object): Promise<string> => {
         const { code, stdout, stderr } = await command.run(["-n", NAMESPACE, ...args.split(" ")], input && yaml(input));
         expect(code, `kubectl ${args}: ${stderr}`).toBe(0);

@@ -1,7 +1,6 @@
 /**
- * What only a server of one's own can show: that it stops, starts again, and keeps its clusters apart (LW-5, LW-9,
- * OP-9, OP-12, TR-16). The real server's history lives in etcd, whose compaction is not for its clients to order, so
- * this is Flotilla's alone.
+ * Restart, shutdown and isolation of logical clusters, which need a server the test controls. The real server's history
+ * is in etcd, whose compaction clients cannot trigger, so this runs only against Flotilla.
  */
 import { expect, test } from "vitest";
 import { connectionOf, loadKubeconfig } from "../../../src/client/index.ts";
@@ -20,7 +19,7 @@ async function connectionTo(fleet: Up, cluster: string): Promise<Connection & { 
   return { server, ca: String(ca), token };
 }
 
-/** Starts a fleet on a directory, lets `use` have the API of its first member, and stops it with a signal. */
+/** Starts a fleet on a directory, calls `use` with the API of its first member, and stops it with a signal. */
 async function session<T>(data: string, use: (api: Api, fleet: Up) => Promise<T>, ...args: string[]): Promise<T> {
   const fleet = await up(data, "--members", "1", "--nodes", "0", ...args);
   const api = connectHttp2(await connectionTo(fleet, "member1"));
@@ -34,7 +33,7 @@ async function session<T>(data: string, use: (api: Api, fleet: Up) => Promise<T>
 }
 
 test(
-  "LW-5, LW-9, OP-9: after a restart versions go on, watches and pages resume, and what is not known answers 410",
+  "after a restart resourceVersions continue, watches and pages resume, and unknown versions return 410",
   LIMIT,
   async () => {
     const directory = temporaryDirectory();
@@ -88,7 +87,7 @@ test(
 const namesOf = (items: readonly { metadata: { name: string } }[]): string[] =>
   items.map(({ metadata }) => metadata.name);
 
-test("TR-16: a server that is told to stop ends its watches and exits in peace", LIMIT, async () => {
+test("a server that is stopped ends its watches and exits with code 0", LIMIT, async () => {
   const directory = temporaryDirectory();
   try {
     const fleet = await up(directory.path, "--members", "1", "--nodes", "0", "--ephemeral");
@@ -105,7 +104,7 @@ test("TR-16: a server that is told to stop ends its watches and exits in peace",
   }
 });
 
-test("OP-12: clusters of one server do not know each other's objects, kinds, roles and tokens", LIMIT, async () => {
+test("clusters of one server do not share objects, kinds, roles or tokens", LIMIT, async () => {
   const directory = temporaryDirectory();
   try {
     const fleet = await up(directory.path, "--members", "2", "--nodes", "0", "--ephemeral");

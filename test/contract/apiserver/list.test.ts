@@ -1,4 +1,4 @@
-/** A5 of the specification: reads of one object and of many, at which version, and which of them. */
+/** Reads: get and list, resourceVersion semantics, pagination and selectors. */
 import { expect, test } from "vitest";
 import { defineResource } from "./custom-resource.ts";
 import { makeConfigMap, makePod, pods } from "./objects.ts";
@@ -13,7 +13,7 @@ contract("list", (subject) => {
   const names = async (query: string): Promise<string[]> =>
     (await subject.api.get(`${CONFIG_MAPS}?${query}`)).body.items.map(({ metadata }) => metadata.name);
 
-  test("LW-1: versions are decimal numbers that grow over all kinds, and a list has one although it is empty", async () => {
+  test("resourceVersions are decimal numbers that increase across all kinds, and an empty list has one", async () => {
     const first = await create("grows-a");
     const { body: secret } = await subject.api.create(`/api/v1/namespaces/${NAMESPACE}/secrets`, {
       metadata: { name: "grows" },
@@ -29,49 +29,49 @@ contract("list", (subject) => {
   });
 
   const refused: Record<string, [query: string, status: number, message: RegExp]> = {
-    "a match without a version": [
+    "a resourceVersionMatch without a version": [
       "resourceVersionMatch=Exact",
       422,
       /resourceVersionMatch is forbidden unless resourceVersion is provided/,
     ],
-    "a match together with a continue token": [
+    "a resourceVersionMatch together with a continue token": [
       "resourceVersionMatch=Exact&resourceVersion=1&continue=abc",
       422,
       /resourceVersionMatch is forbidden when continue is provided/,
     ],
-    "exactly version 0": [
+    "resourceVersion 0 with match Exact": [
       "resourceVersionMatch=Exact&resourceVersion=0",
       422,
       /resourceVersionMatch "exact" is forbidden for resourceVersion "0"/i,
     ],
-    "an unknown match": [
+    "an unknown resourceVersionMatch": [
       "resourceVersionMatch=Nearly&resourceVersion=1",
       422,
       /supported values: "Exact", "NotOlderThan"/,
     ],
-    "initial events of a list": [
+    sendInitialEvents: [
       "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=0",
       422,
       /sendInitialEvents is forbidden for list/,
     ],
-    "a version that is no number": ["resourceVersion=abc", 400, /Invalid value: "abc"/i],
+    "a resourceVersion that is not a number": ["resourceVersion=abc", 400, /Invalid value: "abc"/i],
     "a negative limit": ["limit=x", 400, /invalid syntax/],
   };
   for (const [what, [query, status, message]] of Object.entries(refused)) {
-    test(`LW-2: a list with ${what} is refused with ${status}`, async () => {
+    test(`a list with ${what} is rejected with ${status}`, async () => {
       const answer = await subject.api.get(`${CONFIG_MAPS}?${query}`);
 
       expect([answer.status, answer.body.message]).toEqual([status, expect.stringMatching(message)]);
     });
   }
 
-  test("LW-2: a version that is no number is an internal error of a get", async () => {
+  test("a get with a resourceVersion that is not a number returns an internal error", async () => {
     await create("unparsable");
 
     expect((await subject.api.get(`${CONFIG_MAPS}/unparsable?resourceVersion=abc`)).status).toBe(500);
   });
 
-  test("LW-3: a version from the future is waited for, and then refused with 504", async () => {
+  test("a resourceVersion from the future is waited for, and then rejected with 504", async () => {
     const version = Number((await create("future")).metadata.resourceVersion) + 1_000_000;
 
     const [list, get] = await Promise.all([
@@ -92,7 +92,7 @@ contract("list", (subject) => {
     }
   });
 
-  test("LW-4: pages come in the order of names, at one version, and say how many are left", async () => {
+  test("pages are ordered by name, at one resourceVersion, with remainingItemCount", async () => {
     for (const name of ["page-c", "page-a", "page-e", "page-b", "page-d"])
       await subject.api.create(`/api/v1/namespaces/default/configmaps`, makeConfigMap(name, {}, { finalizers: [] }));
     const path = "/api/v1/namespaces/default/configmaps";
@@ -115,7 +115,7 @@ contract("list", (subject) => {
     expect(last.metadata.remainingItemCount).toBeUndefined();
   });
 
-  test("LW-4: pages of a selection do not count what is left", async () => {
+  test("pages of a selection have no remainingItemCount", async () => {
     await create("selected-a", { paged: "yes" });
     await create("selected-b", { paged: "yes" });
 
@@ -126,7 +126,7 @@ contract("list", (subject) => {
     expect(metadata.remainingItemCount).toBeUndefined();
   });
 
-  test("LW-4: a token with a version beside it, and a token that is none, are refused with 400", async () => {
+  test("a continue token with a resourceVersion, and an invalid token, are rejected with 400", async () => {
     await create("token-a");
     await create("token-b");
     const { metadata } = (await subject.api.get(`${CONFIG_MAPS}?limit=1`)).body;
@@ -141,7 +141,7 @@ contract("list", (subject) => {
     expect((await subject.api.get(`${CONFIG_MAPS}?limit=1&continue=nonsense`)).status).toBe(400);
   });
 
-  test("LW-4: a list at an exact version is what was there at that version", async () => {
+  test("a list at an exact resourceVersion returns the state at that version", async () => {
     await create("exact-a", { exact: "yes" });
     const { resourceVersion } = (await create("exact-b", { exact: "yes" })).metadata;
     await create("exact-c", { exact: "yes" });
@@ -167,7 +167,7 @@ contract("list", (subject) => {
     "tier,zone=north": ["lab-b"],
   };
   for (const [selector, want] of Object.entries(labelSelectors)) {
-    test(`LW-14: the label selector "${selector}"`, async () => {
+    test(`the label selector "${selector}" selects objects`, async () => {
       for (const [name, labels] of Object.entries<Record<string, string>>({
         "lab-a": { tier: "web" },
         "lab-b": { tier: "db", zone: "north" },
@@ -179,12 +179,12 @@ contract("list", (subject) => {
     });
   }
 
-  test("LW-14: a selector that cannot be parsed is refused with 400", async () => {
+  test("an invalid selector is rejected with 400", async () => {
     for (const selector of ["a in (", "=x", "a=b=c", "-bad-"])
       expect((await subject.api.get(`${CONFIG_MAPS}?labelSelector=${encodeURIComponent(selector)}`)).status).toBe(400);
   });
 
-  test("LW-15: every kind is selected by name and namespace", async () => {
+  test("every kind is selectable by name and namespace", async () => {
     await create("by-name");
 
     expect(await names("fieldSelector=metadata.name=by-name")).toEqual(["by-name"]);
@@ -195,7 +195,7 @@ contract("list", (subject) => {
     ).toHaveLength(1);
   });
 
-  test("LW-15: pods are selected by node, phase and policy", async () => {
+  test("pods are selectable by node, phase and restart policy", async () => {
     await subject.api.create(pods(NAMESPACE), makePod("placed", {}, { nodeName: "n1", restartPolicy: "Never" }));
     await subject.api.create(pods(NAMESPACE), makePod("unplaced"));
     const select = async (selector: string): Promise<string[]> =>
@@ -225,12 +225,12 @@ contract("list", (subject) => {
     Service: ["/api/v1/services", "spec.clusterIP=None,spec.type=ClusterIP"],
   };
   for (const [kind, [path, selector]] of Object.entries(extras)) {
-    test(`LW-15: a ${kind} has fields of its own to select by`, async () => {
+    test(`a ${kind} has its own selectable fields`, async () => {
       expect((await subject.api.get(`${path}?fieldSelector=${encodeURIComponent(selector)}`)).status).toBe(200);
     });
   }
 
-  test("LW-15: other fields are refused with the words that clients know", async () => {
+  test("other field selectors are rejected with the error of Kubernetes", async () => {
     const plain = await subject.api.get(`${CONFIG_MAPS}?fieldSelector=data.a=1`);
     const pod = await subject.api.get(`${pods(NAMESPACE)}?fieldSelector=spec.colour=blue`);
 
@@ -241,7 +241,7 @@ contract("list", (subject) => {
     expect([pod.status, pod.body.message]).toEqual([400, "field label not supported: spec.colour"]);
   });
 
-  test("LW-18: a read after a write sees it", async () => {
+  test("a read after a write returns the write", async () => {
     for (let round = 0; round < 20; round++) {
       await create(`seen-${round}`, { seen: "yes" });
 
@@ -249,7 +249,7 @@ contract("list", (subject) => {
     }
   });
 
-  test("CR-16: custom resources are selected by the fields that their definition names", async () => {
+  test("custom resources are selectable by the selectableFields of their CRD", async () => {
     const schema = {
       type: "object",
       properties: { spec: { type: "object", properties: { colour: { type: "string" } } } },

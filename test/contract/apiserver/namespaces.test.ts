@@ -1,4 +1,4 @@
-/** A11 of the specification, and AD-2: namespaces and the objects that every cluster has. */
+/** Namespaces and the objects that exist in every cluster. */
 import { expect, test } from "vitest";
 import { makeConfigMap } from "./objects.ts";
 import { NAMESPACE, contract, eventually } from "./targets.ts";
@@ -13,7 +13,7 @@ contract("namespaces", (subject) => {
       ({ status }) => status === 200,
     );
 
-  test("NS-1: a namespace has a phase, a finalizer and a label with its name", async () => {
+  test("a namespace has a phase, a finalizer and a label with its name", async () => {
     const { body } = await subject.api.create(NAMESPACES, { metadata: { name: "shaped" } });
 
     expect(body).toMatchObject({
@@ -23,7 +23,7 @@ contract("namespaces", (subject) => {
     });
   });
 
-  test("NS-1: finalize changes the finalizers of the spec", async () => {
+  test("finalize changes the finalizers of the spec", async () => {
     const created = await subject.api.create(NAMESPACES, { metadata: { name: "finalized" } });
 
     const { status, body } = await subject.api.replace(`${NAMESPACES}/finalized/finalize`, {
@@ -34,7 +34,7 @@ contract("namespaces", (subject) => {
     expect([status, body.spec]).toEqual([200, { finalizers: ["kubernetes", "example.com/mine"] }]);
   });
 
-  test("NS-2: a deleted namespace empties itself, says what it waits for, and goes", async () => {
+  test("a deleted namespace deletes its contents, reports what it waits for, and is removed", async () => {
     await subject.api.create(NAMESPACES, { metadata: { name: "leaving" } });
     await subject.api.create(
       `${NAMESPACES}/leaving/configmaps`,
@@ -78,7 +78,7 @@ contract("namespaces", (subject) => {
     );
   });
 
-  test("AD-2: nothing is created in a namespace that is not there, and those of the system stay", async () => {
+  test("creating an object in a missing namespace is rejected, and system namespaces cannot be deleted", async () => {
     const missing = await subject.api.create(`${NAMESPACES}/absent/configmaps`, makeConfigMap("a"));
     const system = await Promise.all(
       ["default", "kube-system", "kube-public"].map((name) => subject.api.delete(`${NAMESPACES}/${name}`)),
@@ -89,7 +89,7 @@ contract("namespaces", (subject) => {
     expect(system[0]?.body.message).toBe('namespaces "default" is forbidden: this namespace may not be deleted');
   });
 
-  test("NS-3: a cluster starts with its namespaces, its service and its roles", async () => {
+  test("a cluster starts with its namespaces, its service and its roles", async () => {
     for (const name of ["default", "kube-system", "kube-public", "kube-node-lease"])
       await present(`${NAMESPACES}/${name}`);
     await present(`${NAMESPACES}/default/services/kubernetes`);
@@ -102,7 +102,7 @@ contract("namespaces", (subject) => {
     });
   });
 
-  test("NS-3: every namespace gets a service account and the root certificate, and gets them again", async () => {
+  test("every namespace gets a service account and the root certificate, and gets them again after deletion", async () => {
     await subject.api.create(NAMESPACES, { metadata: { name: "furnished" } });
     const account = `${NAMESPACES}/furnished/serviceaccounts/default`;
     const certificate = `${NAMESPACES}/furnished/configmaps/kube-root-ca.crt`;
@@ -126,7 +126,7 @@ contract("namespaces", (subject) => {
     expect((body["data"] as Record<string, string>)["ca.crt"]).toMatch(/^-----BEGIN CERTIFICATE-----/);
   });
 
-  test("NS-4: a Secret for a service account is filled with a token that works, and goes with the account", async () => {
+  test("a service account token Secret is filled with a valid token, and is deleted with the account", async () => {
     const accounts = `${NAMESPACES}/${NAMESPACE}/serviceaccounts`;
     const secret = `${NAMESPACES}/${NAMESPACE}/secrets/long-lived`;
     await subject.api.create(accounts, { metadata: { name: "keeper" } });

@@ -1,4 +1,4 @@
-/** A4 of the specification: in which forms objects travel. */
+/** Content negotiation: JSON, YAML, protobuf, tables and partial metadata. */
 import { expect, test } from "vitest";
 import { defineResource } from "./custom-resource.ts";
 import { pods } from "./objects.ts";
@@ -30,14 +30,14 @@ contract("negotiation", (subject) => {
     "application/cbor, application/json": "application/json",
   };
   for (const [accept, contentType] of Object.entries(accepts)) {
-    test(`CN-1: "${accept}" is answered as ${contentType}`, async () => {
+    test(`Accept "${accept}" is answered as ${contentType}`, async () => {
       const { status, headers } = await subject.api.get("/api/v1/namespaces/default", { accept });
 
       expect([status, headers["content-type"]]).toEqual([200, contentType]);
     });
   }
 
-  test("CN-1: what nobody can serve is refused with 406 and a list of what can be", async () => {
+  test("an unsupported Accept header is rejected with 406 and the list of supported types", async () => {
     const type = await subject.api.get("/api/v1/namespaces/default", { accept: "text/html" });
     const form = await subject.api.get("/api/v1/namespaces/default", {
       accept: "application/json;as=Picture;v=v1;g=meta.k8s.io",
@@ -47,7 +47,7 @@ contract("negotiation", (subject) => {
     expect([form.status, form.body.reason]).toEqual([406, "NotAcceptable"]);
   });
 
-  test("CN-1: YAML is read and written", async () => {
+  test("YAML is accepted and returned", async () => {
     const created = await subject.api.request("POST", CONFIG_MAPS, {
       headers: { "content-type": "application/yaml", accept: "application/yaml" },
       body: "metadata:\n  name: in-yaml\ndata:\n  answer: 'yes'\n",
@@ -58,7 +58,7 @@ contract("negotiation", (subject) => {
     expect(created.text).toContain('data:\n  answer: "yes"\n');
   });
 
-  test("CN-2: a protobuf body is decoded, and what was not set is not stored", async () => {
+  test("a protobuf body is decoded, and unset fields are not stored", async () => {
     const { status, body } = await subject.api.request("POST", CONFIG_MAPS, {
       headers: { "content-type": PROTOBUF },
       body: protobufConfigMap("from-protobuf", { colour: "blue" }),
@@ -69,7 +69,7 @@ contract("negotiation", (subject) => {
     expect(body).not.toHaveProperty("immutable");
   });
 
-  test("CN-2: an explicit zero of an optional number is kept, and the others are defaulted", async () => {
+  test("an explicit zero of an optional number is kept, and unset numbers are defaulted", async () => {
     const { status, body } = await subject.api.request("POST", DEPLOYMENTS, {
       headers: { "content-type": PROTOBUF },
       body: protobufDeployment("zero", 0),
@@ -84,7 +84,7 @@ contract("negotiation", (subject) => {
     expect(body.spec).not.toHaveProperty("minReadySeconds");
   });
 
-  test("CN-2: bytes that are no protobuf are refused with 400", async () => {
+  test("an invalid protobuf body is rejected with 400", async () => {
     const { status, body } = await subject.api.request("POST", CONFIG_MAPS, {
       headers: { "content-type": PROTOBUF },
       body: Buffer.from("k8s\0\xff\xff\xff", "latin1"),
@@ -93,7 +93,7 @@ contract("negotiation", (subject) => {
     expect([status, body.reason]).toEqual([400, "BadRequest"]);
   });
 
-  test("CN-3: JSON is answered to those who prefer protobuf but can read it", async () => {
+  test("JSON is returned to clients that prefer protobuf but accept JSON", async () => {
     const { status, headers } = await subject.api.get("/apis/apps/v1", {
       accept: `${PROTOBUF};q=0.1,application/json`,
     });
@@ -102,7 +102,7 @@ contract("negotiation", (subject) => {
     expect(headers["content-type"]).toMatch(/application\/(json|vnd\.kubernetes\.protobuf)/);
   });
 
-  test("CN-4: custom resources are JSON or YAML, not CBOR", async () => {
+  test("custom resources are JSON or YAML, not CBOR", async () => {
     const path = await defineResource(subject.api, "Parcel", { namespace: NAMESPACE });
 
     const yaml = await subject.api.request("POST", path, {
@@ -118,7 +118,7 @@ contract("negotiation", (subject) => {
     expect([cbor.status, cbor.body.reason]).toEqual([415, "UnsupportedMediaType"]);
   });
 
-  test("CN-5: unknown types of bodies and patches are refused with 415", async () => {
+  test("unknown content types of bodies and patches are rejected with 415", async () => {
     await subject.api.create(CONFIG_MAPS, { metadata: { name: "patched" } });
 
     const body = await subject.api.request("POST", CONFIG_MAPS, {
@@ -134,7 +134,7 @@ contract("negotiation", (subject) => {
     expect(patch.status).toBe(415);
   });
 
-  test("CN-6: a list as a table has columns, rows with the objects' metadata, and the list's version", async () => {
+  test("a list as a Table has columns, rows with the objects' metadata, and the list's resourceVersion", async () => {
     await subject.api.create(CONFIG_MAPS, { metadata: { name: "tabled" }, data: { a: "1", b: "2" } });
 
     const { kind, columnDefinitions, rows, metadata } = await table(
@@ -151,7 +151,7 @@ contract("negotiation", (subject) => {
     expect(rows[0]?.object).toMatchObject({ kind: "PartialObjectMetadata", metadata: { name: "tabled" } });
   });
 
-  test("CN-6: rows carry the whole object, its metadata or nothing, as asked", async () => {
+  test("includeObject selects whether rows contain the object, its metadata or nothing", async () => {
     await subject.api.create(CONFIG_MAPS, { metadata: { name: "included" }, data: { a: "1" } });
     const path = `${CONFIG_MAPS}/included`;
 
@@ -161,7 +161,7 @@ contract("negotiation", (subject) => {
     expect((await subject.api.get(`${path}?includeObject=Everything`, { accept: TABLE })).status).toBe(400);
   });
 
-  test("CN-6: in a watch each event is a table of one row, and only the first names the columns", async () => {
+  test("in a watch each event is a Table of one row, and only the first has column definitions", async () => {
     const watch = await subject.api.watch(`${CONFIG_MAPS}?watch=1&labelSelector=watched=table`, { accept: TABLE });
     await subject.api.create(CONFIG_MAPS, { metadata: { name: "row-a", labels: { watched: "table" } } });
     await subject.api.create(CONFIG_MAPS, { metadata: { name: "row-b", labels: { watched: "table" } } });
@@ -228,14 +228,14 @@ contract("negotiation", (subject) => {
     EndpointSlice: ["/apis/discovery.k8s.io/v1/endpointslices", "Name AddressType Ports Endpoints Age"],
   };
   for (const [kind, [path, names]] of Object.entries(columns)) {
-    test(`CN-7: the columns of a ${kind}`, async () => {
+    test(`the columns of a ${kind} are those of Kubernetes`, async () => {
       const { columnDefinitions } = await table(path);
 
       expect(columnDefinitions.map(({ name }) => name.replaceAll(" ", "-")).join(" ")).toBe(names);
     });
   }
 
-  test("CN-8: metadata alone is answered for one object, for lists and in watches", async () => {
+  test("PartialObjectMetadata is returned for one object, for lists and in watches", async () => {
     await subject.api.create(CONFIG_MAPS, {
       metadata: { name: "partial", labels: { only: "metadata" } },
       data: { a: "1" },
@@ -264,7 +264,7 @@ contract("negotiation", (subject) => {
     expect(object).toMatchObject({ kind: "PartialObjectMetadata", metadata: { name: "partial" } });
   });
 
-  test("CN-9: a review has no table", async () => {
+  test("a review has no Table", async () => {
     const { status } = await subject.api.create(
       "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
       { spec: { nonResourceAttributes: { path: "/", verb: "get" } } },

@@ -1,4 +1,4 @@
-/** Objects that several suites create, with no more in them than the server insists on. */
+/** Minimal objects that several suites create. */
 export const pods = (namespace: string): string => `/api/v1/namespaces/${namespace}/pods`;
 
 export const podSpec = { containers: [{ name: "main", image: "registry.example.com/app:1" }] };

@@ -1,4 +1,4 @@
-/** A16 of the specification: leases, events, and what operators look at. */
+/** Leases, events, health checks and metrics. */
 import { expect, test } from "vitest";
 import { NAMESPACE, contract } from "./targets.ts";
 
@@ -7,7 +7,7 @@ const CORE_EVENTS = `/api/v1/namespaces/${NAMESPACE}/events`;
 const EVENTS = `/apis/events.k8s.io/v1/namespaces/${NAMESPACE}/events`;
 
 contract("operations", (subject) => {
-  test("OP-1: a lease keeps its microseconds, and two candidates cannot both renew it", async () => {
+  test("a Lease keeps its microseconds, and two candidates cannot both renew it", async () => {
     const { body } = await subject.api.create(LEASES, {
       metadata: { name: "leader" },
       spec: {
@@ -36,7 +36,7 @@ contract("operations", (subject) => {
     expect(second.status).toBe(409);
   });
 
-  test("OP-2: an event is one object in both of its groups", async () => {
+  test("a core/v1 Event is the same object in events.k8s.io/v1", async () => {
     const created = await subject.api.create(CORE_EVENTS, {
       metadata: { name: "started" },
       involvedObject: { kind: "Pod", namespace: NAMESPACE, name: "web" },
@@ -65,7 +65,7 @@ contract("operations", (subject) => {
     expect((await subject.api.get(`${CORE_EVENTS}/started`)).status).toBe(404);
   });
 
-  test("OP-2: and the other way round, with a patch as recorders send it", async () => {
+  test("an events.k8s.io/v1 Event is the same object in core/v1, with a patch as recorders send it", async () => {
     await subject.api.create(EVENTS, {
       metadata: { name: "scheduled" },
       eventTime: "2026-01-01T00:00:00.000000Z",
@@ -93,7 +93,7 @@ contract("operations", (subject) => {
     });
   });
 
-  test("OP-3: an autoscaler is one object in both of its versions", async () => {
+  test("a HorizontalPodAutoscaler is one object in both of its versions", async () => {
     const path = (version: string): string =>
       `/apis/autoscaling/${version}/namespaces/${NAMESPACE}/horizontalpodautoscalers`;
     const created = await subject.api.create(path("v1"), {
@@ -121,7 +121,7 @@ contract("operations", (subject) => {
     });
   });
 
-  test("OP-4: health is told in one word, or check by check", async () => {
+  test("health endpoints return ok, or every check with verbose", async () => {
     for (const path of ["/healthz", "/livez", "/readyz"]) {
       const plain = await subject.api.get(path);
       const verbose = await subject.api.get(`${path}?verbose`);
@@ -136,7 +136,7 @@ contract("operations", (subject) => {
     }
   });
 
-  test("OP-4: one check is asked alone, and left out when excluded", async () => {
+  test("a health check can be queried alone, and excluded", async () => {
     const one = await subject.api.get("/readyz/ping");
     const excluded = await subject.api.get("/readyz?verbose&exclude=ping");
     const unknown = await subject.api.get("/readyz/nothing");
@@ -146,7 +146,7 @@ contract("operations", (subject) => {
     expect(unknown.status).toBe(404);
   });
 
-  test("OP-5: metrics are counted in the words of Kubernetes", async () => {
+  test("metrics have the names of Kubernetes", async () => {
     await subject.api.get(`/api/v1/namespaces/${NAMESPACE}/configmaps`);
 
     const { status, headers, text } = await subject.api.get("/metrics", { accept: "*/*" });

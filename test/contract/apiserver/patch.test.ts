@@ -1,4 +1,4 @@
-/** A8 of the specification: patches in their three plain forms. */
+/** Patches: JSON patch, merge patch and strategic merge patch. */
 import { expect, test } from "vitest";
 import { defineResource } from "./custom-resource.ts";
 import { makeConfigMap, makeDeployment } from "./objects.ts";
@@ -34,7 +34,7 @@ contract("patch", (subject) => {
     remove: [[{ op: "remove", path: "/data/a" }], { b: "2" }],
     move: [[{ op: "move", from: "/data/a", path: "/data/z" }], { b: "2", z: "1" }],
     copy: [[{ op: "copy", from: "/data/a", path: "/data/z" }], { a: "1", b: "2", z: "1" }],
-    "a test that holds": [
+    "a test that succeeds": [
       [
         { op: "test", path: "/data/a", value: "1" },
         { op: "add", path: "/data/c", value: "3" },
@@ -54,7 +54,7 @@ contract("patch", (subject) => {
     ],
   };
   for (const [what, [patch, data]] of Object.entries(operations)) {
-    test(`PA-1: a JSON patch with ${what}`, async () => {
+    test(`a JSON patch with ${what} is applied`, async () => {
       const { status, body } = await patchedMap(patch);
 
       expect([status, body["data"]]).toEqual([200, data]);
@@ -63,20 +63,20 @@ contract("patch", (subject) => {
 
   const failures: Record<string, [operations: unknown, status: number, message: RegExp]> = {
     "a test that fails": [[{ op: "test", path: "/data/a", value: "7" }], 422, GENERIC],
-    "a removal of what is not there": [[{ op: "remove", path: "/data/z" }], 422, GENERIC],
+    "a removal of a missing key": [[{ op: "remove", path: "/data/z" }], 422, GENERIC],
     "an unknown operation": [[{ op: "turn", path: "/data/a" }], 422, GENERIC],
-    "no list": [{ op: "add" }, 400, /./],
-    "no JSON": ["[", 400, /./],
+    "a body that is not a list": [{ op: "add" }, 400, /./],
+    "a body that is not JSON": ["[", 400, /./],
   };
   for (const [what, [patch, status, message]] of Object.entries(failures)) {
-    test(`PA-1: a JSON patch with ${what} is refused with ${status}`, async () => {
+    test(`a JSON patch with ${what} is rejected with ${status}`, async () => {
       const answer = await patchedMap(patch);
 
       expect([answer.status, answer.body.message]).toEqual([status, expect.stringMatching(message)]);
     });
   }
 
-  test("PA-2: a merge patch sets, replaces lists whole, and removes with null", async () => {
+  test("a merge patch sets fields, replaces lists, and removes with null", async () => {
     await subject.api.create(
       DEPLOYMENTS,
       makeDeployment("merged", {
@@ -109,7 +109,7 @@ contract("patch", (subject) => {
     });
   });
 
-  test("PA-3: the result is validated as an update, and a missing object is 404", async () => {
+  test("the patched object is validated as an update, and patching a missing object returns 404", async () => {
     await subject.api.create(DEPLOYMENTS, makeDeployment("checked"));
 
     const invalid = await subject.api.patch("merge", `${DEPLOYMENTS}/checked`, { spec: { replicas: -1 } });
@@ -158,7 +158,7 @@ contract("patch", (subject) => {
   };
   const images = (list: Container[]): string[] => list.map(({ name, image }) => `${name} ${image}`);
 
-  test("PA-4: containers merge by name, and new ones come first", async () => {
+  test("containers merge by name, and new ones come first", async () => {
     const { containers: result } = await merge({
       containers: [
         { name: "b", image: "b:2" },
@@ -170,7 +170,7 @@ contract("patch", (subject) => {
     expect(result.find(({ name }) => name === "a")?.env).toHaveLength(2);
   });
 
-  test("PA-4: variables merge by name, ports by number, and plain lists are replaced", async () => {
+  test("env variables merge by name, ports by number, and plain lists are replaced", async () => {
     const { containers: result } = await merge({
       containers: [
         {
@@ -191,7 +191,7 @@ contract("patch", (subject) => {
     expect(a?.args).toEqual(["three"]);
   });
 
-  test("PA-4: directives delete and replace items, and set the order", async () => {
+  test("directives delete and replace items, and set the order", async () => {
     expect(images((await merge({ containers: [{ name: "a", $patch: "delete" }] })).containers)).toEqual(["b b:1"]);
     expect(
       images((await merge({ containers: [{ name: "c", image: "c:1" }, { $patch: "replace" }] })).containers),
@@ -208,7 +208,7 @@ contract("patch", (subject) => {
     ).toEqual(["b b:1", "a a:2"]);
   });
 
-  test("PA-4: finalizers are a set whose members can be deleted", async () => {
+  test("finalizers merge as a set, and items can be deleted", async () => {
     await subject.api.create(
       CONFIG_MAPS,
       makeConfigMap("finalized", {}, { finalizers: ["example.com/a", "example.com/b"] }),
@@ -226,7 +226,7 @@ contract("patch", (subject) => {
     expect(removed.body.metadata.finalizers?.toSorted()).toEqual(["example.com/a", "example.com/c"]);
   });
 
-  test("PA-4: retained keys drop the rest of a strategy", async () => {
+  test("$retainKeys drops the other keys of a strategy", async () => {
     await subject.api.create(DEPLOYMENTS, makeDeployment("recreated"));
 
     const { status, body } = await subject.api.patch("strategic", `${DEPLOYMENTS}/recreated`, {
@@ -239,22 +239,22 @@ contract("patch", (subject) => {
   const broken: Record<string, [patch: object, status: number]> = {
     "an unknown directive": [{ containers: [{ name: "a", $patch: "turn" }] }, 500],
     "an item without its key": [{ containers: [{ image: "x" }] }, 500],
-    "an order that misses an item": [
+    "a $setElementOrder that misses an item": [
       { "$setElementOrder/containers": [{ name: "b" }], containers: [{ name: "a", image: "a:2" }] },
       500,
     ],
     "a map for a list": [{ containers: { name: "a" } }, 422],
-    "an order of nothing": [{ $setElementOrder: [] }, 400],
-    "an order that is no list": [{ "$setElementOrder/containers": 1 }, 500],
-    "a deletion from nothing": [{ $deleteFromPrimitiveList: ["a"] }, 400],
+    "a $setElementOrder without a field": [{ $setElementOrder: [] }, 400],
+    "a $setElementOrder that is not a list": [{ "$setElementOrder/containers": 1 }, 500],
+    "a $deleteFromPrimitiveList without a field": [{ $deleteFromPrimitiveList: ["a"] }, 400],
   };
   for (const [what, [patch, status]] of Object.entries(broken)) {
-    test(`PA-4: a strategic patch with ${what} is answered ${status}`, async () => {
+    test(`a strategic merge patch with ${what} is answered with ${status}`, async () => {
       expect((await merge(patch)).status).toBe(status);
     });
   }
 
-  test("CR-17: custom resources take JSON and merge patches, and no strategic ones", async () => {
+  test("custom resources accept JSON and merge patches, not strategic ones", async () => {
     const path = await defineResource(subject.api, "Patched", { namespace: NAMESPACE });
     await subject.api.create(path, {
       apiVersion: "patched.example.com/v1",

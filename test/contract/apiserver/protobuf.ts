@@ -1,13 +1,11 @@
-/**
- * Protobuf bodies written by hand, byte by byte, as client-go sends them: independent of the decoder that reads them.
- */
+/** Hand-written protobuf bodies, byte by byte, as client-go sends them: independent of the decoder under test. */
 
 export function protobufConfigMap(name: string, data: Readonly<Record<string, string>>): Buffer {
   const entries = Object.entries(data).map(([key, value]) => field(2, Buffer.concat([field(1, key), field(2, value)])));
   return envelope("v1", "ConfigMap", Buffer.concat([field(1, objectMeta(name, {})), ...entries]));
 }
 
-/** Go writes every plain number, zero or not: `minReadySeconds` is sent as 0 although nobody set it. */
+/** Go serializes every plain number, zero or not: `minReadySeconds` is sent as 0 although it is unset. */
 export function protobufDeployment(name: string, replicas: number): Buffer {
   const labels = { app: name };
   const container = Buffer.concat([
@@ -33,7 +31,7 @@ function objectMeta(name: string, labels: Readonly<Record<string, string>>): Buf
   return Buffer.concat([field(1, name), field(2, ""), field(3, ""), ...entries]);
 }
 
-/** `runtime.Unknown` behind the four bytes that say what follows. */
+/** `runtime.Unknown` after the four magic bytes. */
 function envelope(apiVersion: string, kind: string, raw: Buffer): Buffer {
   const typeMeta = Buffer.concat([field(1, apiVersion), field(2, kind)]);
   return Buffer.concat([Buffer.from("k8s\0", "latin1"), field(1, typeMeta), field(2, raw), field(3, ""), field(4, "")]);

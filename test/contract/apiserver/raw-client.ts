@@ -1,8 +1,7 @@
 /**
- * A tiny client of the Kubernetes API that hides nothing: status, headers and bytes as they came, over HTTP/2 or
- * HTTP/1.1.
+ * A minimal Kubernetes API client that exposes the raw status, headers and bytes, over HTTP/2 or HTTP/1.1.
  *
- * Flotilla's own client is not used here on purpose: a mistake that both sides share would not be noticed.
+ * It does not use Flotilla's own client: a bug shared by both sides would not be noticed.
  */
 import type { IncomingMessage } from "node:http";
 import http2 from "node:http2";
@@ -20,7 +19,7 @@ export interface Connection {
 
 export type Headers = Readonly<Record<string, string | readonly string[]>>;
 
-/** The fields of Kubernetes objects, lists and Status answers that tests name; the rest is there and untyped. */
+/** The fields of Kubernetes objects, lists and Status responses that tests read; the rest is untyped. */
 export interface Body {
   kind?: string;
   apiVersion?: string;
@@ -63,13 +62,13 @@ export interface Answer {
   warnings: readonly string[];
   bytes: Buffer;
   text: string;
-  /** The answer as JSON; an answer that is not JSON throws. */
+  /** The response as JSON; throws if it is not JSON. */
   readonly body: Body;
 }
 
 export interface RequestOptions {
   headers?: Headers;
-  /** A string or bytes are sent as they are, anything else as JSON. */
+  /** Strings and bytes are sent unchanged, anything else as JSON. */
   body?: unknown;
 }
 
@@ -81,7 +80,7 @@ export interface Api {
   patch(kind: PatchKind, path: string, body: unknown): Promise<Answer>;
   delete(path: string, body?: unknown): Promise<Answer>;
   watch(path: string, headers?: Headers): Promise<EventStream>;
-  /** The same server seen by somebody else: these headers are sent with every request. */
+  /** The same server with other headers, which are sent with every request. */
   as(headers: Headers): Api;
   close(): void;
 }
@@ -94,7 +93,7 @@ const PATCH_TYPES: Record<PatchKind, string> = {
   apply: "application/apply-patch+yaml",
 };
 
-/** What carries requests: it calls `onResponse` once, and then hands over the body as it comes. */
+/** Carries requests: it calls `onResponse` once, and then passes the body as it arrives. */
 interface Wire {
   send(
     method: string,
@@ -111,7 +110,7 @@ export function connectHttp2(connection: Connection): Api {
     ...tlsOf(connection),
     settings: { initialWindowSize: 1024 * 1024 },
   });
-  session.on("error", () => {}); // Each request reports it for itself.
+  session.on("error", () => {}); // Each request reports the error itself.
   const wire: Wire = {
     send(method, path, headers, body, receiver) {
       const stream = session.request(

@@ -1,6 +1,6 @@
 /**
- * The servers that the contract of a Kubernetes API is held against: Flotilla, as it is shipped, always; and the real
- * kube-apiserver with its controllers where `$REAL_BIN` has them, which proves the tests themselves.
+ * The servers that the Kubernetes API contract runs against: Flotilla as shipped, always; and the real kube-apiserver
+ * with its controllers if `$REAL_BIN` has them, which validates the tests themselves.
  */
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -15,16 +15,16 @@ import { temporaryDirectory, up } from "../../e2e/flotilla-process.ts";
 import { connectHttp1, connectHttp2 } from "./raw-client.ts";
 import type { Api, Connection } from "./raw-client.ts";
 
-/** A running server, and what a test needs to reach it as anybody. */
+/** A running server, and what a test needs to reach it as any user. */
 export interface Subject {
   readonly name: "flotilla" | "kube-apiserver";
   readonly kubeconfig: string;
   readonly connection: Connection;
-  /** The administrator over HTTP/2. */
+  /** Authenticated as the administrator, over HTTP/2. */
   readonly api: Api;
-  /** A connection of its own with other credentials; closed with the server. */
+  /** A separate connection with other credentials; closed with the server. */
   connect(credentials?: Partial<Pick<Connection, "token" | "cert" | "key">>, protocol?: "h2" | "http/1.1"): Api;
-  /** A client certificate that the server's authority signed. */
+  /** A client certificate signed by the server's CA. */
   certificate(commonName: string, organizations: readonly string[]): Promise<{ cert: string; key: string }>;
 }
 
@@ -37,25 +37,25 @@ interface Started {
 export interface ContractOptions {
   /** Simulated nodes of Flotilla's member; the real server has none. */
   nodes?: number;
-  /** Names the only server that the suite is for, when it is about something that the other one cannot have. */
+  /** The only server that the suite applies to, if the other cannot support it. */
   only?: Subject["name"];
-  /** Why the suite cannot run on this machine at all. */
+  /** Why the suite cannot run on this machine. */
   skip?: string | undefined;
 }
 
-/** The namespace that every suite finds ready: its service account is there. */
+/** The namespace that is ready for every suite: its service account exists. */
 export const NAMESPACE = "contract";
 
 const START_LIMIT_MS = 120_000;
 const TEST_LIMIT_MS = 30_000;
-/** Eventual things (controllers, discovery) are given this long; they take milliseconds. */
+/** The limit for eventual conditions (controllers, discovery), which normally take milliseconds. */
 const EVENTUALLY_MS = 20_000;
 const POLL_MS = 25;
 
-// Asked for by name: the real server makes these suites several times longer.
+// Opt-in, because the real server makes these suites several times slower.
 const binaries = process.env["REAL_BIN"] === undefined ? undefined : realBinaries();
 
-/** Declares a suite once for each server. `subject` may be used inside tests and hooks only: there it is running. */
+/** Declares a suite once per server. `subject` is only available inside tests and hooks, where it is running. */
 export function contract(
   area: string,
   suite: (subject: Subject) => void,
@@ -88,7 +88,7 @@ export function contract(
   }
 }
 
-/** Reads until `isThere`; rejects with the last thing that was read. */
+/** Reads until `isThere`; rejects with the last result. */
 export async function eventually<T>(what: string, read: () => Promise<T>, isThere: (value: T) => boolean): Promise<T> {
   const deadline = performance.now() + EVENTUALLY_MS;
   for (;;) {
@@ -191,7 +191,7 @@ async function startFlotilla(nodes: number): Promise<Started> {
   };
 }
 
-/** The controllers that belong to what a Kubernetes API promises; Flotilla's member has them built in. */
+/** The controllers that a Kubernetes API relies on; Flotilla's member has them built in. */
 const CONTROLLERS = [
   "namespace",
   "garbage-collector",

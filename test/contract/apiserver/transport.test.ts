@@ -1,4 +1,4 @@
-/** A1 of the specification: what every request and every answer has in common. */
+/** Transport: protocols, paths, limits, headers and errors common to all requests. */
 import { createHash } from "node:crypto";
 import { connect as connectTls } from "node:tls";
 import { gunzipSync } from "node:zlib";
@@ -15,7 +15,7 @@ const configMap = (name: string, data: Record<string, string> = {}): object => (
 
 contract("transport", (subject) => {
   for (const protocol of ["h2", "http/1.1"] as const) {
-    test(`TR-1: ${protocol} is spoken on the one port, for answers and for watches`, async () => {
+    test(`${protocol} works on the single port, for responses and for watches`, async () => {
       const api = subject.connect(undefined, protocol);
       const name = `spoken-${protocol.replace(/\W/g, "-")}`;
 
@@ -28,7 +28,7 @@ contract("transport", (subject) => {
     });
   }
 
-  test("TR-1: ALPN chooses between h2 and http/1.1, and TLS older than 1.2 is refused", async () => {
+  test("ALPN chooses between h2 and http/1.1, and TLS older than 1.2 is rejected", async () => {
     const { server, ca } = subject.connection;
     const negotiated = (options: object): Promise<string> =>
       new Promise((resolve) => {
@@ -48,7 +48,7 @@ contract("transport", (subject) => {
     );
   });
 
-  test("TR-1: ninety watches live on one connection, and answers still come", async () => {
+  test("requests are answered on a connection with ninety watches", async () => {
     const api = subject.connect();
     const watches = await Promise.all(
       Array.from({ length: 90 }, () => api.watch(`${CONFIG_MAPS}?watch=1&fieldSelector=metadata.name=shared`)),
@@ -75,7 +75,7 @@ contract("transport", (subject) => {
     "a path outside of the API": ["/nothing", 404],
   };
   for (const [form, [path, status]] of Object.entries(forms)) {
-    test(`TR-2: ${form} is answered ${status}`, async () => {
+    test(`${form} is answered with ${status}`, async () => {
       expect((await subject.api.get(path)).status).toBe(status);
     });
   }
@@ -87,7 +87,7 @@ contract("transport", (subject) => {
     ["POST", "/api/v1/configmaps"],
   ];
   for (const [method, path] of refusedVerbs) {
-    test(`TR-2: ${method} ${path} is not a verb of that path`, async () => {
+    test(`${method} ${path} is not allowed`, async () => {
       const { status, body } = await subject.api.request(method, path, { body: configMap("x") });
 
       expect(status).toBe(405);
@@ -98,7 +98,7 @@ contract("transport", (subject) => {
     });
   }
 
-  test("TR-3: HEAD asks for the right to get, and is then no verb of a resource", async () => {
+  test("HEAD is authorized as get, and then not allowed on a resource", async () => {
     const nobody = subject.api.as({ "impersonate-user": "nobody" });
 
     expect((await subject.api.request("HEAD", CONFIG_MAPS)).status).toBe(405);
@@ -106,7 +106,7 @@ contract("transport", (subject) => {
     expect((await subject.api.request("HEAD", "/healthz")).status).toBe(200);
   });
 
-  test("TR-3: a name in a list's field selector counts as the name for authorization", async () => {
+  test("metadata.name in a list's field selector is authorized as the resource name", async () => {
     const { api } = subject;
     await api.create(`/apis/rbac.authorization.k8s.io/v1/namespaces/${NAMESPACE}/roles`, {
       metadata: { name: "one-map" },
@@ -127,14 +127,14 @@ contract("transport", (subject) => {
     watch.close();
   });
 
-  test("TR-5: a body above three megabytes is refused with 413", async () => {
+  test("a body above three megabytes is rejected with 413", async () => {
     const answer = await subject.api.create(CONFIG_MAPS, configMap("large", { a: "x".repeat(3 * 1024 * 1024) }));
 
     expect(answer.status).toBe(413);
     expect(answer.body).toMatchObject({ kind: "Status", reason: "RequestEntityTooLarge", code: 413 });
   });
 
-  test("TR-5: ConfigMap data above one megabyte and annotations above 256 KiB are invalid", async () => {
+  test("ConfigMap data above one megabyte and annotations above 256 KiB are invalid", async () => {
     const data = await subject.api.create(CONFIG_MAPS, configMap("heavy", { a: "x".repeat(1024 * 1024 + 1) }));
     const annotations = await subject.api.create(CONFIG_MAPS, {
       metadata: { name: "noted", annotations: { "example.com/a": "x".repeat(256 * 1024) } },
@@ -154,7 +154,7 @@ contract("transport", (subject) => {
     ]);
   });
 
-  test("TR-5: a JSON patch of more than 10000 operations is refused with 413", async () => {
+  test("a JSON patch of more than 10000 operations is rejected with 413", async () => {
     await subject.api.create(CONFIG_MAPS, configMap("many"));
 
     const answer = await subject.api.patch(
@@ -169,12 +169,12 @@ contract("transport", (subject) => {
     );
   });
 
-  test("TR-6: a timeout that is no duration is refused", async () => {
+  test("a timeout that is not a duration is rejected", async () => {
     expect((await subject.api.get(`${CONFIG_MAPS}?timeout=soon`)).status).toBe(400);
     expect((await subject.api.get(`${CONFIG_MAPS}?timeout=5s`)).status).toBe(200);
   });
 
-  test("TR-7: answers say what they are, that they are not to be cached, and which audit they belong to", async () => {
+  test("responses have a content type, no-cache headers and an audit id", async () => {
     const plain = await subject.api.get("/api/v1/namespaces/default");
     const audited = await subject.api.get("/api/v1/namespaces/default", {
       "audit-id": "11111111-2222-3333-4444-555555555555",
@@ -185,7 +185,7 @@ contract("transport", (subject) => {
     expect(audited.headers["audit-id"]).toBe("11111111-2222-3333-4444-555555555555");
   });
 
-  test("TR-8: large answers are compressed when the client can read that, watches never", async () => {
+  test("large responses are compressed if the client accepts it, watches never", async () => {
     for (let index = 0; index < 3; index++)
       await subject.api.create(
         CONFIG_MAPS,
@@ -204,7 +204,7 @@ contract("transport", (subject) => {
     watch.close();
   });
 
-  test("TR-9: people who use curl or ask for it get indented JSON", async () => {
+  test("curl and ?pretty get indented JSON", async () => {
     const path = "/api/v1/namespaces/default";
 
     expect((await subject.api.get(`${path}?pretty=true`)).text).toMatch(/^\{\n {2}"/);
@@ -212,7 +212,7 @@ contract("transport", (subject) => {
     expect((await subject.api.get(path)).text).toMatch(/^\{"/);
   });
 
-  test("TR-10, TR-12: a missing object is a Status that names it", async () => {
+  test("a missing object returns a Status that names it", async () => {
     const { status, body } = await subject.api.get(`/apis/apps/v1/namespaces/${NAMESPACE}/deployments/absent`);
 
     expect(status).toBe(404);
@@ -228,7 +228,7 @@ contract("transport", (subject) => {
     });
   });
 
-  test("TR-11, TR-12: a second create says that the name is taken", async () => {
+  test("a second create returns AlreadyExists", async () => {
     await subject.api.create(CONFIG_MAPS, configMap("taken"));
 
     const { status, body } = await subject.api.create(CONFIG_MAPS, configMap("taken"));
@@ -241,7 +241,7 @@ contract("transport", (subject) => {
     });
   });
 
-  test("TR-12: a stale update, a forbidden and an unknown request read as clients expect", async () => {
+  test("a stale update, a forbidden and an unknown request return the errors of Kubernetes", async () => {
     const { body: stale } = await subject.api.create(CONFIG_MAPS, configMap("stale"));
     await subject.api.patch("merge", `${CONFIG_MAPS}/stale`, { data: { a: "1" } });
     const nobody = subject.api.as({ "impersonate-user": "nobody" });
@@ -263,7 +263,7 @@ contract("transport", (subject) => {
     expect(outside.body.message).toBe('forbidden: User "nobody" cannot get path "/metrics"');
   });
 
-  test("TR-13: all field errors come together, as causes and in the message", async () => {
+  test("all field errors are returned together, as causes and in the message", async () => {
     const { status, body } = await subject.api.create(`/apis/apps/v1/namespaces/${NAMESPACE}/deployments`, {
       metadata: { name: "wrong" },
       spec: {
@@ -286,7 +286,7 @@ contract("transport", (subject) => {
     );
   });
 
-  test("TR-15: each warning is a header of its own", async () => {
+  test("each warning has its own header", async () => {
     const { status, warnings } = await subject.api.create(
       CONFIG_MAPS,
       '{"metadata":{"name":"warned"},"colour":"blue","shape":"round"}',

@@ -1,4 +1,4 @@
-/** A5 of the specification: watches, which every controller lives on. */
+/** Watches: order, selection, bookmarks and streaming lists. */
 import { expect, test } from "vitest";
 import { makeConfigMap, makePod, pods } from "./objects.ts";
 import { NAMESPACE, contract } from "./targets.ts";
@@ -19,23 +19,23 @@ contract("watch", (subject) => {
   const brief = ({ type, object }: WatchEvent): string => `${type} ${object.metadata.name}`;
 
   const refused: Record<string, string> = {
-    "initial events without a match": "sendInitialEvents=true",
-    "a match without initial events": "resourceVersionMatch=NotOlderThan&resourceVersion=1",
-    "initial events with an exact match": "sendInitialEvents=true&resourceVersionMatch=Exact&resourceVersion=1",
+    "sendInitialEvents without resourceVersionMatch": "sendInitialEvents=true",
+    "resourceVersionMatch without sendInitialEvents": "resourceVersionMatch=NotOlderThan&resourceVersion=1",
+    "sendInitialEvents with match Exact": "sendInitialEvents=true&resourceVersionMatch=Exact&resourceVersion=1",
   };
   for (const [what, query] of Object.entries(refused)) {
-    test(`LW-2: a watch with ${what} is refused with 422`, async () => {
+    test(`a watch with ${what} is rejected with 422`, async () => {
       const { status, body } = await subject.api.get(`${CONFIG_MAPS}?watch=1&${query}`);
 
       expect([status, body.reason]).toEqual([422, "Invalid"]);
     });
   }
 
-  test("LW-2: a watch from a version that is no number is an internal error", async () => {
+  test("a watch from a resourceVersion that is not a number returns an internal error", async () => {
     expect((await subject.api.get(`${CONFIG_MAPS}?watch=1&resourceVersion=abc&timeoutSeconds=1`)).status).toBe(500);
   });
 
-  test("LW-2: any value but 0 and false asks for a watch", async () => {
+  test("any value of ?watch but 0 and false starts a watch", async () => {
     const isList = async (value: string): Promise<boolean> =>
       (
         await subject.api.get(
@@ -47,7 +47,7 @@ contract("watch", (subject) => {
     expect(await Promise.all(["0", "false", "False"].map(isList))).toEqual([true, true, true]);
   });
 
-  test("LW-6: each change is one event, and a deletion carries the last state at the version of the deletion", async () => {
+  test("each change is one event, and a deletion contains the last state at the resourceVersion of the deletion", async () => {
     const watch = await subject.api.watch(`${CONFIG_MAPS}?watch=1&labelSelector=case=stream`);
     const created = await create("stream", { case: "stream" }, { a: "1" });
     const changed = (await subject.api.patch("merge", `${CONFIG_MAPS}/stream`, { data: { a: "2" } })).body;
@@ -74,7 +74,7 @@ contract("watch", (subject) => {
     expect(Number(deleted?.object.metadata.resourceVersion)).toBeGreaterThan(Number(changed.metadata.resourceVersion));
   });
 
-  test("LW-7: an object that starts to match is ADDED; one that stops is DELETED with its former state and the new version", async () => {
+  test("an object that starts to match is ADDED; one that stops is DELETED with its former state and the new resourceVersion", async () => {
     const watch = await subject.api.watch(
       `${CONFIG_MAPS}?watch=1&labelSelector=phase=in&resourceVersion=${await version()}`,
     );
@@ -95,7 +95,7 @@ contract("watch", (subject) => {
     });
   });
 
-  test("LW-7: fields select in the same way", async () => {
+  test("field selectors produce ADDED and DELETED like label selectors", async () => {
     const watch = await subject.api.watch(`${pods(NAMESPACE)}?watch=1&fieldSelector=status.phase=Running`);
     await subject.api.create(pods(NAMESPACE), makePod("phased"));
     const phase = (value: string): Promise<unknown> =>
@@ -107,7 +107,7 @@ contract("watch", (subject) => {
     watch.close();
   });
 
-  test("LW-8: all watchers see one order, and nothing is lost between a list and the watch from its version", async () => {
+  test("all watchers see the same order, and nothing is lost between a list and the watch from its resourceVersion", async () => {
     const from = await version();
     const watches = await Promise.all(
       [0, 1, 2].map(() => subject.api.watch(`${CONFIG_MAPS}?watch=1&labelSelector=case=order&resourceVersion=${from}`)),
@@ -125,7 +125,7 @@ contract("watch", (subject) => {
     expect([seen[1], seen[2], replayed]).toEqual([seen[0], seen[0], seen[0]]);
   });
 
-  test("LW-8: a watch from an event's version goes on after it", async () => {
+  test("a watch from an event's resourceVersion continues after it", async () => {
     const first = await create("resume-a", { case: "resume" });
     await create("resume-b", { case: "resume" });
 
@@ -137,7 +137,7 @@ contract("watch", (subject) => {
     watch.close();
   });
 
-  test("LW-10: a watch that allows bookmarks gets one before its timeout, with a version and nothing else", async () => {
+  test("a watch with allowWatchBookmarks gets a bookmark before its timeout, with only a resourceVersion", async () => {
     const watch = await subject.api.watch(
       `${CONFIG_MAPS}?watch=1&allowWatchBookmarks=true&timeoutSeconds=5&labelSelector=there=none&resourceVersion=${await version()}`,
     );
@@ -152,7 +152,7 @@ contract("watch", (subject) => {
     expect(Number(bookmark?.object.metadata.resourceVersion)).toBeGreaterThan(0);
   });
 
-  test("LW-11: a streaming list is ADDED events in the order of names, a marked bookmark, and then changes", async () => {
+  test("a streaming list is ADDED events ordered by name, an annotated bookmark, and then changes", async () => {
     for (const name of ["stream-b", "stream-c", "stream-a"]) await create(name, { case: "streaming" });
     const watch = await subject.api.watch(
       `${CONFIG_MAPS}?watch=1&labelSelector=case=streaming&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`,
@@ -174,7 +174,7 @@ contract("watch", (subject) => {
     expect(brief(next)).toBe("ADDED stream-d");
   });
 
-  test("LW-11: a streaming list without bookmarks has no end mark", async () => {
+  test("a streaming list without bookmarks has no end marker", async () => {
     await create("unmarked-a", { case: "unmarked" });
     const watch = await subject.api.watch(
       `${CONFIG_MAPS}?watch=1&labelSelector=case=unmarked&sendInitialEvents=true&resourceVersionMatch=NotOlderThan`,
@@ -186,7 +186,7 @@ contract("watch", (subject) => {
     watch.close();
   });
 
-  test("LW-11: a watch without a version starts with what is there, and marks the end of that when bookmarks are allowed", async () => {
+  test("a watch without a resourceVersion starts with the existing objects, and marks their end if bookmarks are allowed", async () => {
     await create("present", { case: "present" });
     const plain = await subject.api.watch(`${CONFIG_MAPS}?watch=1&labelSelector=case=present`);
     const marked = await subject.api.watch(
@@ -203,13 +203,13 @@ contract("watch", (subject) => {
     marked.close();
   });
 
-  test("LW-12: timeoutSeconds ends a watch without an error", async () => {
+  test("timeoutSeconds ends a watch without an error", async () => {
     const watch = await subject.api.watch(`${CONFIG_MAPS}?watch=1&timeoutSeconds=1&resourceVersion=${await version()}`);
 
     expect(await watch.rest()).toEqual([]);
   });
 
-  test("LW-13: a watcher that does not read holds up neither writers nor other watchers", async () => {
+  test("a watcher that does not read blocks neither writers nor other watchers", async () => {
     const slow = subject.connect(undefined, "http/1.1");
     const blocked = await slow.watch(`${CONFIG_MAPS}?watch=1&labelSelector=case=flood`);
     blocked.pause();
@@ -223,7 +223,7 @@ contract("watch", (subject) => {
     blocked.close();
   });
 
-  test("LW-16: a watch of one name sees that object alone, also as kubectl wait asks for it", async () => {
+  test("a watch of one name only sees that object, also as kubectl wait requests it", async () => {
     await create("single");
     await create("neighbour");
     const watch = await subject.api.watch(`${CONFIG_MAPS}?watch=1&fieldSelector=metadata.name%3Dsingle`);
@@ -234,7 +234,7 @@ contract("watch", (subject) => {
     watch.close();
   });
 
-  test("TR-2: a kind is watched in all namespaces at once", async () => {
+  test("a kind is watched in all namespaces at once", async () => {
     const watch = await subject.api.watch(`/api/v1/configmaps?watch=1&labelSelector=case=everywhere`);
     await create("everywhere", { case: "everywhere" });
     await subject.api.create(

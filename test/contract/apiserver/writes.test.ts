@@ -1,4 +1,4 @@
-/** A6 of the specification: what creating and updating do to an object besides storing it. */
+/** Create and update: metadata, validation, defaults and subresources. */
 import { expect, test } from "vitest";
 import { defineResource } from "./custom-resource.ts";
 import { makeConfigMap, makeDeployment, makePod, pods } from "./objects.ts";
@@ -18,7 +18,7 @@ contract("writes", (subject) => {
     return body;
   };
 
-  test("WR-1: the server gives an object its uid, time and version, whatever the client sent", async () => {
+  test("the server sets uid, creationTimestamp and resourceVersion, whatever the client sent", async () => {
     const { metadata } = await create(
       CONFIG_MAPS,
       makeConfigMap(
@@ -39,7 +39,7 @@ contract("writes", (subject) => {
     expect(metadata).not.toHaveProperty("selfLink");
   });
 
-  test("WR-1: a version in the body of a create is refused, except 0", async () => {
+  test("a resourceVersion in the body of a create is rejected, except 0", async () => {
     const set = await subject.api.create(CONFIG_MAPS, makeConfigMap("versioned", {}, { resourceVersion: "5" }));
     const zero = await subject.api.create(CONFIG_MAPS, makeConfigMap("versioned", {}, { resourceVersion: "0" }));
 
@@ -59,14 +59,14 @@ contract("writes", (subject) => {
     ],
   };
   for (const [what, [object, message]] of Object.entries(mismatches)) {
-    test(`WR-2: a body of ${what} is refused with 400`, async () => {
+    test(`a body of ${what} is rejected with 400`, async () => {
       const { status, body } = await subject.api.create(CONFIG_MAPS, object);
 
       expect([status, body.message]).toEqual([400, expect.stringMatching(message)]);
     });
   }
 
-  test("WR-2: a body with another name is refused with 400, and one without kind is completed", async () => {
+  test("a body with another name is rejected with 400, and one without kind is completed", async () => {
     const created = await subject.api.create(CONFIG_MAPS, { metadata: { name: "named" } });
 
     const renamed = await subject.api.replace(`${CONFIG_MAPS}/named`, makeConfigMap("other"));
@@ -78,7 +78,7 @@ contract("writes", (subject) => {
     ]);
   });
 
-  test("WR-3: generateName is completed with five characters that cannot spell anything", async () => {
+  test("generateName is completed with five characters that cannot form words", async () => {
     const short = await create(CONFIG_MAPS, { metadata: { generateName: "job-" } });
     const long = await create(CONFIG_MAPS, { metadata: { generateName: "a".repeat(80) } });
     const neither = await subject.api.create(CONFIG_MAPS, { metadata: {} });
@@ -96,11 +96,11 @@ contract("writes", (subject) => {
     "a label value with a slash": [{ name: "x", labels: { a: "b/c" } }, "metadata.labels"],
     "a label key with a space": [{ name: "x", labels: { "a b": "c" } }, "metadata.labels"],
     "an annotation key with a space": [{ name: "x", annotations: { "a b": "c" } }, "metadata.annotations"],
-    "an owner without a uid": [
+    "an owner reference without a uid": [
       { name: "x", ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: "p" }] },
       "metadata.ownerReferences.uid",
     ],
-    "two controllers": [
+    "two controller owner references": [
       {
         name: "x",
         ownerReferences: ["a", "b"].map((uid) => ({ apiVersion: "v1", kind: "Pod", name: uid, uid, controller: true })),
@@ -110,7 +110,7 @@ contract("writes", (subject) => {
     "a finalizer without a domain": [{ name: "x", finalizers: ["mine"] }, "metadata.finalizers[0]"],
   };
   for (const [what, [metadata, field]] of Object.entries(invalidMetadata)) {
-    test(`WR-4: ${what} is invalid`, async () => {
+    test(`${what} is invalid`, async () => {
       const { status, body } = await subject.api.create(CONFIG_MAPS, { metadata });
 
       expect(status).toBe(422);
@@ -118,7 +118,7 @@ contract("writes", (subject) => {
     });
   }
 
-  test("WR-4: namespaces and services have names of one label, roles almost any", async () => {
+  test("namespaces and services have DNS label names, roles almost any", async () => {
     expect((await subject.api.create("/api/v1/namespaces", { metadata: { name: "a.b" } })).status).toBe(422);
     expect(
       (await subject.api.create(SERVICES, { metadata: { name: "a.b" }, spec: { ports: [{ port: 80 }] } })).status,
@@ -139,7 +139,7 @@ contract("writes", (subject) => {
     ).toBe(422);
   });
 
-  test("WR-5: an update with a stale version conflicts; one without a version is unconditional", async () => {
+  test("an update with a stale resourceVersion conflicts; one without is unconditional", async () => {
     const first = await create(CONFIG_MAPS, makeConfigMap("contested", { a: "1" }));
     await subject.api.replace(`${CONFIG_MAPS}/contested`, { ...first, data: { a: "2" } });
 
@@ -164,7 +164,7 @@ contract("writes", (subject) => {
     ],
   };
   for (const [kind, [path, object]] of Object.entries(conditional)) {
-    test(`WR-5: a ${kind} is updated with its version only`, async () => {
+    test(`an update of a ${kind} requires a resourceVersion`, async () => {
       const { metadata, ...rest } = await create(path, object);
 
       const { status, body } = await subject.api.replace(`${path}/conditional`, {
@@ -177,7 +177,7 @@ contract("writes", (subject) => {
     });
   }
 
-  test("WR-6: a PUT of a missing object is 404, except for the kinds that it creates", async () => {
+  test("a PUT of a missing object returns 404, except for kinds with create on update", async () => {
     expect((await subject.api.replace(`${CONFIG_MAPS}/missing`, makeConfigMap("missing"))).status).toBe(404);
     expect((await subject.api.replace(`${LEASES}/by-put`, { metadata: { name: "by-put" } })).status).toBe(201);
     expect(
@@ -189,7 +189,7 @@ contract("writes", (subject) => {
     ).toBe(201);
   });
 
-  test("WR-7: another uid conflicts in a PUT and is invalid in a patch; times and generation cannot be set", async () => {
+  test("another uid conflicts in a PUT and is invalid in a patch; timestamps and generation cannot be set", async () => {
     const { metadata } = await create(CONFIG_MAPS, makeConfigMap("fixed"));
     const path = `${CONFIG_MAPS}/fixed`;
 
@@ -221,7 +221,7 @@ contract("writes", (subject) => {
     });
   });
 
-  test("WR-8: an update that changes nothing writes nothing and tells nobody", async () => {
+  test("an update without a change writes nothing and emits no watch event", async () => {
     const created = await create(CONFIG_MAPS, makeConfigMap("same", { a: "1" }));
     const watch = await subject.api.watch(
       `${CONFIG_MAPS}?watch=1&fieldSelector=metadata.name=same&resourceVersion=${created.metadata.resourceVersion}`,
@@ -238,7 +238,7 @@ contract("writes", (subject) => {
     watch.close();
   });
 
-  test("WR-9: the generation counts changes of the spec only, and kinds without a spec have none", async () => {
+  test("the generation only counts spec changes, and kinds without a spec have none", async () => {
     const path = `${DEPLOYMENTS}/generations`;
     const created = await create(DEPLOYMENTS, makeDeployment("generations"));
     const labelled = (await subject.api.patch("merge", path, { metadata: { labels: { a: "b" } } })).body;
@@ -249,7 +249,7 @@ contract("writes", (subject) => {
     expect((await create(CONFIG_MAPS, makeConfigMap("ungenerated"))).metadata).not.toHaveProperty("generation");
   });
 
-  test("WR-10: the main path keeps the status, and the status path keeps everything else", async () => {
+  test("the main endpoint keeps the status, and the status subresource keeps everything else", async () => {
     const path = `${DEPLOYMENTS}/halves`;
     const created = await create(DEPLOYMENTS, { ...makeDeployment("halves"), status: { replicas: 9 } });
     const main = (await subject.api.patch("merge", path, { spec: { replicas: 2 }, status: { replicas: 9 } })).body;
@@ -267,7 +267,7 @@ contract("writes", (subject) => {
     });
   });
 
-  test("WR-11: scale reads and writes the replicas of its parent", async () => {
+  test("scale reads and writes the replicas of its parent", async () => {
     const path = `${DEPLOYMENTS}/scaled`;
     await create(DEPLOYMENTS, makeDeployment("scaled", { replicas: 2 }));
 
@@ -289,7 +289,7 @@ contract("writes", (subject) => {
     expect(after.metadata.resourceVersion).toBe(patched.metadata.resourceVersion);
   });
 
-  test("WR-12: a dry run answers as the real thing would, and stores nothing", async () => {
+  test("a dry-run create returns the same result as a real one, and stores nothing", async () => {
     const created = await subject.api.create(`${DEPLOYMENTS}?dryRun=All`, makeDeployment("rehearsed"));
     const invalid = await subject.api.create(
       `${DEPLOYMENTS}?dryRun=All`,
@@ -305,7 +305,7 @@ contract("writes", (subject) => {
     expect((await subject.api.get(`${DEPLOYMENTS}/rehearsed`)).status).toBe(404);
   });
 
-  test("WR-12: updates, patches and deletions are rehearsed too", async () => {
+  test("updates, patches and deletions support dry run", async () => {
     const created = await create(CONFIG_MAPS, makeConfigMap("kept", { a: "1" }));
     const path = `${CONFIG_MAPS}/kept?dryRun=All`;
 
@@ -317,7 +317,7 @@ contract("writes", (subject) => {
     );
   });
 
-  test("WR-13: the manager of a write is the one it names, or the first part of its user agent", async () => {
+  test("the field manager of a write is fieldManager, or the first part of the user agent", async () => {
     await create(`${CONFIG_MAPS}?fieldManager=painter`, makeConfigMap("managed-a", { a: "1" }));
     await subject.api.create(CONFIG_MAPS, makeConfigMap("managed-b", { a: "1" }), {
       "user-agent": "brush/2.1 (linux)",
@@ -340,7 +340,7 @@ contract("writes", (subject) => {
     'unknown field "spec.template.spec.containers[0].imagePullPolice"',
   ];
 
-  test("WR-14: strict validation refuses unknown and duplicate fields", async () => {
+  test("strict field validation rejects unknown and duplicate fields", async () => {
     const { status, body } = await subject.api.create(`${DEPLOYMENTS}?fieldValidation=Strict`, misspelt);
 
     expect([status, body.reason]).toEqual([400, "BadRequest"]);
@@ -348,7 +348,7 @@ contract("writes", (subject) => {
     expect(body.message).toContain("strict decoding error: ");
   });
 
-  test("WR-14: by default they are warned about and dropped, and ignored when asked", async () => {
+  test("by default unknown fields are dropped with a warning, and with Ignore without one", async () => {
     const warned = await subject.api.create(`${DEPLOYMENTS}?dryRun=All`, misspelt);
     const ignored = await subject.api.create(`${DEPLOYMENTS}?dryRun=All&fieldValidation=Ignore`, misspelt);
     const unknown = await subject.api.create(`${DEPLOYMENTS}?dryRun=All&fieldValidation=Maybe`, misspelt);
@@ -360,7 +360,7 @@ contract("writes", (subject) => {
     expect(unknown.status).toBe(422);
   });
 
-  test("WR-15: a Deployment is completed with the defaults of Kubernetes", async () => {
+  test("a Deployment gets the defaults of Kubernetes", async () => {
     const { spec } = await create(DEPLOYMENTS, makeDeployment("defaults"));
 
     expect(spec).toEqual({
@@ -392,7 +392,7 @@ contract("writes", (subject) => {
     });
   });
 
-  test("WR-15: so are a CronJob and a RoleBinding", async () => {
+  test("a CronJob and a RoleBinding get the defaults of Kubernetes", async () => {
     const cron = await create(`/apis/batch/v1/namespaces/${NAMESPACE}/cronjobs`, {
       metadata: { name: "nightly" },
       spec: {
@@ -423,7 +423,7 @@ contract("writes", (subject) => {
     ]);
   });
 
-  test("WR-16: what may not change is refused with 422", async () => {
+  test("changes of immutable fields are rejected with 422", async () => {
     await create(DEPLOYMENTS, makeDeployment("settled"));
     await create(CONFIG_MAPS, { metadata: { name: "settled" }, immutable: true, data: { a: "1" } });
     await create(SECRETS, { metadata: { name: "settled" }, type: "Opaque" });
@@ -443,7 +443,7 @@ contract("writes", (subject) => {
   });
 
   const invalid: Record<string, [path: string, object: object, cause: string]> = {
-    "a quantity that is none": [
+    "an invalid quantity": [
       pods(NAMESPACE),
       makePod("x", {}, { containers: [{ name: "a", image: "b", resources: { limits: { cpu: "much" } } }] }),
       "quantities must match the regular expression",
@@ -453,7 +453,7 @@ contract("writes", (subject) => {
       { metadata: { name: "x" }, spec: { ports: [{ port: 70_000 }] } },
       "spec.ports[0].port: Invalid value: 70000: must be between 1 and 65535, inclusive",
     ],
-    "two containers of one name": [
+    "two containers with the same name": [
       pods(NAMESPACE),
       makePod("x", {}, { containers: ["a", "a"].map((name) => ({ name, image: "b" })) }),
       'spec.containers[1].name: Duplicate value: "a"',
@@ -463,12 +463,12 @@ contract("writes", (subject) => {
       makePod("x", {}, { restartPolicy: "Perhaps" }),
       'spec.restartPolicy: Unsupported value: "Perhaps"',
     ],
-    "a rule without verbs": [
+    "a role rule without verbs": [
       `/apis/rbac.authorization.k8s.io/v1/namespaces/${NAMESPACE}/roles`,
       { metadata: { name: "x" }, rules: [{ apiGroups: [""], resources: ["pods"], verbs: [] }] },
       "rules[0].verbs: Required value: verbs must contain at least one value",
     ],
-    "a schedule that is none": [
+    "an invalid schedule": [
       `/apis/batch/v1/namespaces/${NAMESPACE}/cronjobs`,
       {
         metadata: { name: "x" },
@@ -483,7 +483,7 @@ contract("writes", (subject) => {
     ],
   };
   for (const [what, [path, object, cause]] of Object.entries(invalid)) {
-    test(`WR-16: ${what} is refused`, async () => {
+    test(`${what} is rejected`, async () => {
       const { status, body } = await subject.api.create(path, object);
 
       expect([400, 422]).toContain(status);
@@ -491,7 +491,7 @@ contract("writes", (subject) => {
     });
   }
 
-  test("WR-17: services get addresses and ports from their ranges, and give them back", async () => {
+  test("services get IPs and ports from their ranges, and release them", async () => {
     const plain = await create(SERVICES, { metadata: { name: "plain" }, spec: { ports: [{ port: 80 }] } });
     const open = await create(SERVICES, {
       metadata: { name: "open" },
@@ -535,7 +535,7 @@ contract("writes", (subject) => {
     expect(freed.status).toBe(201);
   });
 
-  test("WR-18: stringData of a Secret becomes data, and is never stored", async () => {
+  test("stringData of a Secret becomes data, and is never stored", async () => {
     const secret = await create(SECRETS, {
       metadata: { name: "written" },
       data: { a: "b2xk", b: "a2VwdA==" },
@@ -548,7 +548,7 @@ contract("writes", (subject) => {
     expect(bad.status).toBe(400);
   });
 
-  test("WR-5, CR-17: a custom resource is updated with its version only", async () => {
+  test("an update of a custom resource requires a resourceVersion", async () => {
     const path = await defineResource(subject.api, "Versioned", { namespace: NAMESPACE });
     const object = { apiVersion: "versioned.example.com/v1", kind: "Versioned", metadata: { name: "a" } };
     await create(path, object);

@@ -1,6 +1,6 @@
 /**
- * Our Lua against stock Lua 5.1, compiled to WebAssembly: both run the same random program and must say the same, or
- * both must fail. Messages are left aside, because ours are gopher-lua's.
+ * Compares our Lua with stock Lua 5.1, compiled to WebAssembly: both run the same random program and must return the
+ * same, or both must fail. Messages are not compared, because ours are gopher-lua's.
  */
 import type { Lua } from "wasmoon-lua5.1";
 import { messageOf } from "../../../src/base/index.ts";
@@ -14,25 +14,22 @@ import {
 import { defineTarget } from "../target.ts";
 import { makeProgram } from "./lua-program.ts";
 
-/**
- * Where both may differ, beside what the programs leave out. A program in which such a thing can happen is not held
- * against us.
- */
+/** Accepted differences, besides what the programs avoid. A program in which one can occur is not compared. */
 const ACCEPTED: readonly { reason: string; canHappen(source: string): boolean }[] = [
   {
     reason:
-      "The rest of a division is C's `fmod` in gopher-lua; stock Lua subtracts a rounded product, so that a broken divisor or a zero comes out differently.",
+      "gopher-lua's remainder is C's `fmod`; stock Lua subtracts a rounded product, so a fractional divisor or a zero gives another result.",
     canHappen: (source) => / % /.test(source),
   },
   {
-    reason: "Stock Lua keeps 0 and -0 as one constant of a function, so that either may stand for the other.",
+    reason: "Stock Lua stores 0 and -0 as one constant of a function, so one may replace the other.",
     canHappen: (source) => /-\(*-?0\b/.test(source),
   },
 ];
 
 const LIMIT = "limit";
 
-/** Runs a program on fresh globals. The hook ends what runs for too long. */
+/** Runs a program with fresh globals. The hook ends programs that run too long. */
 const RUNNER = `
 local base, pcall, pairs, type, setfenv, loadstring, sethook, error = _G, pcall, pairs, type, setfenv, loadstring, debug.sethook, error
 local libraries = { string = string, table = table, math = math }
@@ -58,7 +55,7 @@ type Stock = (source: string) => string;
 
 let loading: Promise<Stock | undefined> | undefined;
 
-/** Undefined, after saying so once, where the package is missing. */
+/** Undefined, with one message, if the package is missing. */
 async function loadStock(): Promise<Stock | undefined> {
   let engine: { Lua: Pick<typeof Lua, "create"> };
   try {
@@ -92,7 +89,7 @@ export const luaDifferential = defineTarget({
   async run(source) {
     const stock = await (loading ??= loadStock());
     const ours = runOurs(source);
-    // What is too much for us is not given to an engine that has no limits.
+    // A program that exceeds our limits is not run by an engine without limits.
     if (!stock || ours === LIMIT) return undefined;
     const theirs = stock(source);
     if (ours === theirs || theirs === LIMIT) return undefined;

@@ -1,25 +1,25 @@
 /**
- * Random Lua programs that mostly do something: expressions know what type they should have and are wrong about it now
- * and then, loops are bounded, and what the program computed comes back as one string.
+ * Random Lua programs that mostly do something: expressions have an intended type and are occasionally wrong about it,
+ * loops are bounded, and the result is returned as one string.
  *
- * In the dialect `common` they keep to what stock Lua 5.1 and gopher-lua agree on. Left out of it, because gopher-lua
- * differs and Flotilla follows it:
- * - text of numbers that are not small and whole: gopher-lua prints whole numbers in full and others with all their
+ * The dialect `common` only uses what stock Lua 5.1 and gopher-lua agree on. It excludes, because gopher-lua differs
+ * and Flotilla follows it:
+ * - the text of numbers that are not small integers: gopher-lua prints integers in full and others with all their
  * digits;
- * - text that is read as a number in any but its plainest form (`"1e3"`, `"010"`), and as a bound of a `for`;
- * - letters beyond ASCII, which gopher-lua turns into upper and lower case;
- * - formats other than the plain ones: gopher-lua has Go's rules, which fail for nothing;
+ * - text read as a number in any but its plainest form (`"1e3"`, `"010"`), and as a bound of a `for`;
+ * - non-ASCII letters, whose case gopher-lua converts;
+ * - formats other than the plain ones: gopher-lua uses Go's rules, which never fail;
  * - lists with holes: gopher-lua's length is the position of the last value;
- * - `goto`, frontier patterns, an anchor in `gmatch`, positions outside of a string: there in one and not in the other;
- * - messages of errors.
+ * - `goto`, frontier patterns, an anchor in `gmatch`, positions outside of a string: only supported by one of them;
+ * - error messages.
  */
 import type { Chance } from "../chance.ts";
 
 export type Dialect = "common" | "gopher";
 
 /**
- * `show` tells a value as text that both engines write alike: numbers with an exponent, tables sorted by their keys. It
- * keeps what it needs, since a program may overwrite the library.
+ * `show` formats a value as text that is the same in both engines: numbers with an exponent, tables sorted by key. It
+ * keeps local references, since a program may overwrite the library.
  */
 const PRELUDE = `local type, pairs, format, sort, concat, tostring = type, pairs, string.format, table.sort, table.concat, tostring
 local function show(v, d)
@@ -43,7 +43,7 @@ local function full(v) if v == nil then return 0 end return v end
 `;
 
 /**
- * A program whose function `F` takes an object and returns what it computed and that object. `paths` are expressions of
+ * A program whose function `F` takes an object and returns its result and that object. `paths` are expressions of
  * tables in it.
  */
 export function makeProgram(chance: Chance, dialect: Dialect, paths: readonly string[] = []): string {
@@ -266,7 +266,7 @@ class ProgramWriter {
     ])();
   }
 
-  /** A number, or what is to stand for one; now and then something else altogether. */
+  /** A number, or a value used as one; occasionally something else. */
   number(depth: number): string {
     const chance = this.#chance;
     if (chance.oneIn(25)) return this.any(depth - 1 > 0 ? depth - 1 : 0);
@@ -341,7 +341,7 @@ class ProgramWriter {
     ])();
   }
 
-  /** Without holes, as far as one can tell. */
+  /** Without holes, as far as known. */
   list(depth: number): string {
     const chance = this.#chance;
     if (depth <= 0) return chance.pick([...this.#paths, "t", "{}", "{1, 2}", "{'a', 'b', 'c'}"]);

@@ -1,4 +1,4 @@
-/** Scripts: bytes that are hardly Lua, and programs that are. */
+/** Scripts: random bytes, and valid programs. */
 import { copy, deepFreeze, equalJson } from "../../../src/base/index.ts";
 import type { Json } from "../../../src/base/index.ts";
 import {
@@ -72,7 +72,7 @@ const SCRIPTS = [
   "function F(o)\n  local s = ''\n  for k, v in pairs(o.metadata.labels) do s = s .. k .. '=' .. v .. ';' end\n  local t = {}\n  for w in s:gmatch('[^;]+') do t[#t + 1] = w:upper() end\n  table.sort(t, function(a, b) return a > b end)\n  return table.concat(t, ','), string.format('%5.2f|%q|%x', 1.5, s, #t)\nend",
   "function F(o)\n  local ok, e = pcall(function() return o.missing.field end)\n  local i = 0\n  ::again::\n  i = i + 1\n  if i < 3 then goto again end\n  return ok, e, i, select('#', unpack({1, 2, nil, 4}))\nend",
 ];
-/** Less than usual, so that thousands of endless programs end soon. */
+/** Lower than usual, so that thousands of endless programs end soon. */
 const BUDGET = { ...DEFAULT_BUDGET, ticks: 50_000, bytes: 4 * 1024 * 1024 };
 const isLuaError = (error: unknown): boolean =>
   error instanceof LuaSyntaxError ||
@@ -103,7 +103,7 @@ const PATHS = [
   "o.spec.template.spec.containers[1].env",
 ];
 
-/** The same program on the same input must give the same, or fail with the same message. */
+/** The same program on the same input must return the same result, or fail with the same message. */
 export const luaPrograms = defineTarget({
   name: "lua-programs",
   generate: (chance) => makeProgram(chance, "gopher", PATHS),

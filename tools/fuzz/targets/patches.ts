@@ -25,7 +25,7 @@ import { HOSTILE_NAMES } from "../hostile.ts";
 import { mutateJson, mutateText, partOf } from "../mutate.ts";
 import { defineTarget } from "../target.ts";
 
-/** Some patches that make no sense are answered with 500 by the real server too, so the code says nothing here. */
+/** The real server answers some invalid patches with 500 too, so the code does not matter here. */
 const isApiError = (error: unknown): boolean => error instanceof ApiError;
 const asObject = (value: Json): JsonObject => (isObject(value) ? value : { value });
 const snapshot = (value: Json): string => JSON.stringify(value);
@@ -62,7 +62,7 @@ export const jsonPatch = defineTarget({
     const before = snapshot(document);
     const result = applyJsonPatch(document, patch);
     if (snapshot(document) !== before) return "the document was changed";
-    return equalJson(JSON.parse(snapshot(result)), result) ? undefined : "the result is no JSON";
+    return equalJson(JSON.parse(snapshot(result)), result) ? undefined : "the result is not JSON";
   },
 });
 
@@ -105,7 +105,7 @@ export const strategicPatch = defineTarget({
     const before = snapshot(document);
     const result = applyStrategicMergePatch(document, patch, deploymentSchema);
     if (snapshot(document) !== before) return "the document was changed";
-    return equalJson(JSON.parse(snapshot(result)), result) ? undefined : "the result is no JSON";
+    return equalJson(JSON.parse(snapshot(result)), result) ? undefined : "the result is not JSON";
   },
 });
 
@@ -142,11 +142,12 @@ export const fieldSets = defineTarget({
     const [left, right] = [membersIn(a), membersIn(b)];
     if (!union.isSupersetOf(left) || union.size !== left.union(right).size) return "a union has other members";
     const common = membersIn(intersectionOf(a, b));
-    if (!common.isSubsetOf(left) || !common.isSubsetOf(right)) return "an intersection has a member that not both have";
+    if (!common.isSubsetOf(left) || !common.isSubsetOf(right))
+      return "an intersection has a member that is not in both";
     const rest = membersIn(differenceOf(a, b));
     return rest.isSubsetOf(left) && rest.size + common.size === left.size
       ? undefined
-      : "difference and intersection do not make up the whole";
+      : "difference and intersection do not add up to the whole";
   },
 });
 
@@ -161,14 +162,16 @@ function entries(chance: Chance, fields: (chance: Chance) => Json): Json[] {
   }));
 }
 
-/** What is stored was looked at when it came: its sets of fields are sets, whatever is in them, and never empty. */
+/**
+ * Stored entries were validated when they were written: their field sets are sets, with any content, and never empty.
+ */
 const storedEntries = (chance: Chance): Json[] =>
   entries(chance, () => {
     const fields = fieldSetFrom(chance);
     return isFieldSet(fields) && Object.keys(fields).length > 0 ? fields : chance.pick(FIELDS);
   });
 
-/** What a client sends is anything. */
+/** A client may send anything. */
 function sentEntries(chance: Chance): Json {
   const list = entries(chance, fieldSetFrom);
   return chance.oneIn(6) ? mutateJson(chance, list) : list;
@@ -197,7 +200,7 @@ export const apply = defineTarget({
     const request = { ...rest, manager: "fuzz", force, time: "2024-05-02T00:00:00Z" };
     const result = applyConfiguration({ ...request, live, applied });
     if (snapshot(live ?? null) !== before) return "the live object was changed";
-    // An element that lacks its keys has only a place; the rules of the kind refuse it before it is stored.
+    // An element without its keys only has an index; the kind's validation rejects it before it is stored.
     if (snapshot(result).includes('"i:')) return undefined;
     const again = applyConfiguration({ ...request, live: result, applied, force: true });
     return equalJson(again, result)
@@ -226,6 +229,6 @@ export const managedFields = defineTarget({
     const result = recordUpdate({ ...record, before, after });
     return equalJson(recordUpdate({ ...record, before: result, after: result }), result)
       ? undefined
-      : "a write that changes nothing changes its owners";
+      : "an unchanged write changes the field owners";
   },
 });

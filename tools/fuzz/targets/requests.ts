@@ -1,4 +1,6 @@
-/** Whole requests to the API server's core: bodies in all formats, patches, lists with made-up tokens and options. */
+/**
+ * Whole requests to the API server's core: bodies in all formats, patches, lists with forged tokens and random options.
+ */
 import { decodeProtobuf } from "../../../src/api/index.ts";
 import { equalJson, isObject, type Json, type JsonObject } from "../../../src/base/index.ts";
 import { ApiError, formatYaml } from "../../../src/machinery/index.ts";
@@ -27,7 +29,7 @@ async function openCore(): Promise<Core> {
   return opened;
 }
 
-/** Where objects of a kind are made; the plural is the server's business, so only kinds of the corpus have one. */
+/** The collection of a kind; the server defines the plural, so only kinds of the corpus have one. */
 function collectionOf({ apiVersion, kind, metadata }: CorpusObject): string {
   const base = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
   const plural = PLURALS.get(kind) ?? `${kind.toLowerCase()}s`;
@@ -48,17 +50,17 @@ const PLURALS = new Map([
   ["ClusterPropagationPolicy", "clusterpropagationpolicies"],
 ]);
 
-/** Not what an answer says, but whether it is one: a Status for a failure, and nothing that went wrong inside. */
+/** Checks only that the response is valid: a Status for a failure, and no internal error. */
 function problemOf({ status, text, failures, headers }: CoreAnswer): string | undefined {
   if (failures.length > 0)
-    return `failed inside: ${failures.map((failure) => (isObject(failure) && (failure as { error?: Error }).error?.stack) || JSON.stringify(failure)).join("; ")}`;
+    return `internal error: ${failures.map((failure) => (isObject(failure) && (failure as { error?: Error }).error?.stack) || JSON.stringify(failure)).join("; ")}`;
   for (const value of Object.values(headers).flat())
-    if (/[^\t\x20-\x7e\x80-\xff]/.test(value)) return `a header that HTTP does not allow: ${JSON.stringify(value)}`;
+    if (/[^\t\x20-\x7e\x80-\xff]/.test(value)) return `invalid HTTP header: ${JSON.stringify(value)}`;
   if (status < 400 || !text.startsWith("{")) return undefined;
   const answer = JSON.parse(text) as JsonObject;
   return answer.kind === "Status" && answer.code === status
     ? undefined
-    : `answered ${status} with something that is no Status of it`;
+    : `returned ${status} without a matching Status`;
 }
 
 const objectBody = (chance: Chance): { object: Json; path: string } => {
@@ -97,10 +99,10 @@ export const creates = defineTarget({
   run: async (request) => problemOf(await (await openCore()).send(request)),
 });
 
-/** Schemas are sent as JSON like anything else. */
+/** Schemas are sent as plain JSON. */
 const SCHEMAS = schemas as readonly unknown[] as readonly JsonObject[];
 
-/** Definitions of custom kinds that are nearly good: their schemas, their names, their rules. */
+/** Nearly valid CRDs: their schemas, names and rules. */
 export const definitions = defineTarget({
   name: "definition",
   share: 0.2,
@@ -108,7 +110,7 @@ export const definitions = defineTarget({
   generate(chance): CoreRequest {
     const openAPIV3Schema = chance.oneIn(3) ? chance.pick(SCHEMAS) : mutateJson(chance, chance.pick(SCHEMAS), SCHEMAS);
     const versions = definition.spec.versions.map((version) => ({ ...version, schema: { openAPIV3Schema } }));
-    // Another one than the server has.
+    // A different CRD than the server already has.
     const names = { plural: "gadgets", singular: "gadget", kind: "Gadget", listKind: "GadgetList" };
     const made = {
       ...definition,
@@ -127,7 +129,7 @@ export const definitions = defineTarget({
   run: async (request) => problemOf(await (await openCore()).send(request)),
 });
 
-/** What was made and read can be written again, and that changes nothing. */
+/** A created object can be written back unchanged, which changes nothing. */
 export const roundTrips = defineTarget({
   name: "round-trip",
   share: 0.2,
@@ -146,15 +148,15 @@ export const roundTrips = defineTarget({
     const at = `${path}/${encodeURIComponent(name)}`;
     try {
       const read = await core.send({ method: "GET", path: at });
-      // Some kinds are answered and not kept.
+      // Some kinds are returned but not stored.
       if (read.status === 404 || read.status === 405) return undefined;
-      if (!equalJson(JSON.parse(read.text), stored)) return `read as something else: ${read.text}`;
+      if (!equalJson(JSON.parse(read.text), stored)) return `read back differently: ${read.text}`;
       const written = await core.send({ method: "PUT", path: at, headers: json, body: read.text });
       if (written.status === 405) return problemOf(written);
-      if (written.status !== 200) return problemOf(written) ?? `what was read is refused: ${written.text}`;
+      if (written.status !== 200) return problemOf(written) ?? `writing the read object is rejected: ${written.text}`;
       return equalJson(JSON.parse(written.text), stored)
         ? undefined
-        : `writing what was read changes it: ${read.text} -> ${written.text}`;
+        : `writing the read object changes it: ${read.text} -> ${written.text}`;
     } finally {
       await core.send({
         method: "PATCH",
@@ -167,10 +169,7 @@ export const roundTrips = defineTarget({
   },
 });
 
-/**
- * Fills one list or map of an object until the body is as large as it may be: work that grows faster than the input
- * shows here.
- */
+/** Fills one list or map of an object up to the maximum body size, which reveals superlinear work. */
 function filled(chance: Chance, value: Json, bytes: number): Json {
   const children = typeof value === "object" && value !== null ? Object.keys(value) : [];
   const inside = children.filter(
@@ -329,7 +328,7 @@ export const protobuf = defineTarget({
   declares: (error) => error instanceof ApiError && error.status.code < 500,
   run(bytes) {
     const object = decodeProtobuf(bytes);
-    return equalJson(JSON.parse(JSON.stringify(object)), object) ? undefined : "the object is no JSON";
+    return equalJson(JSON.parse(JSON.stringify(object)), object) ? undefined : "the object is not JSON";
   },
 });
 

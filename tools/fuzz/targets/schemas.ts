@@ -1,4 +1,4 @@
-/** Structural schemas and CEL: schemas, rules and objects that each are nearly good. */
+/** Structural schemas and CEL: nearly valid schemas, rules and objects. */
 import { equalJson, isObject, type Json, type JsonObject } from "../../../src/base/index.ts";
 import {
   ApiError,
@@ -18,7 +18,7 @@ import { defineTarget } from "../target.ts";
 const isApiError = (error: unknown): boolean => error instanceof ApiError && error.status.code < 500;
 const asObject = (value: Json): JsonObject => (isObject(value) ? value : { value });
 
-/** Schemas that were accepted, and objects that were not looked at yet. */
+/** Accepted schemas, and objects that were not validated yet. */
 export const structural = defineTarget({
   name: "structural-schema",
   generate(chance) {
@@ -36,9 +36,9 @@ export const structural = defineTarget({
     if (!equalJson(compiled.admit(admitted), admitted)) return "admitting twice changes something";
     const findings = compiled.validate(admitted);
     const settled = compiled.validate(admitted, { settled: admitted });
-    if (settled !== undefined) return "something is wrong with what is settled";
+    if (settled !== undefined) return "an unchanged object has validation errors";
     if (findings?.values.some(({ field, message }) => typeof field !== "string" || typeof message !== "string"))
-      return "a finding without words";
+      return "a finding without a message";
     return undefined;
   },
 });
@@ -114,7 +114,7 @@ export const cel = defineTarget({
     const type = declareSchemaType(schema);
     if (!type) return undefined;
     const compiled = compileCel(text, { variables: { self: type, oldSelf: type } });
-    if (!compiled.program) return compiled.errors === "" ? "refused without a reason" : undefined;
+    if (!compiled.program) return compiled.errors === "" ? "rejected without a reason" : undefined;
     const budget = { remaining: BUDGET };
     const self = celValueOf(object, schema);
     const value = compiled.program.evaluate({ self, oldSelf: self }, budget);
@@ -124,7 +124,7 @@ export const cel = defineTarget({
   },
 });
 
-/** Rules of a definition that nobody has accepted yet, and objects that would be checked by them. */
+/** Rules of a CRD that was not accepted yet, and objects to validate with them. */
 export const celRules = defineTarget({
   name: "cel-rules",
   boundMs: 3000,
@@ -153,6 +153,6 @@ export const celRules = defineTarget({
     }
     if (compiled.validate(admitted) !== undefined) return undefined;
     const outcome = compileValidations(schema).validate(admitted, admitted);
-    return outcome.errors.every(({ message }) => message !== "") ? undefined : "an error without words";
+    return outcome.errors.every(({ message }) => message !== "") ? undefined : "an error without a message";
   },
 });

@@ -1,4 +1,4 @@
-/** Texts: YAML, selectors, quantities, JSON paths, patterns, Accept headers, paths, kubeconfigs. */
+/** Text formats: YAML, selectors, quantities, JSON paths, patterns, Accept headers, paths, kubeconfigs. */
 import { acceptedType, failureFormat, representationOf } from "../../../src/apiserver/request/negotiate.ts";
 import { routeOf, splitCluster } from "../../../src/apiserver/request/router.ts";
 import { equalJson, UsageError } from "../../../src/base/index.ts";
@@ -82,9 +82,9 @@ export const yaml = defineTarget({
   declares: isApiError,
   run(text) {
     const value = parseYaml(text);
-    if (JSON.stringify(value) === undefined) return "the value is no JSON";
-    if (!equalJson(parseYaml(formatYaml(value)), value)) return "what was written reads as something else";
-    if (!equalJson(parseYamlBody(text).value, value)) return "a body is read as something else";
+    if (JSON.stringify(value) === undefined) return "the value is not JSON";
+    if (!equalJson(parseYaml(formatYaml(value)), value)) return "written YAML is read differently";
+    if (!equalJson(parseYamlBody(text).value, value)) return "a body is read differently";
     parseYamlDocuments(text);
     return undefined;
   },
@@ -117,8 +117,7 @@ export const json = defineTarget({
     const value: unknown = JSON.parse(text);
     const duplicates = findDuplicateKeys(text);
     const read = readRepeatedKeys(text);
-    if (duplicates.length === 0 && !equalJson(read, value))
-      return "a text without repeated keys is read as something else";
+    if (duplicates.length === 0 && !equalJson(read, value)) return "a text without duplicate keys is read differently";
     return undefined;
   },
 });
@@ -144,7 +143,7 @@ export const labelSelector = defineTarget({
     const again = parseLabelSelector(formatLabelSelector(selector));
     return matchesLabels(selector, LABELS) === matchesLabels(again, LABELS)
       ? undefined
-      : "the selector means something else once it was written";
+      : "the written selector has another meaning";
   },
 });
 
@@ -162,12 +161,12 @@ export const fieldSelector = defineTarget({
     const written = requirements
       .map(({ path, op, value }) => `${path}${op}${value.replaceAll(/[\\,=]/g, "\\$&")}`)
       .join(",");
-    // Terms are in the order of their texts, which escapes change.
+    // Terms are ordered by their text, which escapes change.
     const inOrder = (found: typeof requirements): string[] =>
       found.map((requirement) => JSON.stringify(requirement)).sort();
     return equalJson(inOrder(parseFieldSelector(written)), inOrder(requirements))
       ? undefined
-      : `reads differently once written: ${written}`;
+      : `read differently once written: ${written}`;
   },
 });
 
@@ -214,11 +213,11 @@ export const quantity = defineTarget({
     if (formatQuantity(again) !== text) return `its canonical form ${text} is not stable`;
     quantityMilliValue(quantity);
     const sum = addQuantities(quantity, parseQuantity(second));
-    // Binary amounts past 64 bits are cut when they are read, and a sum of two may be past them.
+    // Binary amounts beyond 64 bits are truncated when they are read, and a sum of two may exceed them.
     if (sum.format === "BinarySI" && BigInt.asIntN(64, quantityValue(sum)) !== quantityValue(sum)) return undefined;
     return compareQuantities(parseQuantity(formatQuantity(sum)), sum) === 0
       ? undefined
-      : "a sum is another amount once written";
+      : "a written sum is another amount";
   },
 });
 
@@ -260,7 +259,7 @@ export const jsonPath = defineTarget({
     const found = compileJsonPath(path)(object);
     return found.every((value) => value !== undefined && typeof value !== "function")
       ? undefined
-      : "a path led to something that is no JSON";
+      : "a path resolved to a value that is not JSON";
   },
 });
 
@@ -304,7 +303,7 @@ const PATTERN_WORDS = [
   "(?s).",
 ];
 
-/** Go's engine and JavaScript's agree on patterns of these alone. */
+/** Go's and JavaScript's engines agree only on patterns of these. */
 const PLAIN = /^(?:[a-z0-9]|\[\^?[a-z0-9]+\]|\(\?:|\((?!\?)|\)|\||[*+?](?![*+?{]))*$/;
 
 export const pattern = defineTarget({
@@ -318,7 +317,7 @@ export const pattern = defineTarget({
   run({ pattern: source, text }) {
     const found = compilePattern(source).test(text);
     const finder = search(source, () => finderOf(source));
-    if (!("find" in finder)) return `the two engines disagree on whether it is a pattern: ${finder.message}`;
+    if (!("find" in finder)) return `the two engines disagree on whether the pattern is valid: ${finder.message}`;
     const sample = text.slice(0, 200);
     if ((finder.find(sample, 0) !== undefined) !== compilePattern(source).test(sample))
       return "the two engines disagree";
@@ -327,12 +326,12 @@ export const pattern = defineTarget({
       source.length < 20 &&
       new RegExp(source, "u").test(text.slice(0, 20)) !== compilePattern(source).test(text.slice(0, 20))
     )
-      return "JavaScript finds something else";
+      return "JavaScript finds another match";
     return typeof found === "boolean" ? undefined : "no answer";
   },
 });
 
-/** Patterns whose sets of states are large and never the same, with texts on which that shows. */
+/** Patterns with large, always different state sets, with texts on which that shows. */
 function largeRepeats(chance: Chance): { pattern: string; text: string } {
   const part = (): string =>
     `${chance.pick(["[ab]*a", "(a|b)*b", "a?", "(?:ab|ba)*", "\\b[ab ]*a", ""])}${chance.pick(["[ab]", ".", "(a|b)", "a?", "\\w", "(?i)[A-B]"])}{${chance.pick(["", "", "0,", "1,"])}${chance.oneIn(2) ? 1 + chance.below(1000) : chance.size(100)}}`;
@@ -419,7 +418,7 @@ export const paths = defineTarget({
         ? [route.namespace, route.name, route.resource, route.subresource, route.group, route.version]
         : [];
     return [cluster, ...named].some((part) => part?.includes("/"))
-      ? "a name holds a slash, which would reach into another key"
+      ? "a name contains a slash, which would change the key"
       : undefined;
   },
 });

@@ -1,7 +1,4 @@
-/**
- * What comes before a body is read: tokens, certificates, frames of WebSockets, query options, times; and the lines of
- * a watch.
- */
+/** Input before the body: tokens, certificates, WebSocket frames, query options, times; and the lines of a watch. */
 import { generateKeyPairSync, X509Certificate } from "node:crypto";
 import { Duplex } from "node:stream";
 import { DerError, derItems, readDer } from "../../../src/api/certificates/der-reader.ts";
@@ -71,7 +68,7 @@ function tokenFrom(chance: Chance): string {
 
 let signingKey: Promise<SigningKey> | undefined;
 
-/** What a made-up token says is read, and never believed. */
+/** A forged token is parsed, but never trusted. */
 export const jwt = defineTarget({
   name: "jwt",
   generate: tokenFrom,
@@ -80,19 +77,19 @@ export const jwt = defineTarget({
     const decoded = decodeToken(token);
     if (!decoded) return undefined;
     if (hasGoodSignature(await (signingKey ??= createSigningKey().then(openSigningKey)), decoded))
-      return "a made-up signature is good";
+      return "a forged signature is accepted";
     const claims = readClaims(decoded.payload);
     if (!claims) return undefined;
     return decoded.payload.sub === `system:serviceaccount:${claims.namespace}:${claims.account.name}`
       ? undefined
-      : "the account is not the one that the token is about";
+      : "the account is not the token's subject";
   },
 });
 
-/** The other end of it is the target: everything that is written goes nowhere. */
+/** The target is the other end: everything written is discarded. */
 class DeafSocket extends Duplex {
   override _read(): void {
-    // What a peer says is emitted as it comes.
+    // Data from a peer is emitted as it arrives.
   }
   override _write(_chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
     done();
@@ -124,10 +121,10 @@ export const webSocketFrames = defineTarget({
     const whole = messagesOf([sent]);
     const pieces = [...cuts, sent.length].map((end, index) => sent.subarray(cuts[index - 1] ?? 0, end));
     const cut = messagesOf(pieces);
-    if (whole.some((message) => message.length > MAX_MESSAGE_BYTES)) return "a message is longer than one may be";
+    if (whole.some((message) => message.length > MAX_MESSAGE_BYTES)) return "a message exceeds the maximum length";
     return Buffer.concat(whole).equals(Buffer.concat(cut)) && whole.length === cut.length
       ? undefined
-      : "the same bytes in other pieces are other messages";
+      : "the same bytes in other chunks are other messages";
   },
 });
 
@@ -167,7 +164,7 @@ const SUBJECT_TEXTS = [
   "\u0001",
 ];
 
-/** Whose a certificate is: what was written into it comes out, and nothing that looks like more of it. */
+/** The subject of a certificate: the parsed values are those that were written, and nothing else. */
 export const certificateSubjects = defineTarget({
   name: "certificate-subject",
   generate: (chance): DistinguishedName =>
@@ -221,7 +218,7 @@ export const derValues = defineTarget({
       children.length !== parts.length ||
       children.some(({ whole }, index) => Buffer.compare(whole, parts[index] ?? Buffer.alloc(0)) !== 0)
     )
-      return "what was written is read as something else";
+      return "the written value is read differently";
     derItems(readDer(bytes));
     return undefined;
   },
@@ -236,7 +233,7 @@ const REQUEST_BYTES = Buffer.from(
   "base64",
 );
 
-/** Damaged anywhere, a request is refused: nobody is certified as somebody whom the signature does not cover. */
+/** A damaged request is rejected: no certificate is issued for a subject that the signature does not cover. */
 export const certificateRequests = defineTarget({
   name: "certificate-request",
   generate: (chance) => mutateBytes(chance, REQUEST_BYTES),
@@ -245,7 +242,9 @@ export const certificateRequests = defineTarget({
     const { commonName, organizations } = parseCertificateRequest(
       Buffer.from(writePem("CERTIFICATE REQUEST", bytes)).toString("base64"),
     );
-    return commonName === "jane" && organizations.join() === "dev" ? undefined : "a request is read as somebody else's";
+    return commonName === "jane" && organizations.join() === "dev"
+      ? undefined
+      : "a request is read with another subject";
   },
 });
 
@@ -265,15 +264,15 @@ export const times = defineTarget({
   declares: () => false,
   run(text) {
     const problems = [timeProblem(text, false), timeProblem(text, true)];
-    if (problems.includes("")) return "refused without a reason";
-    // A date that JavaScript knows too, in the form that both have, is a time for both.
+    if (problems.includes("")) return "rejected without a reason";
+    // A date that JavaScript accepts too, in the common format, is valid for both.
     const isPlain = /^\d{4}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/.test(text);
     if (!isPlain) return undefined;
-    // JavaScript takes the 31st of any month, and makes it the first of the next.
+    // JavaScript accepts the 31st of any month, and turns it into the first of the next.
     const isKnown = !Number.isNaN(Date.parse(text)) && new Date(text).toISOString().startsWith(text.slice(0, 10));
     return (problems[0] === undefined) === isKnown
       ? undefined
-      : `JavaScript ${isKnown ? "takes" : "refuses"} it, and we say ${problems[0] ?? "it is a time"}`;
+      : `JavaScript ${isKnown ? "takes" : "refuses"} it, but our parser returns: ${problems[0] ?? "it is a time"}`;
   },
 });
 
@@ -307,7 +306,7 @@ const QUERY_WORDS = [
 export const queryOptions = defineTarget({
   name: "query-options",
   generate: (chance) => mutateText(chance, chance.pick(QUERIES), QUERY_WORDS),
-  // A revision that is none is answered with 500 by the real server too.
+  // The real server also answers an invalid resourceVersion with 500.
   declares: (error) =>
     error instanceof ApiError && (error.status.code < 500 || error.message.startsWith("resourceVersion: ")),
   run(text) {
@@ -315,7 +314,7 @@ export const queryOptions = defineTarget({
     const timeoutMs = timeoutMsOf(query, 60_000);
     if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs < 60_000)) return `a timeout of ${timeoutMs} ms`;
     const number = integerOf(query.get("limit"));
-    if (number !== undefined && !Number.isSafeInteger(number)) return "a limit that is no whole number";
+    if (number !== undefined && !Number.isSafeInteger(number)) return "a limit that is not an integer";
     parseRevision(query.get("resourceVersion") ?? "", "get");
     const { fieldManager } = writeOptions(
       { query, userAgent: "fuzz/1", user: { name: "ann", groups: [] }, byController: false } as unknown as Parameters<
@@ -324,11 +323,11 @@ export const queryOptions = defineTarget({
       "PatchOptions",
       query.has("force"),
     );
-    if (Buffer.byteLength(fieldManager) > 128) return "a manager whose name is too long";
+    if (Buffer.byteLength(fieldManager) > 128) return "a field manager name that is too long";
     const { resourceVersion } = listQuery(query, asksForWatch(query));
     return resourceVersion === undefined || Number.isSafeInteger(resourceVersion)
       ? undefined
-      : "a revision that is no whole number";
+      : "a resourceVersion that is not an integer";
   },
 });
 
@@ -358,7 +357,7 @@ export const watchLines = defineTarget({
     return JSON.stringify(whole.events) === JSON.stringify(cut.events) &&
       whole.failure?.message === cut.failure?.message
       ? undefined
-      : "the same bytes in other pieces are other events";
+      : "the same bytes in other chunks are other events";
   },
 });
 

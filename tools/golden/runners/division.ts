@@ -1,4 +1,4 @@
-/** `division.jsonl`: replicas over candidates, the bare method of division, and the completions of Jobs. */
+/** `division.jsonl`: replicas over candidates, the plain division method, and the completions of Jobs. */
 import type { Json, JsonObject } from "../../../src/base/index.ts";
 import { divideCompletions, type JobToDivide } from "../../../src/propagation/job-completions.ts";
 import { assignReplicas, type AssignedCluster, type Candidate } from "../../../src/propagation/schedule/assign.ts";
@@ -41,7 +41,7 @@ const kinds: Readonly<Record<string, (input: JsonObject) => JsonObject>> = {
   },
 };
 
-/** Sorted by name, and without the zero that Go does not write. */
+/** Sorted by name, and without zeros, which Go omits. */
 function recorded(clusters: readonly AssignedCluster[]): Json {
   const sorted = [...clusters].sort((a, b) => (a.name < b.name ? -1 : 1));
   return sorted.map(({ name, replicas = 0 }) => ({ name, replicas }));

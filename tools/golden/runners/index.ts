@@ -1,4 +1,4 @@
-/** The formats that are run, each loaded when a recording of it is met. */
+/** The supported formats, each loaded on demand. */
 import type { CaseRunner } from "../golden.ts";
 
 export const runners: Readonly<Record<string, () => Promise<CaseRunner>>> = {

@@ -1,6 +1,6 @@
 /**
- * `interpreters-native.jsonl` and `interpreters-thirdparty.jsonl`: what the built-in rules make of objects, one
- * operation at a time.
+ * `interpreters-native.jsonl` and `interpreters-thirdparty.jsonl`: the results of the built-in rules, one operation at
+ * a time.
  */
 import { equalJson, isObject, type Json, type JsonObject } from "../../../src/base/index.ts";
 import {
@@ -81,7 +81,8 @@ function createRunner(interpreter: Interpreter): CaseRunner {
 }
 
 /**
- * A kind that has no rule for the operation is an error of the original; reading the whole status is a rule for all.
+ * A kind without a rule for the operation is an error in the original; reflecting the whole status is a rule for all
+ * kinds.
  */
 async function attempt(interpreter: Interpreter, input: JsonObject): Promise<JsonObject> {
   const operation = input["operation"] as Operation | "Prune";
@@ -103,7 +104,7 @@ function isAccepted(input: JsonObject, got: JsonObject, want: JsonObject): boole
   return equalGolden(normal(relevant(input, got), want), normal(relevant(input, want), want));
 }
 
-/** Of an aggregation only the status is written back. */
+/** An aggregation only writes back the status. */
 function relevant({ operation }: JsonObject, result: JsonObject): JsonObject {
   return operation === "AggregateStatus" && isObject(result["object"])
     ? { status: result["object"]["status"] ?? null }
@@ -115,8 +116,9 @@ function keepsRest(before: Json | undefined, after: Json | undefined): boolean {
 }
 
 /**
- * Quantities by value, an empty text as absent because the original's typed form drops it, and times from the
- * original's clock as absent: Flotilla takes the members' times instead, so that the same sum is the same text.
+ * Normalizes quantities by value, an empty string to absent because the original's typed form drops it, and times from
+ * the original's clock to absent: Flotilla uses the members' times instead, so that the same aggregation gives the same
+ * text.
  */
 function normal(value: Json | undefined, want: JsonObject): Json {
   const usesClock = JSON.stringify(want).includes("{{NOW}}");

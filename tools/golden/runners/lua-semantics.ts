@@ -1,4 +1,4 @@
-/** `lua-semantics.jsonl`: what scripts and their functions do, from single expressions to whole operations. */
+/** `lua-semantics.jsonl`: the behaviour of scripts and their functions, from single expressions to whole operations. */
 import { equalJson, type Json, type JsonObject } from "../../../src/base/index.ts";
 import {
   aggregateStatus,
@@ -23,7 +23,7 @@ import {
 import { pick } from "../compare.ts";
 import type { CaseRunner } from "../golden.ts";
 
-/** One call; a sequence holds several that the original ran on one state. */
+/** One call; a sequence has several that the original ran on one state. */
 interface Call {
   operation?: string;
   script: string;
@@ -38,7 +38,7 @@ interface Call {
   items?: JsonObject[];
 }
 
-/** Of cases that the recording marks as a trap of the original, those that Flotilla does not have. */
+/** Cases that the recording marks as a pitfall of the original and that Flotilla does not have. */
 const FIXED: readonly { quirk: string; reason: string }[] = [
   {
     quirk: "scripts that use the same pooled state",
@@ -47,7 +47,7 @@ const FIXED: readonly { quirk: string; reason: string }[] = [
   },
   {
     quirk: "a table that is referenced twice",
-    reason: "A table may be referenced twice in a result; only a cycle cannot be said in JSON.",
+    reason: "A table may be referenced twice in a result; only a cycle cannot be represented in JSON.",
   },
 ];
 
@@ -67,7 +67,7 @@ function run(input: Call): JsonObject {
   );
 }
 
-/** Whatever is no failure of the script is one of the runner, and stops it. */
+/** Any error that is not a script failure is a bug of the runner, and stops it. */
 function attempt(act: () => JsonObject): JsonObject {
   try {
     return act();
@@ -105,7 +105,7 @@ function typedValue(result: LuaResult | undefined): JsonObject {
   }
 }
 
-/** The recorder asked for a value of no type, so an empty table was always an empty list. */
+/** The recorder requested an untyped value, so an empty table was always an empty list. */
 function typedTable(result: LuaResult): JsonObject {
   try {
     const raw = result.json() ?? [];
@@ -135,7 +135,7 @@ const operations: Readonly<Record<string, (script: CompiledScript, input: Call) 
   InterpretDependency: (script, { object }) => ({ dependencies: getDependencies(script, plain(object)) }),
 };
 
-/** Fields with their zero value are not there for a script. */
+/** Fields with their zero value are absent for a script. */
 function shownItem(item: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(plain(item)).filter(([key, value]) => key === "clusterName" || (value !== false && value !== "")),
@@ -148,7 +148,9 @@ function isAccepted(got: JsonObject, want: JsonObject): boolean {
   return equalJson(comparable(got), comparable(want));
 }
 
-/** Some of the original's messages print the insides of a Go value, which nobody can use; the words around it count. */
+/**
+ * Some of the original's messages print the internals of a Go value, which are useless; the text around it is compared.
+ */
 const GO_VALUE = /(?:&lua\.LTable|resource\.Quantity)\{.*\}(?=,$| to )/s;
 
 function isSameText(got: string, want: string): boolean {
@@ -157,12 +159,12 @@ function isSameText(got: string, want: string): boolean {
   return got.startsWith(want.slice(0, dump.index)) && got.endsWith(want.slice(dump.index + dump[0].length));
 }
 
-/** A trace is extra information. */
+/** A trace is additional information. */
 function comparable(json: JsonObject): Json {
   return JSON.parse(
     withoutAddresses(JSON.stringify(json, (key, value: Json) => (key === "traceback" ? undefined : value))),
   ) as Json;
 }
 
-/** They differ from run to run. */
+/** Addresses differ between runs. */
 const withoutAddresses = (text: string): string => text.replaceAll(/0x[0-9a-f]+|\{\{PTR\}\}/g, "{{PTR}}");

@@ -1,4 +1,4 @@
-/** `match.jsonl`: affinities, selectors, the best policy, tolerations, and every scheduler plugin on its own. */
+/** `match.jsonl`: affinities, selectors, the best policy, tolerations, and every scheduler plugin separately. */
 import type { Json, JsonObject } from "../../../src/base/index.ts";
 import { matchesAffinity, type ClusterAffinity } from "../../../src/propagation/cluster-affinity.ts";
 import { chooseBestPolicy, type PolicyView } from "../../../src/propagation/match/best-policy.ts";

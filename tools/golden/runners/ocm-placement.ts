@@ -1,4 +1,4 @@
-/** `ocm-placement.jsonl`: what a Placement decides, step by step. */
+/** `ocm-placement.jsonl`: the decisions of a Placement, step by step. */
 import { PLACEMENT_LABEL } from "../../../src/api/index.ts";
 import type {
   AddOnPlacementScore,
@@ -87,7 +87,7 @@ const decidedBefore = (input: JsonObject): string[] =>
     .flatMap(({ status }) => (status?.decisions ?? []).map(({ clusterName }) => clusterName));
 
 const KEPT =
-  "A Placement that is misconfigured keeps the clusters that it decided on before. OCM empties its decisions, or deletes them.";
+  "A misconfigured Placement keeps its previously decided clusters. OCM empties its decisions, or deletes them.";
 
 function reasonFor({ want = {} }: GoldenCase): string | undefined {
   return listOf<{ type: string; status: string }>(want, "conditions").some(

@@ -1,4 +1,4 @@
-/** `ocm-rollout.jsonl`: the next clusters of a rollout, those that ran out of time, and when to look again. */
+/** `ocm-rollout.jsonl`: the next clusters of a rollout, those that timed out, and when to check again. */
 import type { RolloutStrategy } from "../../../src/api/index.ts";
 import type { JsonObject } from "../../../src/base/index.ts";
 import {
@@ -63,9 +63,9 @@ function run(input: JsonObject): JsonObject {
 }
 
 const ALL_MAY_FAIL =
-  "maxFailures above the number of clusters tolerates the failure of all of them. OCM takes such a number for zero.";
+  "maxFailures above the number of clusters tolerates the failure of all of them. OCM treats such a number as zero.";
 const ONE_GROUP_AT_A_TIME =
-  "A group waits for every cluster of the groups before it that is on its way. OCM takes clusters that ran out of time off that number although they are not in it, and may start the next group too early.";
+  "A group waits for every progressing cluster of earlier groups. OCM subtracts timed-out clusters from that number although it does not include them, and may start the next group too early.";
 
 function reasonFor({ input = {}, want = {} }: GoldenCase): string | undefined {
   const { type, progressive, progressivePerGroup } = input["strategy"] as unknown as RolloutStrategy;

@@ -81,7 +81,7 @@ const kinds: Readonly<Record<string, (input: JsonObject) => JsonObject>> = {
       listOf<AppliedManifestResourceMeta>(input, "appliedResources"),
       listOf<AppliedManifestResourceMeta>(input, "newAppliedResources"),
     );
-    // Go leaves an empty text out.
+    // Go omits an empty string.
     return { untracked: json(found.map(({ uid, ...rest }) => ({ ...rest, uid: uid || undefined }))) };
   },
   mergeConditions: (input) => ({
@@ -105,15 +105,15 @@ const kinds: Readonly<Record<string, (input: JsonObject) => JsonObject>> = {
 
 const general = compareResults({ run: (input) => pick(kinds, input["kind"])(input) });
 
-const STATEFUL_SETS = "The well-known status of StatefulSets is known. OCM has none.";
+const STATEFUL_SETS = "StatefulSets have a well-known status. OCM has none for them.";
 
-/** Feedback brings back values and an error at the same time. */
+/** Feedback returns values and an error at the same time. */
 function check(line: GoldenCase): ReturnType<CaseRunner["check"]> {
   const { input = {}, want, wantAnyOf } = line;
   if (input["kind"] !== "feedback") return general.check(line);
   const got = pick(kinds, "feedback")(input);
   const accepted = wantAnyOf ?? (want ? [want] : []);
-  // Where the original answers differently from run to run it walks through a map, in any order.
+  // The original iterates over a map where its result differs between runs.
   const values = (result: JsonObject): Json =>
     wantAnyOf ? listOf<FeedbackValue>(result, "values").map(inOrder) : (result["values"] ?? null);
   const isGood = accepted.some(

@@ -1,6 +1,6 @@
 /**
- * `openkruise-cloneset.jsonl`, `openkruise-inplace.jsonl` and their like: what OpenKruise's own functions decide, asked
- * of the planners that the controllers use.
+ * `openkruise-cloneset.jsonl`, `openkruise-inplace.jsonl` and similar: decisions of OpenKruise's own functions,
+ * compared with the planners that the controllers use.
  */
 import { equalJson } from "../../../src/base/index.ts";
 import {

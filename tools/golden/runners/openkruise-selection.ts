@@ -1,6 +1,6 @@
 /**
- * `openkruise-selection.jsonl`: label selectors as OpenKruise reads and compares them. The other kinds of case come
- * with their controllers.
+ * `openkruise-selection.jsonl`: label selectors as OpenKruise reads and compares them. Other cases are added with their
+ * controllers.
  */
 import type { LabelSelector } from "../../../src/api/index.ts";
 import { selectorsAgree, selectorsOverlap } from "../../../src/api/kruise/selector-overlap.ts";
@@ -44,8 +44,6 @@ export const openKruiseSelection: CaseRunner = {
       a?.matchExpressions?.some(
         ({ operator, values }) => (operator === "In" || operator === "NotIn") && !values?.length,
       ) ?? false;
-    return isIncomplete
-      ? "In and NotIn without values are refused when they are written, so nobody reads them."
-      : undefined;
+    return isIncomplete ? "In and NotIn without values are rejected on write, so they are never read." : undefined;
   },
 };

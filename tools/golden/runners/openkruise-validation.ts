@@ -1,6 +1,6 @@
 /**
- * `openkruise-validation.jsonl`: what OpenKruise's webhooks default, refuse and convert. Messages are loose; which
- * field is wrong, and how, is not.
+ * `openkruise-validation.jsonl`: what OpenKruise's webhooks default, reject and convert. Messages are compared loosely;
+ * the invalid field and its error type are not.
  */
 import { answerTo, LATER, recordedAnswer, type Recorded } from "../../../src/api/kruise/testdata/recorded-webhooks.ts";
 import { equalJson, isObject, type Json } from "../../../src/base/index.ts";
@@ -17,7 +17,7 @@ export const openKruiseValidation: CaseRunner = {
   },
   reasonFor: (line) =>
     LATER.includes(kindOf(line))
-      ? "The definitions of OpenKruise's other kinds are served when their controllers exist."
+      ? "The CRDs of OpenKruise's other kinds are served when their controllers exist."
       : undefined,
 };
 

@@ -1,4 +1,4 @@
-/** `overrides.jsonl`: an object, a cluster and policies to the member's copy and the record of what applied. */
+/** `overrides.jsonl`: an object, a cluster and policies to the member's copy and the record of applied overrides. */
 import type { Json, JsonObject } from "../../../src/base/index.ts";
 import {
   planOverrides,
@@ -22,7 +22,7 @@ export const overrides = compareResults({
   },
 });
 
-/** Go leaves an empty `value` of an image overrider out; ours is recorded as the user wrote it. */
+/** Go omits an empty `value` of an image overrider; ours is recorded as the user wrote it. */
 function recorded({ policyName, overriders }: AppliedOverride): JsonObject {
   const imageOverrider = overriders.imageOverrider?.map(({ value, ...rest }) => ({
     ...rest,

@@ -35,8 +35,8 @@ const results = compareResults({
 });
 
 /**
- * The original asks its filters in random order and reports the first that refuses, so a recording holds some of many
- * right texts. Ours is another of them when the recorded ones are what our filters say in other orders.
+ * The original runs its filters in random order and reports the first that excludes a cluster, so a recording contains
+ * some of many valid texts. Ours is another one if the recorded texts are results of our filters in other orders.
  */
 function isOtherOrder({ input = {}, want, wantAnyOf }: GoldenCase): boolean {
   const recorded = (wantAnyOf ?? (want ? [want] : [])).map(errorOf);
@@ -69,13 +69,13 @@ function permutations<T>(items: readonly T[]): T[][] {
 
 const REASONS = {
   spread:
-    "Flotilla spreads over zones, providers and labels too. Karmada refuses such a constraint without one on clusters or regions, and beside them ignores how many groups it asks for.",
+    "Flotilla also spreads over zones, providers and labels. Karmada rejects such a constraint without one on clusters or regions, and otherwise ignores its number of groups.",
   maximum:
-    "A constraint without maxGroups sets no upper limit. Karmada takes it for zero: no cluster is found, or fewer than minGroups ask for.",
+    "A constraint without maxGroups has no upper limit. Karmada treats it as zero: no cluster is found, or fewer than minGroups requires.",
   minimum:
-    "A region constraint without minGroups means one region, which is what admission writes. Karmada divides by zero and weighs regions without looking at their room, or finds none.",
-  room: "The clusters that Karmada chooses in its regions have too little room, and it fails. Flotilla looks for others that satisfy the same constraints.",
-  overflow: "Karmada adds up room in 32 bits, so that clusters without limit have less than nothing together.",
+    "A region constraint without minGroups means one region, which is the admission default. Karmada divides by zero and weighs regions without their available replicas, or finds none.",
+  room: "The clusters that Karmada chooses in its regions have too few available replicas, and it fails. Flotilla searches for others that satisfy the same constraints.",
+  overflow: "Karmada adds up available replicas in 32 bits, so that clusters without a limit have a negative sum.",
 } as const;
 
 interface Constraint {

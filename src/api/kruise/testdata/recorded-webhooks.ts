@@ -1,6 +1,6 @@
 /**
- * How a case that was recorded from OpenKruise's webhooks is put to the rules of this folder: defaults, refusals,
- * conversions. For tests and for `npm run golden`.
+ * Runs recorded cases of OpenKruise's webhooks against the rules of this folder: defaults, rejections, conversions. For
+ * tests and for `npm run golden`.
  */
 import { deepFreeze, isObject, type Json, type JsonObject } from "../../../base/index.ts";
 import { fieldErrorText, type FieldError } from "../../../machinery/index.ts";
@@ -18,7 +18,7 @@ export interface Recorded {
   want: { allowed?: boolean; code?: number; message?: string; messageStart?: string; fieldErrors?: string[]; object?: JsonObject };
 }
 
-/** Kinds of OpenKruise that come with their controllers. */
+/** OpenKruise kinds that will be added with their controllers. */
 export const LATER: readonly string[] = ["AdvancedCronJob", "ContainerRecreateRequest", "EphemeralJob", "ImageListPullJob", "ImagePullJob", "NodeImage", "PersistentPodState", "PodProbeMarker", "ResourceDistribution", "WorkloadSpread"];
 
 const admissionOf = ({ input }: Recorded): AnyAdmission => {
@@ -55,7 +55,7 @@ function reviewOf({ input }: Recorded, object: JsonObject): Review<JsonObject> {
   };
 }
 
-/** Without what says nothing: empty objects, lists and texts, nulls, and counts of zero in a status. */
+/** Removes empty objects, lists and texts, nulls, and zero counts in a status. */
 function plain(value: Json, inStatus = false): Json {
   if (Array.isArray(value)) return value.map((item) => plain(item, inStatus));
   if (!isObject(value)) return value;
@@ -65,7 +65,7 @@ function plain(value: Json, inStatus = false): Json {
   return Object.fromEntries(entries);
 }
 
-/** What Flotilla answers. */
+/** Flotilla's response. */
 export function answerTo(one: Recorded): Json {
   const { input } = one;
   const admission = admissionOf(one);
@@ -75,10 +75,10 @@ export function answerTo(one: Recorded): Json {
   return plain((input.to === "v1beta1" ? toStorage : fromStorage)?.(input.object) ?? null);
 }
 
-/** The message is compared where it was recorded whole and shows no addresses of memory. */
+/** The message is compared when it was recorded in full and prints no memory addresses. */
 const hasMessage = ({ want }: Recorded): boolean => want.message !== undefined && !want.message.includes("{{PTR}}");
 
-/** What the webhook answered. */
+/** The webhook's response. */
 export function recordedAnswer(one: Recorded): Json {
   const { input, want } = one;
   if (input.kind !== "validate") return plain(want.object ?? null);
@@ -92,5 +92,5 @@ function refusalOf(one: Recorded, admission: AnyAdmission): Json {
 }
 
 const TYPES: Readonly<Record<string, string>> = { Required: "Required value", Invalid: "Invalid value", NotSupported: "Unsupported value", Duplicate: "Duplicate value", Forbidden: "Forbidden", NotFound: "Not found", TooLong: "Too long", TooMany: "Too many", Internal: "Internal error" };
-/** The recording split texts at commas, which two fields have in their names. */
+/** The recording split texts at commas, which two field names contain. */
 const fieldsOf = (errors: readonly FieldError[]): string[] => [...new Set(errors.map(({ field, type }) => `${field.replace(/^.*, /, "")}: ${TYPES[type]}`))].toSorted();

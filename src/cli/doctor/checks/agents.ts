@@ -1,4 +1,4 @@
-/** Whether the agents of members that pull report. */
+/** Checks that the agents of pull-mode members report. */
 import { CLUSTER_LEASE, Lease, ManagedCluster } from "../../../api/index.ts";
 import type { Cluster } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
@@ -9,22 +9,22 @@ import type { DoctorFinding } from "../check.ts";
 import { membersIn } from "../context.ts";
 
 export interface AgentFacts {
-  /** Members that pull. */
+  /** Pull-mode members. */
   clusters: readonly DeepReadonly<Cluster>[];
-  /** When each agent renewed a lease last, and for how long that holds. */
+  /** When each agent last renewed its lease, and how long the lease is valid. */
   heard: ReadonlyMap<string, { atMs: number; holdsMs: number }>;
-  /** Members that have an agent of Open Cluster Management's kind, which brings works and is no agent for policies. */
+  /** Members with an Open Cluster Management agent, which applies works but does not serve policies. */
   managed: ReadonlySet<string>;
 }
 
-/** As Karmada's agents have it. */
+/** As Karmada's agents use. */
 const HOLDS_MS = 40_000;
 
 export const agentsCheck = defineCheck<AgentFacts>({
   name: "agents",
-  summary: "the agents of members that pull report",
+  summary: "the agents of pull-mode members report",
   tells:
-    "A problem for each member with `syncMode: Pull` whose agent renewed no lease for longer than the lease holds (40 seconds unless it says otherwise), or that says itself that the member is not ready. What such a member runs stays as it is; changes wait.",
+    "A problem for each member with `syncMode: Pull` whose agent has not renewed its lease within the lease duration (40 seconds by default), or whose agent reports that the member is not ready. The workloads of such a member keep running unchanged; changes are delayed.",
   async gather(context) {
     const [clusters, leases, managed] = await Promise.all([
       membersIn(context),
@@ -39,7 +39,7 @@ export const agentsCheck = defineCheck<AgentFacts>({
       const member = namespace === KARMADA_LEASES ? name : name === CLUSTER_LEASE ? namespace : undefined;
       const atMs = Date.parse(spec?.renewTime ?? "");
       if (member === undefined || !Number.isFinite(atMs) || (heard.get(member)?.atMs ?? 0) > atMs) continue;
-      // A lease of Open Cluster Management holds five times its duration.
+      // An Open Cluster Management lease is valid for five times its duration.
       heard.set(member, {
         atMs,
         holdsMs:
@@ -58,7 +58,7 @@ export const agentsCheck = defineCheck<AgentFacts>({
       const last = heard.get(name);
       const ready = findCondition(cluster.status?.conditions, "Ready");
       const start = {
-        fix: "Start the agent on the member, or look at its log there.",
+        fix: "Start the agent on the member, or check its log there.",
         commands: [`flotilla agent --cluster-name ${name} --hub-kubeconfig FILE`],
       };
       if (!last)
@@ -70,7 +70,7 @@ export const agentsCheck = defineCheck<AgentFacts>({
           {
             severity: "problem",
             about: `member ${name}`,
-            seen: `Its agent was last heard ${formatAge(nowMs - last.atMs)} ago. The member keeps what it runs, and gets what is new when the agent is back.`,
+            seen: `Its agent last renewed its lease ${formatAge(nowMs - last.atMs)} ago. The member keeps its workloads, and gets changes when the agent is back.`,
             ...start,
           },
         ];
@@ -79,8 +79,8 @@ export const agentsCheck = defineCheck<AgentFacts>({
           {
             severity: "problem",
             about: `member ${name}`,
-            seen: `Its agent reports, and says: ${ready.message || ready.reason}.`,
-            fix: "Bring the member's API server back.",
+            seen: `Its agent reports: ${ready.message || ready.reason}.`,
+            fix: "Restore the member's API server.",
             commands: [`kubectl get clusters.cluster.karmada.io ${name} -o yaml`],
           },
         ];
@@ -89,10 +89,10 @@ export const agentsCheck = defineCheck<AgentFacts>({
     return {
       seen:
         clusters.length === 0
-          ? "no member pulls"
+          ? "no member uses pull mode"
           : findings.length === 0
             ? `${counted(clusters.length, "agent")} heard`
-            : `${findings.length} of ${clusters.length} not well: ${listed(findings.map(({ about }) => about.replace("member ", "")))}`,
+            : `${findings.length} of ${clusters.length} unhealthy: ${listed(findings.map(({ about }) => about.replace("member ", "")))}`,
       findings,
     };
   },

@@ -1,4 +1,4 @@
-/** Whether members serve the kinds of what goes there. */
+/** Checks that members serve the kinds that are propagated to them. */
 import {
   ClusterResourceBinding,
   CustomResourceDefinition,
@@ -25,19 +25,19 @@ export interface Use {
 export interface ApiFacts {
   clusters: readonly DeepReadonly<Cluster>[];
   uses: readonly Use[];
-  /** The definitions that the hub has, by `group/Kind`. */
+  /** The hub's CRDs, by `group/Kind`. */
   definitions: ReadonlyMap<string, string>;
 }
 
 const KRUISE = /^(?:apps|policy|rollouts)\.kruise\.io$/;
-/** In the condition of a binding: how many members do not serve its kind. */
+/** In a binding's condition: the number of members that do not serve its kind. */
 const NO_API = "did not have the API resource";
 
 export const apisCheck = defineCheck<ApiFacts>({
   name: "apis",
-  summary: "members serve the kinds, and their API versions, of what goes there",
+  summary: "members serve the kinds and API versions that are propagated to them",
   tells:
-    "A problem for each kind that a workload needs and a member does not serve: its CustomResourceDefinition, or OpenKruise, is missing there. A warning where the member serves the kind in another API version only; of OpenKruise's kinds Flotilla converts by itself. Also workloads that are placed nowhere because no member serves their kind.",
+    "A problem for each kind that a workload needs and a member does not serve, because its CustomResourceDefinition or OpenKruise is missing there. A warning if the member serves the kind only in another API version; Flotilla converts OpenKruise's kinds itself. Also reports workloads that are scheduled nowhere because no member serves their kind.",
   async gather(context) {
     const [clusters, definitions, bindings, clusterBindings] = await Promise.all([
       membersIn(context),
@@ -69,7 +69,7 @@ export const apisCheck = defineCheck<ApiFacts>({
     const missing = new Map<string, { use: Use; objects: string[]; clusters: Set<string>; isElsewhere: boolean }>();
     let looked = 0;
     for (const use of uses) {
-      // What is placed nowhere because of its kind is missing wherever it could go.
+      // A workload that is scheduled nowhere because of its kind lacks the kind on every candidate.
       const targets =
         use.isRefused && use.clusters.length === 0 ? clusters.map(({ metadata }) => metadata.name) : use.clusters;
       for (const cluster of targets) {
@@ -93,8 +93,8 @@ export const apisCheck = defineCheck<ApiFacts>({
         return {
           severity: "warning",
           about,
-          seen: `${listed(names)} serve${names.length === 1 ? "s" : ""} it in another version only; ${listed(objects)} need${objects.length === 1 ? "s" : ""} this one.`,
-          fix: "Write the template in a version that all of them serve, or upgrade the member.",
+          seen: `${listed(names)} serve${names.length === 1 ? "s" : ""} it only in another version; ${listed(objects)} need${objects.length === 1 ? "s" : ""} this one.`,
+          fix: "Write the template in a version that all members serve, or upgrade the member.",
           commands: names.slice(0, 3).map((name) => `flotilla get crd --clusters ${name}`),
         };
       return {
@@ -110,15 +110,15 @@ export const apisCheck = defineCheck<ApiFacts>({
     return {
       seen:
         findings.length === 0
-          ? `${counted(looked, "placement")} of ${counted(uses.length, "workload")} fit what members serve`
+          ? `${counted(looked, "placement")} of ${counted(uses.length, "workload")} match what members serve`
           : `${counted(findings.length, "kind")} missing on members`,
       findings,
-      unseen: silent.map((name) => `${name} has not told what it serves`),
+      unseen: silent.map((name) => `${name} has not reported which APIs it serves`),
     };
   },
 });
 
-/** More names make no command that one reads; a policy without names means all members. */
+/** More names would make the command unreadable; a policy without names selects all members. */
 const MAX_NAMED = 10;
 
 function cureOf(
@@ -129,7 +129,7 @@ function cureOf(
   const { group } = parseApiVersion(apiVersion);
   if (KRUISE.test(group))
     return {
-      fix: "Install OpenKruise there; its chart brings definitions, controllers and webhooks.",
+      fix: "Install OpenKruise there; its chart contains the CRDs, controllers and webhooks.",
       commands: names
         .slice(0, 3)
         .map((name) => `helm install kruise openkruise/kruise --kubeconfig ${name}.kubeconfig`),
@@ -137,7 +137,7 @@ function cureOf(
   const definition = definitions.get(`${group}/${kind}`);
   if (definition === undefined)
     return {
-      fix: `Install what brings ${kind} on these members; the hub has no definition of it to send.`,
+      fix: `Install the CRD of ${kind} on these members; the hub has none to propagate.`,
       commands: names.slice(0, 3).map((name) => `kubectl --kubeconfig ${name}.kubeconfig apply -f CRD.yaml`),
     };
   const policy = {
@@ -152,7 +152,7 @@ function cureOf(
     },
   };
   return {
-    fix: "Send the hub's definition there, with a ClusterPropagationPolicy.",
+    fix: "Propagate the hub's CRD there, with a ClusterPropagationPolicy.",
     commands: [`echo '${JSON.stringify(policy)}' | kubectl apply -f -`],
   };
 }

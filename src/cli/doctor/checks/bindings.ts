@@ -1,4 +1,4 @@
-/** Workloads that find no place, or whose copies cannot be made. */
+/** Reports workloads that cannot be scheduled, or whose works cannot be created. */
 import { ClusterResourceBinding, ResourceBinding } from "../../../api/index.ts";
 import type { Kind } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
@@ -10,9 +10,9 @@ type Binding = DeepReadonly<ResourceBinding>;
 
 export const bindingsCheck = defineCheck<readonly Binding[]>({
   name: "bindings",
-  summary: "every workload has a place, and every member's copy can be made",
+  summary: "every workload is scheduled, and every member's copy can be created",
   tells:
-    "A problem for each binding with `Scheduled=False` (no member fits, or there is too little room) or `Dispatched=False` (an override, a division or a rollout that waits) for longer than `--patience`, and for bindings that nobody has scheduled at all. What runs stays as it is.",
+    "A problem for each binding with `Scheduled=False` (no member fits, or there is too little capacity) or `Dispatched=False` (an override, a division or a waiting rollout) for longer than `--patience`, and for bindings that were never scheduled. Running workloads stay unchanged.",
   async gather({ lists }) {
     const [bindings, clusterBindings] = await Promise.all([
       lists.all(ResourceBinding),
@@ -23,7 +23,7 @@ export const bindingsCheck = defineCheck<readonly Binding[]>({
   judge(bindings, { nowMs, patienceMs }) {
     const findings = bindings.flatMap((binding) => {
       const { metadata, spec, status } = binding;
-      // What is only needed by others follows them and is never scheduled by itself.
+      // Dependencies follow their dependents and are never scheduled themselves.
       if (metadata.deletionTimestamp !== undefined || (spec.requiredBy ?? []).length > 0) return [];
       const scheduled = findCondition(status?.conditions, "Scheduled");
       const isNew = nowMs - Date.parse(metadata.creationTimestamp ?? "") <= patienceMs;
@@ -40,10 +40,13 @@ export const bindingsCheck = defineCheck<readonly Binding[]>({
           ),
         );
       return scheduled === undefined && !isNew && spec.suspension?.scheduling !== true
-        ? [findingOf(binding, "Nobody has scheduled it.")]
+        ? [findingOf(binding, "It was never scheduled.")]
         : [];
     });
-    return { seen: `${counted(bindings.length, "binding")}, ${findings.length} without a place or copies`, findings };
+    return {
+      seen: `${counted(bindings.length, "binding")}, ${findings.length} not scheduled or not dispatched`,
+      findings,
+    };
   },
 });
 
@@ -54,7 +57,7 @@ function findingOf({ spec: { resource } }: Binding, seen: string): DoctorFinding
     severity: "problem",
     about: `${kind} ${namespace ? `${namespace}/` : ""}${name}`,
     seen,
-    fix: "`flotilla why` names the members with the reason of each, and what to change.",
+    fix: "`flotilla why` lists the members, the reason for each, and what to change.",
     commands: [why],
   };
 }

@@ -1,5 +1,5 @@
 /**
- * When what the fleet proves itself with ends: the hub's certificate and authority, your own, members' tokens, agents'
+ * Checks the expiry of credentials: the hub's certificate and CA, the user's own, members' tokens, agents'
  * certificates.
  */
 import { CertificateSigningRequest, CLUSTER_NAME_LABEL, Secret } from "../../../api/index.ts";
@@ -15,7 +15,7 @@ import { membersIn } from "../context.ts";
 import type { DoctorContext } from "../context.ts";
 
 export interface Credential extends Lifetime {
-  /** `certificate that the hub shows` */
+  /** `serving certificate of the hub` */
   what: string;
   about: string;
   fix: string;
@@ -28,17 +28,17 @@ export interface CertificateFacts {
 }
 
 /**
- * The last part of its life is soon, and so are thirty days: long-lived certificates need people, short-lived ones
- * renew themselves.
+ * A certificate expires soon in the last tenth of its lifetime, but at most thirty days before the end: long-lived
+ * certificates need manual action, short-lived ones are renewed automatically.
  */
 const SOON_SHARE = 0.1;
 const SOON_MS = 30 * 86_400_000;
 
 export const certificatesCheck = defineCheck<CertificateFacts>({
   name: "certificates",
-  summary: "certificates and tokens of the hub, of you, of members and of agents have not ended",
+  summary: "certificates and tokens of the hub, the user, members and agents have not expired",
   tells:
-    "A problem for what has ended, or is not valid yet; a warning in the last tenth of its life, at most thirty days before. It looks at the certificate that the hub shows, at authority, client certificate and token of the kubeconfig, at the token and authority in the Secret of each member that the hub reaches, and at the newest certificate that was issued to each agent. Tokens that do not say when they end are passed over.",
+    "A problem for credentials that have expired or are not valid yet; a warning in the last tenth of their lifetime, at most thirty days before. Checks the hub's serving certificate, the CA, client certificate and token of the kubeconfig, the token and CA in the Secret of each push-mode member, and the newest certificate issued to each agent. Tokens without an expiry are skipped.",
   async gather(context) {
     const [own, members, agents] = await Promise.all([
       ownCredentials(context),
@@ -55,7 +55,7 @@ export const certificatesCheck = defineCheck<CertificateFacts>({
         findings.push({
           severity: "problem",
           about,
-          seen: `The ${what} ended ${formatAge(nowMs - toMs)} ago.`,
+          seen: `The ${what} expired ${formatAge(nowMs - toMs)} ago.`,
           fix,
           commands,
         });
@@ -63,15 +63,15 @@ export const certificatesCheck = defineCheck<CertificateFacts>({
         findings.push({
           severity: "problem",
           about,
-          seen: `The ${what} is valid only in ${formatAge(fromMs - nowMs)}: a clock is wrong.`,
-          fix: "Set the clocks.",
+          seen: `The ${what} becomes valid in ${formatAge(fromMs - nowMs)}: a clock is wrong.`,
+          fix: "Synchronize the clocks.",
           commands: ["flotilla doctor --only clocks"],
         });
       else if (toMs - nowMs < soon)
         findings.push({
           severity: "warning",
           about,
-          seen: `The ${what} ends in ${formatAge(toMs - nowMs)}.`,
+          seen: `The ${what} expires in ${formatAge(toMs - nowMs)}.`,
           fix,
           commands,
         });
@@ -79,8 +79,8 @@ export const certificatesCheck = defineCheck<CertificateFacts>({
     const next = credentials.toSorted((a, b) => a.toMs - b.toMs)[0];
     return {
       seen: next
-        ? `${counted(credentials.length, "certificate or token", "certificates and tokens")}; the first ends in ${formatAge(Math.max(0, next.toMs - nowMs))}`
-        : "nothing that ends",
+        ? `${counted(credentials.length, "certificate or token", "certificates and tokens")}; the first expires in ${formatAge(Math.max(0, next.toMs - nowMs))}`
+        : "nothing that expires",
       findings,
       unseen,
     };
@@ -93,18 +93,18 @@ async function ownCredentials({ kubeconfig, surroundings, signal, server }: Doct
     connection.server.protocol === "https:"
       ? certificateLifetime(await surroundings.servingCertificate(connection.server, signal))
       : undefined;
-  const restart = { fix: "The hub renews its certificate when it starts: start it again.", commands: ["flotilla up"] };
+  const restart = { fix: "The hub renews its certificate when it starts: restart it.", commands: ["flotilla up"] };
   const renew = {
-    fix: "A hub on this machine writes new kubeconfigs when it starts; elsewhere ask whoever gave you this one.",
+    fix: "A hub on this machine writes new kubeconfigs when it starts; for another hub, request a new kubeconfig from its administrator.",
     commands: ["flotilla up"],
   };
   const token = typeof connection.token === "string" ? tokenLifetime(connection.token) : undefined;
   return [
-    ...some(serving, { what: "certificate that the hub shows", about: `hub ${server}`, ...restart }),
+    ...some(serving, { what: "serving certificate of the hub", about: `hub ${server}`, ...restart }),
     ...some(connection.ca === undefined ? undefined : certificateLifetime(connection.ca), {
-      what: "certificate authority in the kubeconfig",
+      what: "CA certificate in the kubeconfig",
       about: kubeconfig,
-      fix: "Make a new authority: stop the hub, remove pki/ from its data directory and start it; everybody then needs a new kubeconfig.",
+      fix: "Create a new CA: stop the hub, remove pki/ from its data directory and start it; every client then needs a new kubeconfig.",
       commands: ["flotilla up"],
     }),
     ...some(connection.cert === undefined ? undefined : certificateLifetime(connection.cert), {
@@ -130,7 +130,7 @@ async function credentialsOf(
   { metadata: { name }, spec }: DeepReadonly<Cluster>,
   unseen: string[],
 ): Promise<Credential[]> {
-  // An agent's are on the member, and simulated members have none.
+  // An agent's credentials are on the member, and simulated members have none.
   if (!spec.secretRef || spec.syncMode === "Pull") return [];
   const secret = await find(
     client,
@@ -149,8 +149,8 @@ async function credentialsOf(
     commands: [`flotilla join ${name} --cluster-kubeconfig FILE`],
   };
   return [
-    ...some(tokenLifetime(value("token")), { what: "token with which the hub reaches it", ...again }),
-    ...some(certificateLifetime(value("caBundle")), { what: "authority of its API server", ...again }),
+    ...some(tokenLifetime(value("token")), { what: "token with which the hub connects to it", ...again }),
+    ...some(certificateLifetime(value("caBundle")), { what: "CA certificate of its API server", ...again }),
   ];
 }
 
@@ -169,7 +169,7 @@ async function agentCertificates({ lists, only }: DoctorContext): Promise<Creden
     ...lifetime,
     what: "certificate of its agent",
     about: `member ${cluster}`,
-    fix: "The agent renews it by itself while it runs and the hub accepts it: look at the agent, and at requests that wait.",
+    fix: "The agent renews it automatically while it runs and the hub accepts it: check the agent, and pending requests.",
     commands: [`flotilla accept ${cluster}`, `kubectl get csr -l ${CLUSTER_NAME_LABEL}=${cluster}`],
   }));
 }

@@ -48,7 +48,7 @@ const condition = (
   message,
   lastTransitionTime: ago(seconds),
 });
-/** An object of ten minutes ago. */
+/** An object created ten minutes ago. */
 const made = (kind: string, name: string, extra: object, metadata: object = {}): never =>
   ({
     kind,
@@ -73,12 +73,12 @@ const cluster = (
 interface Case {
   judged: Judgement;
   verdict: Verdict;
-  /** A part of what is seen, of the fix or of the commands of the first finding. */
+  /** A substring of the observation, the fix or the commands of the first finding. */
   says?: string;
 }
 
 const credential = (fromDays: number, toDays: number): Credential => ({
-  what: "certificate that the hub shows",
+  what: "serving certificate of the hub",
   about: "hub",
   fix: "Start it again.",
   commands: ["flotilla up"],
@@ -209,11 +209,11 @@ const members = (...clusters: DeepReadonly<Cluster>[]): Judgement => membersChec
 
 const cases: Record<string, Record<string, Case>> = {
   hub: {
-    "a hub that answers is well": {
+    "a hub that responds is ok": {
       judged: hubCheck.judge({ server: "https://hub", version: "v1.36.3+flotilla", tookMs: 5, failing: [] }, now),
       verdict: "ok",
     },
-    "one that does not answer is told with the reason": {
+    "a hub that does not respond is reported with the reason": {
       judged: hubCheck.judge(
         { server: "https://hub", version: "", tookMs: 0, failing: [], away: "connection refused" },
         now,
@@ -221,7 +221,7 @@ const cases: Record<string, Record<string, Case>> = {
       verdict: "problem",
       says: "connection refused",
     },
-    "one that is on this machine can be started": {
+    "a hub on this machine can be started": {
       judged: hubCheck.judge(
         {
           server: "https://127.0.0.1:6443",
@@ -236,7 +236,7 @@ const cases: Record<string, Record<string, Case>> = {
       verdict: "problem",
       says: "flotilla up --data /data/fleet",
     },
-    "a check of its own that fails is a problem": {
+    "a failing health check of the hub is a problem": {
       judged: hubCheck.judge({ server: "https://hub", version: "v1.36.3", tookMs: 5, failing: ["controllers"] }, now),
       verdict: "problem",
       says: "controllers",
@@ -248,23 +248,27 @@ const cases: Record<string, Record<string, Case>> = {
     },
   },
   certificates: {
-    "years to go is well": { judged: certificates(credential(-10, 355)), verdict: "ok" },
-    "ended is a problem": { judged: certificates(credential(-365, -1)), verdict: "problem", says: "ended 24h ago" },
-    "the last tenth of its life is soon": {
+    "years until expiry are ok": { judged: certificates(credential(-10, 355)), verdict: "ok" },
+    "an expired certificate is a problem": {
+      judged: certificates(credential(-365, -1)),
+      verdict: "problem",
+      says: "ended 24h ago",
+    },
+    "the last tenth of the lifetime is a warning": {
       judged: certificates(credential(-336, 29)),
       verdict: "warning",
       says: "ends in 29d",
     },
-    "a certificate of an hour is not soon at its half": {
+    "a one-hour certificate at half its lifetime is ok": {
       judged: certificates(credential(-0.02, 0.02)),
       verdict: "ok",
     },
-    "not valid yet is a matter of clocks": {
+    "a certificate that is not valid yet points to the clocks": {
       judged: certificates(credential(1, 366)),
       verdict: "problem",
       says: "flotilla doctor --only clocks",
     },
-    "what could not be read is not well": {
+    "unreadable credentials are not reported as ok": {
       judged: certificatesCheck.judge(
         { credentials: [credential(-1, 365)], unseen: ["the credentials of paris: forbidden"] },
         now,
@@ -273,11 +277,11 @@ const cases: Record<string, Record<string, Case>> = {
     },
   },
   clocks: {
-    "a second is no difference": {
+    "one second of difference is ok": {
       judged: clocksCheck.judge({ readings: [{ whose: "hub", aheadMs: 900, uncertainMs: 600 }], unseen: [] }, now),
       verdict: "ok",
     },
-    "ten seconds are a warning": {
+    "ten seconds of difference are a warning": {
       judged: clocksCheck.judge(
         { readings: [{ whose: "member paris", aheadMs: -10_000, uncertainMs: 600 }], unseen: [] },
         now,
@@ -285,26 +289,26 @@ const cases: Record<string, Record<string, Case>> = {
       verdict: "warning",
       says: "10 s behind",
     },
-    "minutes are a problem": {
+    "minutes of difference are a problem": {
       judged: clocksCheck.judge({ readings: [{ whose: "hub", aheadMs: 120_000, uncertainMs: 600 }], unseen: [] }, now),
       verdict: "problem",
       says: "120 s ahead of",
     },
-    "a slow answer says little": {
+    "a slow response makes the reading uncertain": {
       judged: clocksCheck.judge({ readings: [{ whose: "hub", aheadMs: 8_000, uncertainMs: 5_000 }], unseen: [] }, now),
       verdict: "ok",
     },
   },
   members: {
-    "ready members are well": { judged: members(cluster("paris"), cluster("oslo")), verdict: "ok" },
-    "one that is away is a problem, with its address": {
+    "ready members are ok": { judged: members(cluster("paris"), cluster("oslo")), verdict: "ok" },
+    "an unreachable member is a problem, with its address": {
       judged: members(
         cluster("paris", { status: { conditions: [condition("Ready", "False", "connection refused")] } }),
       ),
       verdict: "problem",
       says: "curl -k https://paris.example.com/readyz",
     },
-    "one that refuses the token is joined again": {
+    "a member that rejects the token is joined again": {
       judged: members(
         cluster("paris", {
           status: { conditions: [condition("Ready", "False", "the member does not accept the hub's token")] },
@@ -313,7 +317,7 @@ const cases: Record<string, Record<string, Case>> = {
       verdict: "problem",
       says: "flotilla join paris",
     },
-    "one that is cut off on purpose is told how": {
+    "a member disconnected by annotation is reported with that annotation": {
       judged: members(
         cluster("paris", {
           metadata: { annotations: { "simulation.flotilla.dev/fault": "unreachable" } },
@@ -323,7 +327,7 @@ const cases: Record<string, Record<string, Case>> = {
       verdict: "problem",
       says: "simulation.flotilla.dev/fault-",
     },
-    "a taint of people is a warning, the hub's own is not": {
+    "a taint set by a user is a warning, the hub's own is not": {
       judged: members(
         cluster("paris", {
           spec: {
@@ -337,7 +341,7 @@ const cases: Record<string, Record<string, Case>> = {
       verdict: "warning",
       says: "karmadactl taint clusters paris maintenance-",
     },
-    "a ManagedCluster that nobody else speaks for counts, too": {
+    "a ManagedCluster without a Cluster is checked too": {
       judged: membersCheck.judge(
         {
           clusters: [],
@@ -350,10 +354,14 @@ const cases: Record<string, Record<string, Case>> = {
     },
   },
   agents: {
-    "an agent that was just heard is well": { judged: agents(5), verdict: "ok" },
-    "a silent one is a problem": { judged: agents(300), verdict: "problem", says: "last heard 5m ago" },
-    "one that never came is a problem": { judged: agents(), verdict: "problem", says: "never" },
-    "one that says that its member is not ready is a problem": {
+    "an agent with a fresh lease is ok": { judged: agents(5), verdict: "ok" },
+    "an agent with an expired lease is a problem": {
+      judged: agents(300),
+      verdict: "problem",
+      says: "last heard 5m ago",
+    },
+    "an agent without a lease is a problem": { judged: agents(), verdict: "problem", says: "never" },
+    "an agent that reports its member as not ready is a problem": {
       judged: agents(
         5,
         cluster("paris", {
@@ -366,14 +374,14 @@ const cases: Record<string, Record<string, Case>> = {
     },
   },
   joins: {
-    "nobody waits": {
+    "no pending cluster is ok": {
       judged: joinsCheck.judge(
         { managed: [managed("paris", true)], requests: [request(["Approved"], { certificate: "x" })] },
         now,
       ),
       verdict: "ok",
     },
-    "a cluster that nobody accepted is told once, with its request": {
+    "a cluster that was not accepted is reported once, together with its request": {
       judged: joinsCheck.judge({ managed: [managed("oslo", false)], requests: [request([])] }, now),
       verdict: "warning",
       says: "flotilla accept oslo",
@@ -385,7 +393,7 @@ const cases: Record<string, Record<string, Case>> = {
     },
   },
   versions: {
-    "near versions are well": {
+    "nearby versions are ok": {
       judged: versionsCheck.judge(
         [cluster("paris"), cluster("oslo", { status: { kubernetesVersion: "v1.34.1" } })],
         now,
@@ -402,17 +410,17 @@ const cases: Record<string, Record<string, Case>> = {
       verdict: "warning",
       says: "newer Flotilla",
     },
-    "a member that told nothing was not looked at": {
+    "a member without reported APIs is unchecked": {
       judged: versionsCheck.judge([cluster("paris", { status: { kubernetesVersion: "" } })], now),
       verdict: "partly",
     },
   },
   apis: {
-    "a kind that is served is well": {
+    "a served kind is ok": {
       judged: apis([serving("paris", "games.example.com/v1", "GameFleet")], [use()]),
       verdict: "ok",
     },
-    "a missing kind is a problem, and its definition is sent": {
+    "a missing kind is a problem, and its CRD is propagated": {
       judged: apis(
         [serving("paris", "v1", "Pod")],
         [use()],
@@ -421,7 +429,7 @@ const cases: Record<string, Record<string, Case>> = {
       verdict: "problem",
       says: '"clusterNames":["paris"]',
     },
-    "a workload that is placed nowhere for its kind waits for all members": {
+    "a workload that is scheduled nowhere because of its kind counts for all members": {
       judged: apis(
         [serving("paris", "v1", "Pod"), serving("oslo", "v1", "Pod")],
         [use({ clusters: [], isRefused: true })],
@@ -434,7 +442,7 @@ const cases: Record<string, Record<string, Case>> = {
       verdict: "warning",
       says: "another version only",
     },
-    "another version of OpenKruise is converted": {
+    "another version of an OpenKruise kind is converted": {
       judged: apis(
         [serving("paris", "apps.kruise.io/v1beta1", "CloneSet")],
         [use({ apiVersion: "apps.kruise.io/v1alpha1", kind: "CloneSet" })],
@@ -446,16 +454,16 @@ const cases: Record<string, Record<string, Case>> = {
       verdict: "problem",
       says: "helm install kruise",
     },
-    "a member that told nothing was not looked at": { judged: apis([cluster("paris")], [use()]), verdict: "partly" },
+    "a member without reported APIs is unchecked": { judged: apis([cluster("paris")], [use()]), verdict: "partly" },
   },
   openkruise: {
-    "a ready manager is well": { judged: kruise({}), verdict: "ok" },
-    "definitions without a manager are a problem": {
+    "a ready manager is ok": { judged: kruise({}), verdict: "ok" },
+    "CRDs without a manager are a problem": {
       judged: openkruiseCheck.judge([{ name: "oslo", isServed: true }], now),
       verdict: "problem",
       says: "nothing makes their pods",
     },
-    "a manager that is down is a problem": {
+    "a manager without ready pods is a problem": {
       judged: kruise({ manager: { ready: 0, wanted: 2 } }),
       verdict: "problem",
       says: "0 of 2",
@@ -465,21 +473,21 @@ const cases: Record<string, Record<string, Case>> = {
       verdict: "warning",
       says: "older than 1.4",
     },
-    "releases far apart are a warning": {
+    "releases more than two minors apart are a warning": {
       judged: kruise({ version: "v1.5.2" }),
       verdict: "warning",
       says: "v1.5.2 and v1.9.1",
     },
-    "a member that pulls was not looked at": { judged: kruise({ unseen: "it pulls" }), verdict: "partly" },
+    "a pull-mode member is unchecked": { judged: kruise({ unseen: "it pulls" }), verdict: "partly" },
   },
   policies: {
-    "a policy with objects is well": { judged: policiesCheck.judge([policy({ matched: 1 })], now), verdict: "ok" },
-    "one without is a warning": {
+    "a policy with objects is ok": { judged: policiesCheck.judge([policy({ matched: 1 })], now), verdict: "ok" },
+    "a policy without objects is a warning": {
       judged: policiesCheck.judge([policy({ matched: 0 })], now),
       verdict: "warning",
       says: "no Deployment fits",
     },
-    "a name that is taken is a problem": {
+    "a binding name that is taken is a problem": {
       judged: policiesCheck.judge(
         [
           policy({
@@ -494,7 +502,7 @@ const cases: Record<string, Record<string, Case>> = {
       verdict: "problem",
       says: "another name",
     },
-    "what the workload's own check tells is not told twice": {
+    "problems reported by the workload checks are not repeated": {
       judged: policiesCheck.judge(
         [
           policy({
@@ -508,20 +516,20 @@ const cases: Record<string, Record<string, Case>> = {
     },
   },
   bindings: {
-    "a scheduled binding is well": {
+    "a scheduled binding is ok": {
       judged: bindingsCheck.judge([binding([condition("Scheduled", "True")])], now),
       verdict: "ok",
     },
-    "no place is a problem": {
+    "an unscheduled binding is a problem": {
       judged: bindingsCheck.judge([binding([condition("Scheduled", "False", "0/3 clusters", "NoClusterFit")])], now),
       verdict: "problem",
       says: "flotilla why deployment/web -n shop",
     },
-    "a moment without a place is given time": {
+    "a recently unscheduled binding is not reported yet": {
       judged: bindingsCheck.judge([binding([condition("Scheduled", "False", "0/3", "NoClusterFit", 5)])], now),
       verdict: "ok",
     },
-    "copies that cannot be made are a problem": {
+    "a binding that cannot be dispatched is a problem": {
       judged: bindingsCheck.judge(
         [binding([condition("Scheduled", "True"), condition("Dispatched", "False", "no path", "RenderFailed")])],
         now,
@@ -529,34 +537,34 @@ const cases: Record<string, Record<string, Case>> = {
       verdict: "problem",
       says: "RenderFailed",
     },
-    "one that nobody scheduled is a problem": {
+    "a binding that was never scheduled is a problem": {
       judged: bindingsCheck.judge([binding([])], now),
       verdict: "problem",
       says: "Nobody",
     },
-    "what others need is not scheduled by itself": {
+    "a dependency is not scheduled itself": {
       judged: bindingsCheck.judge([binding([], { requiredBy: [{}] })], now),
       verdict: "ok",
     },
   },
   works: {
-    "an applied Work is well": { judged: worksCheck.judge([work(condition("Applied", "True"))], now), verdict: "ok" },
-    "a refused one is a problem": {
+    "an applied Work is ok": { judged: worksCheck.judge([work(condition("Applied", "True"))], now), verdict: "ok" },
+    "a rejected Work is a problem": {
       judged: worksCheck.judge([work(condition("Applied", "False", "denied by quota", "AppliedFailed"))], now),
       verdict: "problem",
       says: "denied by quota",
     },
-    "a missing kind leads to its own check": {
+    "a missing kind points to the apis check": {
       judged: worksCheck.judge([work(condition("Applied", "False", "x", "KindNotServed"))], now),
       verdict: "problem",
       says: "--only apis --clusters paris",
     },
-    "a member that is away leads to its own check": {
+    "an unreachable member points to the members check": {
       judged: worksCheck.judge([work(condition("Applied", "False", "x", "MemberUnreachable"))], now),
       verdict: "problem",
       says: "--only members --clusters paris",
     },
-    "an object of others is adopted": {
+    "an unmanaged object of the same name points to adopt": {
       judged: worksCheck.judge(
         [work(condition("Applied", "False", "it already exists and is not managed", "AppliedFailed"))],
         now,
@@ -566,8 +574,11 @@ const cases: Record<string, Record<string, Case>> = {
     },
   },
   ocm: {
-    "nothing in use is well": { judged: ocmCheck.judge({ works: [], placements: [], sets: [] }, now), verdict: "ok" },
-    "a refused ManifestWork is a problem": {
+    "no use of Open Cluster Management is ok": {
+      judged: ocmCheck.judge({ works: [], placements: [], sets: [] }, now),
+      verdict: "ok",
+    },
+    "a rejected ManifestWork is a problem": {
       judged: ocmCheck.judge(
         {
           works: [
@@ -599,17 +610,17 @@ const cases: Record<string, Record<string, Case>> = {
     },
   },
   interpreters: {
-    "nothing failing is well": { judged: rules({ customizations: [gamefleet(SCRIPT)] }), verdict: "ok" },
-    "a rule that failed is a problem, with its script": {
+    "no failing rule is ok": { judged: rules({ customizations: [gamefleet(SCRIPT)] }), verdict: "ok" },
+    "a failed rule is a problem, with its script": {
       judged: rules({ events: [failed], customizations: [gamefleet(SCRIPT)] }),
       verdict: "problem",
       says: "kubectl edit resourceinterpretercustomization gamefleet",
     },
-    "one that works again is well": {
+    "a rule that works again is ok": {
       judged: rules({ events: [failed, { ...failed, reason: "GetReplicasSucceed", atMs: NOW - 30_000 }] }),
       verdict: "ok",
     },
-    "a failure of yesterday is history": {
+    "a failure from yesterday is ignored": {
       judged: rules({ events: [{ ...failed, atMs: NOW - 86_400_000 }] }),
       verdict: "ok",
     },
@@ -625,18 +636,18 @@ const cases: Record<string, Record<string, Case>> = {
       verdict: "problem",
       says: "overran",
     },
-    "a webhook that failed is a warning": {
+    "a failed webhook is a warning": {
       judged: rules({ webhookFailures: [{ labels: { webhook: "games.example.com", reason: "timeout" }, value: 3 }] }),
       verdict: "warning",
       says: "3 times",
     },
   },
   drift: {
-    "copies as they should be are well": {
+    "copies without drift are ok": {
       judged: driftCheck.judge([work(condition("Applied", "True"))], now),
       verdict: "ok",
     },
-    "a change that is left is a warning": {
+    "drift that is only reported is a warning": {
       judged: driftCheck.judge(
         [work(condition("Drifted", "True", "spec.replicas is 7 instead of 3", "ReportOnly"))],
         now,
@@ -644,38 +655,38 @@ const cases: Record<string, Record<string, Case>> = {
       verdict: "warning",
       says: "is 7 instead of 3",
     },
-    "a change that was just put back is a warning": {
+    "drift that was just repaired is a warning": {
       judged: driftCheck.judge([work(condition("Drifted", "False", "was 7", "Repaired", 30))], now),
       verdict: "warning",
       says: "Put back",
     },
-    "one that was put back long ago is history": {
+    "drift that was repaired long ago is ignored": {
       judged: driftCheck.judge([work(condition("Drifted", "False", "was 7", "Repaired", 90_000))], now),
       verdict: "ok",
     },
-    "an object that was let go is a warning": {
+    "an unmanaged object is a warning": {
       judged: driftCheck.judge([work(condition("Managed", "False", "", "Released"))], now),
       verdict: "warning",
       says: "let go",
     },
   },
   finalizers: {
-    "what goes by itself is given time": { judged: deleting({ sinceMs: NOW - 5_000 }), verdict: "ok" },
-    "a Work that waits for its member is told with the way out": {
+    "a recent deletion is not reported yet": { judged: deleting({ sinceMs: NOW - 5_000 }), verdict: "ok" },
+    "a Work that waits for its member is reported with the fix": {
       judged: deleting(),
       verdict: "problem",
       says: "flotilla unjoin paris --force",
     },
-    "a finalizer of others is told with the patch that keeps ours": {
+    "an unknown finalizer is reported with a patch that keeps Flotilla's own": {
       judged: deleting({ finalizers: ["karmada.io/execution-controller", "example.com/hold"] }),
       verdict: "problem",
       says: `{"metadata":{"finalizers":["karmada.io/execution-controller"]}}`,
     },
-    "between one and two times the patience it is a warning": {
+    "between one and two times --patience a deletion is a warning": {
       judged: deleting({ sinceMs: NOW - 90_000 }),
       verdict: "warning",
     },
-    "a namespace says what is left in it": {
+    "a namespace reports its remaining content": {
       judged: deleting({
         kind: "Namespace",
         type: "namespaces",
@@ -689,17 +700,17 @@ const cases: Record<string, Record<string, Case>> = {
     },
   },
   data: {
-    "room enough is well": { judged: disk(2 ** 35), verdict: "ok" },
-    "little room is a warning": { judged: disk(2 ** 30), verdict: "warning", says: "1.0 GiB" },
-    "none is a problem": { judged: disk(2 ** 20), verdict: "problem", says: "flotilla snapshot save" },
-    "a fleet that nobody saves is being tried out": { judged: disk(2 ** 35), verdict: "ok" },
-    "one that was saved lately is well": { judged: disk(2 ** 35, 2 ** 20, NOW - 86_400_000), verdict: "ok" },
-    "one that is not saved any more is told": {
+    "enough free space is ok": { judged: disk(2 ** 35), verdict: "ok" },
+    "little free space is a warning": { judged: disk(2 ** 30), verdict: "warning", says: "1.0 GiB" },
+    "too little free space is a problem": { judged: disk(2 ** 20), verdict: "problem", says: "flotilla snapshot save" },
+    "a fleet without snapshots is ok": { judged: disk(2 ** 35), verdict: "ok" },
+    "a recent snapshot is ok": { judged: disk(2 ** 35, 2 ** 20, NOW - 86_400_000), verdict: "ok" },
+    "an old snapshot is a warning": {
       judged: disk(2 ** 35, 2 ** 20, NOW - 10 * 86_400_000),
       verdict: "warning",
       says: "10d ago",
     },
-    "a hub elsewhere is passed over": { judged: dataCheck.judge(undefined, now), verdict: "skipped" },
+    "a hub on another machine is skipped": { judged: dataCheck.judge(undefined, now), verdict: "skipped" },
   },
 };
 

@@ -1,4 +1,4 @@
-/** Whether the clocks of this machine, the hub and the members agree. */
+/** Checks that the clocks of this machine, the hub and the members agree. */
 import { CLUSTER_LEASE, Lease } from "../../../api/index.ts";
 import { messageOf } from "../../../base/index.ts";
 import { KARMADA_LEASES } from "../../status/members.ts";
@@ -13,9 +13,9 @@ import type { Answer } from "../raw-answers.ts";
 export interface ClockReading {
   /** `hub`, `member paris` */
   whose: string;
-  /** How far it is ahead of this machine's; negative when it is behind. */
+  /** How far it is ahead of this machine's clock; negative when it is behind. */
   aheadMs: number;
-  /** How far the reading may be off. */
+  /** The uncertainty of the reading. */
   uncertainMs: number;
 }
 
@@ -24,7 +24,7 @@ export interface ClockFacts {
   unseen: readonly string[];
 }
 
-/** The header tells whole seconds. */
+/** The Date header has whole seconds. */
 const RESOLUTION_MS = 1_000;
 const WARNING_MS = 5_000;
 /** Leases last a few tens of seconds, and certificates are checked to the second. */
@@ -34,7 +34,7 @@ export const clocksCheck = defineCheck<ClockFacts>({
   name: "clocks",
   summary: "the clocks of this machine, the hub, the members and the agents agree",
   tells:
-    "A warning from five seconds of difference, a problem from thirty: leases seem to have ended, and certificates to be not valid yet. The hub's and the members' clocks are read from the `Date` of their answers; an agent's clock shows when it renews a lease in the future. Members that the hub cannot reach are not looked at.",
+    "A warning from five seconds of difference, a problem from thirty: leases seem expired, and certificates not yet valid. The clocks of the hub and the members are read from the `Date` header of their responses; an agent's clock is known to be ahead when its lease is renewed in the future. Members that the hub cannot reach are not checked.",
   async gather(context) {
     const hub = await askRaw(context, "/version");
     const unseen: string[] = [];
@@ -44,9 +44,9 @@ export const clocksCheck = defineCheck<ClockFacts>({
         .map(async ({ metadata: { name } }) => {
           try {
             const answer = await askRaw(context, `${proxyPath(name)}/version`);
-            // A refusal is the member's own and has its time; that it cannot be reached is said by the hub, with the
-            // hub's.
-            if (answer.status >= 500) objectOf(`asking ${name} through the hub`, answer);
+            // A rejection comes from the member, with the member's time; an unreachable member is reported by the hub,
+            // with the hub's time.
+            if (answer.status >= 500) objectOf(`querying ${name} through the hub`, answer);
             return readingOf(`member ${name}`, answer);
           } catch (error) {
             context.signal.throwIfAborted();
@@ -67,7 +67,7 @@ export const clocksCheck = defineCheck<ClockFacts>({
         severity: off >= PROBLEM_MS ? "problem" : "warning",
         about: whose,
         seen: `Its clock is ${seconds} s ${aheadMs > 0 ? "ahead of" : "behind"} this machine's.`,
-        fix: "Let a time service set both clocks.",
+        fix: "Synchronize both clocks with a time service.",
         commands: ["timedatectl status"],
       });
     }
@@ -84,13 +84,13 @@ export const clocksCheck = defineCheck<ClockFacts>({
 });
 
 function readingOf(whose: string, { dateMs, middleMs, tookMs }: Answer): ClockReading[] {
-  // The second that is told has begun up to a second ago.
+  // The reported second began up to a second ago.
   return dateMs === undefined
     ? []
     : [{ whose, aheadMs: dateMs + RESOLUTION_MS / 2 - middleMs, uncertainMs: tookMs / 2 + RESOLUTION_MS / 2 }];
 }
 
-/** A lease that is renewed in the future was renewed by a clock that is ahead; one in the past may just be late. */
+/** A lease renewed in the future was written by a clock that is ahead; one in the past may just be late. */
 async function agentReadings({ lists, clock, only }: DoctorContext): Promise<ClockReading[]> {
   const nowMs = clock.now();
   return (await lists.all(Lease)).flatMap(({ metadata: { namespace = "", name }, spec }) => {

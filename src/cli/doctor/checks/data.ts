@@ -1,5 +1,6 @@
 /**
- * The hub's data directory, when it is on this machine: room on the disk, size of the store, when it was last saved.
+ * Checks the hub's data directory, if it is on this machine: free disk space, size of the store, age of the last
+ * snapshot.
  */
 import { join } from "node:path";
 import { formatAge } from "../../../machinery/index.ts";
@@ -10,10 +11,10 @@ import type { DoctorFinding } from "../check.ts";
 
 export interface DataFacts {
   directory: string;
-  /** Undefined when the store is not here. */
+  /** Undefined when the store is not on this machine. */
   storeBytes: number | undefined;
   logBytes: number;
-  /** When the last snapshot was made; undefined when nobody made one. */
+  /** The time of the last snapshot; undefined when there is none. */
   savedMs?: number | undefined;
   free: number;
   total: number;
@@ -21,22 +22,22 @@ export interface DataFacts {
 
 const MIB = 2 ** 20;
 const GIB = 2 ** 30;
-/** A store needs its own size once more when it is compacted or copied. */
+/** Compacting or copying a store needs its own size once more. */
 const PROBLEM_FREE = 256 * MIB;
 const WARNING_FREE = 2 * GIB;
 /** Larger than any fleet needs whose history is compacted. */
 const LARGE_STORE = 8 * GIB;
-/** Who saves snapshots does so every day or every week; a fleet that is tried out has none. */
+/** Snapshots are usually saved daily or weekly; a trial fleet has none. */
 const OLD_SNAPSHOT_MS = 7 * 24 * 60 * 60 * 1000;
 
 export const dataCheck = defineCheck<DataFacts | undefined>({
   name: "data",
-  summary: "the data directory has room and a snapshot, when the hub is on this machine",
+  summary: "the data directory has free space and a recent snapshot, if the hub is on this machine",
   tells:
-    "A problem with less than 256 MiB free on the disk of the data directory, or less than the store's own size; a warning with less than 2 GiB free, a store of more than 8 GiB, or when snapshots were saved and the last is more than a week old. It is skipped when the hub is elsewhere.",
+    "A problem with less than 256 MiB free on the disk of the data directory, or less than the store's own size; a warning with less than 2 GiB free, a store of more than 8 GiB, or if snapshots were saved and the last is more than a week old. Skipped if the hub is on another machine.",
   async gather({ data, surroundings, server }) {
     const storeBytes = isHere(server) ? await surroundings.fileSize(join(data, STORE)) : undefined;
-    // A fleet that keeps its objects in memory has its certificates here all the same.
+    // An ephemeral fleet still keeps its certificates here.
     if (
       !isHere(server) ||
       (storeBytes === undefined && (await surroundings.fileSize(kubeconfigPath(data, "hub"))) === undefined)
@@ -55,19 +56,19 @@ export const dataCheck = defineCheck<DataFacts | undefined>({
       return {
         seen: "",
         findings: [],
-        skipped: "the hub's data directory is not on this machine; --data DIR names another",
+        skipped: "the hub's data directory is not on this machine; specify another with --data DIR",
       };
     const { directory, storeBytes = 0, logBytes, savedMs, free, total } = facts;
     const findings: DoctorFinding[] = [];
     const room = {
-      fix: "Make room on the disk, or move the data: save a snapshot and restore it elsewhere.",
+      fix: "Free space on the disk, or move the data: save a snapshot and restore it elsewhere.",
       commands: [`flotilla snapshot save FILE --data ${directory}`, "flotilla snapshot restore FILE --data DIR"],
     };
     if (free < PROBLEM_FREE || free < storeBytes)
       findings.push({
         severity: "problem",
         about: directory,
-        seen: `${size(free)} of ${size(total)} are free, and the store has ${size(storeBytes + logBytes)}: when the disk is full the hub stops taking writes.`,
+        seen: `${size(free)} of ${size(total)} are free, and the store has ${size(storeBytes + logBytes)}: when the disk is full the hub rejects writes.`,
         ...room,
       });
     else if (free < WARNING_FREE)
@@ -82,7 +83,7 @@ export const dataCheck = defineCheck<DataFacts | undefined>({
         severity: "warning",
         about: directory,
         seen: `The store has ${size(storeBytes)}.`,
-        fix: "Look for what is written without end: events, leases, objects that something makes and nobody deletes.",
+        fix: "Find objects that are written without limit: events, leases, objects that are created and never deleted.",
         commands: ["kubectl get --raw /metrics | grep flotilla_objects"],
       });
     if (savedMs !== undefined && nowMs - savedMs > OLD_SNAPSHOT_MS)
@@ -90,7 +91,7 @@ export const dataCheck = defineCheck<DataFacts | undefined>({
         severity: "warning",
         about: directory,
         seen: `The last snapshot was saved ${formatAge(nowMs - savedMs)} ago.`,
-        fix: "Save one, and see why whatever does it regularly did not.",
+        fix: "Save one, and check why the regular snapshot job did not.",
         commands: [`flotilla snapshot save FILE --data ${directory}`],
       });
     if (facts.storeBytes === undefined) return { seen: `nothing stored, ${size(free)} free`, findings };

@@ -1,18 +1,18 @@
-/** Objects on members that somebody changed there. */
+/** Reports objects that were changed on members. */
 import { clusterNameOf, Work } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import { findCondition, formatAge } from "../../../machinery/index.ts";
 import { counted, defineCheck } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
 
-/** Whoever changed it once may do so again; what was put back longer ago is history. */
+/** A recent change may happen again; repairs older than this are ignored. */
 const RECENT_MS = 3_600_000;
 
 export const driftCheck = defineCheck<readonly DeepReadonly<Work>[]>({
   name: "drift",
-  summary: "members' copies are as the hub wants them",
+  summary: "members' copies match the hub's desired state",
   tells:
-    "A warning for each Work with `Drifted=True` (somebody changed the object on the member, and `flotilla.dev/drift: report` leaves it so), for fields that were put back within the last hour, and for objects that were let go (`flotilla.dev/unmanaged`).",
+    "A warning for each Work with `Drifted=True` (the object was changed on the member, and `flotilla.dev/drift: report` keeps the change), for fields that were repaired within the last hour, and for unmanaged objects (`flotilla.dev/unmanaged`).",
   gather: async ({ lists, only }) =>
     (await lists.all(Work)).filter(({ metadata }) => !only || only.has(clusterNameOf(metadata.namespace ?? "") ?? "")),
   judge(works, { nowMs }) {
@@ -28,7 +28,7 @@ export const driftCheck = defineCheck<readonly DeepReadonly<Work>[]>({
             severity: "warning",
             about: `Work ${work.metadata.name} on ${member}`,
             seen: `Changed on the member ${formatAge(age)} ago: ${drifted.message}`,
-            fix: "Take the change into the template, or let the hub put it back.",
+            fix: "Add the change to the template, or let the hub revert it.",
             commands: [`kubectl annotate ${template} flotilla.dev/drift=repair --overwrite`],
           },
         ];
@@ -37,8 +37,8 @@ export const driftCheck = defineCheck<readonly DeepReadonly<Work>[]>({
           {
             severity: "warning",
             about: `Work ${work.metadata.name} on ${member}`,
-            seen: `Put back ${formatAge(age)} ago: ${drifted.message}`,
-            fix: "Find who changes it on the member, or put the value into the template or an override.",
+            seen: `Reverted ${formatAge(age)} ago: ${drifted.message}`,
+            fix: "Find the client that changes it on the member, or add the value to the template or an override.",
             commands: [`flotilla why ${template.replace(" ", "/")}`],
           },
         ];
@@ -47,8 +47,8 @@ export const driftCheck = defineCheck<readonly DeepReadonly<Work>[]>({
           {
             severity: "warning",
             about: `Work ${work.metadata.name} on ${member}`,
-            seen: `It was let go: ${managed.message || managed.reason}. Changes on the hub do not reach it.`,
-            fix: "If that is over, take the annotation off its template.",
+            seen: `It is unmanaged: ${managed.message || managed.reason}. Changes on the hub are not applied to it.`,
+            fix: "To manage it again, remove the annotation from its template.",
             commands: [`kubectl annotate ${template} flotilla.dev/unmanaged-`],
           },
         ];
@@ -58,7 +58,7 @@ export const driftCheck = defineCheck<readonly DeepReadonly<Work>[]>({
   },
 });
 
-/** As kubectl names it: `deployment web -n shop`. */
+/** As in kubectl: `deployment web -n shop`. */
 function templateOf({ spec }: DeepReadonly<Work>): string {
   const { kind = "TYPE", metadata } = (spec.workload?.manifests?.[0] ?? {}) as {
     kind?: string;

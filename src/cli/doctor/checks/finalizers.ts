@@ -1,4 +1,4 @@
-/** Objects that are being deleted and do not go. */
+/** Reports objects that are stuck in deletion. */
 import {
   AppliedManifestWork,
   Cluster,
@@ -22,7 +22,7 @@ import { cureOf } from "../finalizer-owners.ts";
 import type { Deleting } from "../finalizer-owners.ts";
 import { createKindResolver, UnknownKindError } from "../../../client/index.ts";
 
-/** Where things stick most; the kinds of templates are added from the bindings. */
+/** The kinds that get stuck most often; the kinds of templates are added from the bindings. */
 const KINDS: readonly Kind[] = [
   Namespace,
   Cluster,
@@ -42,21 +42,21 @@ export interface DeletingFacts {
   unseen: readonly string[];
 }
 
-/** What holds a namespace, as the server says it. */
+/** Conditions of a namespace that name its remaining content. */
 const REMAINING = [
   "NamespaceFinalizersRemaining",
   "NamespaceContentRemaining",
   "NamespaceDeletionContentFailure",
   "NamespaceDeletionDiscoveryFailure",
 ];
-/** Twice the patience is long enough to be a problem. */
+/** Twice the limit of `--patience` is a problem. */
 const PROBLEM_FACTOR = 2;
 
 export const finalizersCheck = defineCheck<DeletingFacts>({
   name: "finalizers",
-  summary: "nothing that is being deleted is held by a finalizer",
+  summary: "no deletion is blocked by a finalizer",
   tells:
-    "Namespaces, Clusters, ManagedClusters, bindings, Works, ManifestWorks, definitions and templates whose deletion takes longer than `--patience` (a warning) or twice as long (a problem): which finalizer holds them, who takes it off, and what to do.",
+    "Reports Namespaces, Clusters, ManagedClusters, bindings, Works, ManifestWorks, CRDs and templates whose deletion takes longer than `--patience` (a warning) or twice as long (a problem): which finalizer blocks it, which component removes the finalizer, and what to do.",
   async gather(context) {
     const unseen: string[] = [];
     const kinds = [...KINDS, ...(await templateKinds(context))];
@@ -83,11 +83,11 @@ export const finalizersCheck = defineCheck<DeletingFacts>({
       const held =
         object.finalizers.length > 0
           ? `held by ${object.finalizers.join(", ")}. ${who}`
-          : "held by nothing, and still there.";
+          : "blocked by nothing, and still present.";
       return {
         severity: nowMs - object.sinceMs > PROBLEM_FACTOR * patienceMs ? "problem" : "warning",
         about: `${object.kind} ${object.namespace ? `${object.namespace}/` : ""}${object.name}`,
-        seen: `It is being deleted for ${formatAge(nowMs - object.sinceMs)}, ${held}${object.remaining ? ` ${object.remaining}` : ""}`,
+        seen: `It has been deleting for ${formatAge(nowMs - object.sinceMs)}, ${held}${object.remaining ? ` ${object.remaining}` : ""}`,
         fix,
         commands,
       };
@@ -100,7 +100,7 @@ export const finalizersCheck = defineCheck<DeletingFacts>({
   },
 });
 
-/** The kinds that people propagate: a template with a finalizer holds its binding and everything behind it. */
+/** The kinds that are propagated: a template with a finalizer blocks its binding and its works. */
 async function templateKinds({ client, lists }: DoctorContext): Promise<Kind[]> {
   const resolver = createKindResolver({ client, cluster: "hub" });
   const refs = new Map(

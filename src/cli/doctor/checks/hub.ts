@@ -1,4 +1,4 @@
-/** Whether the hub answers, is ready, and is of the version of this program. */
+/** Checks that the hub responds, is ready, and has the version of this program. */
 import { messageOf } from "../../../base/index.ts";
 import { failedChecksOf, HUB_CHECKS_PATH } from "../../hub-checks.ts";
 import { KUBERNETES_VERSION } from "../../version.ts";
@@ -9,24 +9,24 @@ import { askRaw, objectOf } from "../raw-answers.ts";
 
 export interface HubFacts {
   server: string;
-  /** Why it did not answer. */
+  /** Why it did not respond. */
   away?: string;
-  /** Its data directory, where that is on this machine. */
+  /** Its data directory, if it is on this machine. */
   data?: string;
   version: string;
   tookMs: number;
-  /** Of the server's own checks: those that fail. */
+  /** The hub's own readiness checks that fail. */
   failing: readonly string[];
 }
 
-/** A hub on the same continent answers a small question well within this. */
+/** A hub on the same continent answers a small request well within this. */
 const SLOW_MS = 2_000;
 
 export const hubCheck = defineCheck<HubFacts>({
   name: "hub",
-  summary: "the hub answers, is ready, and has the version of this program",
+  summary: "the hub responds, is ready, and matches the version of this program",
   tells:
-    "A problem when one of the hub's own checks (`/readyz`) fails: its controllers stand still, its disk takes no writes, or it is stopping. A warning when it serves another Kubernetes version than this program was made for, or takes longer than two seconds. When it does not answer at all, nothing else can be checked.",
+    "A problem when one of the hub's own checks (`/readyz`) fails: its controllers are stuck, its disk is full, or it is stopping. A warning when it serves a Kubernetes version other than the one this program was built for, or takes longer than two seconds. When it does not respond at all, nothing else can be checked.",
   async gather(context) {
     const version = await askRaw(context, "/version").catch((error: unknown) => {
       context.signal.throwIfAborted();
@@ -43,7 +43,7 @@ export const hubCheck = defineCheck<HubFacts>({
       };
     const ready = await askRaw(context, HUB_CHECKS_PATH, "text/plain");
     const failing = failedChecksOf(ready.text);
-    const { gitVersion } = objectOf("asking the hub for its version", version);
+    const { gitVersion } = objectOf("querying the hub for its version", version);
     return {
       server: context.server,
       version: typeof gitVersion === "string" ? gitVersion : "",
@@ -55,13 +55,13 @@ export const hubCheck = defineCheck<HubFacts>({
     const findings: DoctorFinding[] = [];
     if (away !== undefined)
       return {
-        seen: "it does not answer",
+        seen: "it does not respond",
         findings: [
           {
             severity: "problem",
             about: `hub ${server}`,
             seen: away,
-            fix: "Start it, or name the kubeconfig of one that runs.",
+            fix: "Start it, or specify the kubeconfig of a running hub.",
             commands: [
               ...(data === undefined ? [] : [`flotilla up --data ${data}`]),
               "flotilla doctor --kubeconfig FILE",
@@ -75,8 +75,8 @@ export const hubCheck = defineCheck<HubFacts>({
         about: `hub ${server}`,
         seen: `It is not ready: ${failing.join(", ")}.`,
         fix: failing.includes("store-writes")
-          ? "Its disk takes no writes. Free some space there; it goes on by itself then."
-          : "Read its log for the reason; a hub that is stopping has to be started again.",
+          ? "Its disk accepts no writes. Free some space there; the hub then recovers by itself."
+          : "Check its log for the reason; a hub that is stopping must be started again.",
         commands: ["flotilla doctor --only data", "flotilla up --log-level info"],
       });
     const [own, hub] = [minorOf(KUBERNETES_VERSION), minorOf(version)];
@@ -84,7 +84,7 @@ export const hubCheck = defineCheck<HubFacts>({
       findings.push({
         severity: "warning",
         about: `hub ${server}`,
-        seen: `It serves Kubernetes ${version}; this program was made for ${KUBERNETES_VERSION}.`,
+        seen: `It serves Kubernetes ${version}; this program was built for ${KUBERNETES_VERSION}.`,
         fix: "Use the flotilla of the hub's version.",
         commands: ["flotilla version"],
       });
@@ -92,11 +92,11 @@ export const hubCheck = defineCheck<HubFacts>({
       findings.push({
         severity: "warning",
         about: `hub ${server}`,
-        seen: `It took ${Math.round(tookMs / 100) / 10} s to say its version.`,
-        fix: "Look at the load of its machine, and at what stands between.",
+        seen: `It took ${Math.round(tookMs / 100) / 10} s to return its version.`,
+        fix: "Check the load of its machine, and the network between.",
         commands: ["kubectl get --raw /metrics"],
       });
-    return { seen: `${version || "unknown version"}, answered in ${Math.round(tookMs)} ms`, findings };
+    return { seen: `${version || "unknown version"}, responded in ${Math.round(tookMs)} ms`, findings };
   },
 });
 

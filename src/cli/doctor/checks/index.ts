@@ -1,6 +1,6 @@
 /**
- * All checks, in the order in which they are told. A check is added here, with its tests beside it; docs/doctor.md is
- * held against this list.
+ * All checks, in report order. New checks are added here, with their tests beside them; a test compares docs/doctor.md
+ * with this list.
  */
 import type { DoctorCheck } from "../check.ts";
 import { agentsCheck } from "./agents.ts";

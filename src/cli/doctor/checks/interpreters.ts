@@ -1,4 +1,4 @@
-/** Whether users' rules for kinds work: scripts in customizations, and servers that are asked. */
+/** Checks that custom interpreter rules work: scripts in customizations, and webhooks. */
 import {
   Event,
   ResourceInterpreterCustomization,
@@ -26,7 +26,7 @@ export interface RuleEvent {
 export interface InterpreterFacts {
   customizations: readonly DeepReadonly<ResourceInterpreterCustomization>[];
   webhooks: readonly DeepReadonly<ResourceInterpreterWebhookConfiguration>[];
-  /** Failures of rules, and their ends. */
+  /** Failure and recovery events of rules. */
   events: readonly RuleEvent[];
   quarantined: readonly Sample[];
   scriptFailures: readonly Sample[];
@@ -34,7 +34,7 @@ export interface InterpreterFacts {
   unseen: readonly string[];
 }
 
-/** Each tells its end with `Succeed` in the place of `Failed`. */
+/** The recovery event has `Succeed` instead of `Failed`. */
 const FAILURES = [
   "GetReplicasFailed",
   "GetComponentsFailed",
@@ -44,14 +44,14 @@ const FAILURES = [
   "ReflectStatusFailed",
   "InterpretHealthFailed",
 ];
-/** What failed longer ago has been tried again since, and would have been told again. */
+/** Older failures have been retried since, and would have been reported again. */
 const RECENT_MS = 3_600_000;
 
 export const interpretersCheck = defineCheck<InterpreterFacts>({
   name: "interpreters",
-  summary: "users' rules for kinds work: scripts run, webhooks answer",
+  summary: "custom interpreter rules work: scripts run, webhooks respond",
   tells:
-    "A problem for each object or Work on which a rule failed within the last hour and has not worked since (events such as `GetReplicasFailed` and `ReflectStatusFailed`), for scripts that do not compile or have a rival, for scripts in quarantine, and for webhooks whose authority has ended. A warning for scripts and webhooks that failed since the hub started, from its metrics.",
+    "A problem for each object or Work on which a rule failed within the last hour and has not succeeded since (events such as `GetReplicasFailed` and `ReflectStatusFailed`), for scripts that do not compile or conflict with another, for scripts in quarantine, and for webhooks whose CA has expired. A warning for scripts and webhooks that failed since the hub started, from its metrics.",
   async gather(context) {
     const unseen: string[] = [];
     const [customizations, webhooks, events, metrics] = await Promise.all([
@@ -85,8 +85,8 @@ export const interpretersCheck = defineCheck<InterpreterFacts>({
         .map(({ labels }): DoctorFinding => ({
           severity: "problem",
           about: `ResourceInterpreterCustomization ${labels["customization"] ?? ""}`,
-          seen: `Its ${labels["operation"] ?? "script"} overran its limits three times in a row and runs outside the hub's process, slowly.`,
-          fix: "Make the script do less; another text ends the quarantine.",
+          seen: `Its ${labels["operation"] ?? "script"} exceeded its limits three times in a row and now runs outside the hub's process, slowly.`,
+          fix: "Make the script cheaper; changing its text ends the quarantine.",
           commands: [checkCommand(labels["customization"] ?? "NAME")],
         })),
       ...webhookFindings(facts, nowMs),
@@ -122,11 +122,11 @@ async function readEvents({ lists }: DoctorContext): Promise<RuleEvent[]> {
 async function readMetrics(context: DoctorContext, unseen: string[]): Promise<string> {
   const { status, text } = await askRaw(context, "/metrics", "text/plain");
   if (status === 200) return text;
-  unseen.push(`the hub's metrics: it answered ${status}`);
+  unseen.push(`the hub's metrics: it returned ${status}`);
   return "";
 }
 
-/** The newest word on each object and rule, where it is a failure. */
+/** The newest event per object and rule, if it is a failure. */
 function failingNow(events: readonly RuleEvent[], nowMs: number): RuleEvent[] {
   const last = new Map<string, RuleEvent>();
   for (const event of events) {
@@ -140,7 +140,7 @@ function cureOfRule(message: string, { customizations }: InterpreterFacts): Pick
   const named = customizations.find(({ metadata }) => message.includes(metadata.name));
   if (named)
     return {
-      fix: "Correct its script; `flotilla interpret` runs it on an object without a hub.",
+      fix: "Fix its script; `flotilla interpret` runs it on an object without a hub.",
       commands: [
         checkCommand(named.metadata.name),
         `kubectl edit resourceinterpretercustomization ${named.metadata.name}`,
@@ -148,16 +148,16 @@ function cureOfRule(message: string, { customizations }: InterpreterFacts): Pick
     };
   if (/webhook/i.test(message))
     return {
-      fix: "Bring the webhook's server back, or set flotilla.dev/failure-policy on its configuration.",
+      fix: "Restore the webhook's server, or set flotilla.dev/failure-policy on its configuration.",
       commands: ["kubectl get resourceinterpreterwebhookconfigurations -o yaml"],
     };
   return {
-    fix: "Look at the object and at the rule of its kind.",
+    fix: "Check the object and the rule of its kind.",
     commands: ["kubectl get resourceinterpretercustomizations"],
   };
 }
 
-/** The hub refuses such scripts; those that came in before, or from elsewhere, are still there. */
+/** The hub rejects such scripts, but older ones or restored ones may still exist. */
 function scriptFindings(
   customization: DeepReadonly<ResourceInterpreterCustomization>,
   all: InterpreterFacts["customizations"],
@@ -168,7 +168,7 @@ function scriptFindings(
       severity: "problem",
       about: `ResourceInterpreterCustomization ${name}`,
       seen: `${field}: ${message}`,
-      fix: "Correct the script, or delete one of two customizations for the same operation.",
+      fix: "Fix the script, or delete one of two customizations for the same operation.",
       commands: [checkCommand(name)],
     }),
   );
@@ -186,8 +186,8 @@ function webhookFindings({ webhooks }: InterpreterFacts, nowMs: number): DoctorF
             {
               severity: "problem",
               about: `ResourceInterpreterWebhookConfiguration ${metadata.name}`,
-              seen: `The authority of ${name} ended ${formatAge(nowMs - lifetime.toMs)} ago, so the hub does not trust its server.`,
-              fix: "Give its server a new certificate, and write the new authority into caBundle.",
+              seen: `The CA of ${name} expired ${formatAge(nowMs - lifetime.toMs)} ago, so the hub does not trust its server.`,
+              fix: "Issue a new certificate for its server, and set caBundle to the new CA.",
               commands: [`kubectl edit resourceinterpreterwebhookconfiguration ${metadata.name}`],
             },
           ]
@@ -204,7 +204,7 @@ function counterFindings({ scriptFailures, webhookFailures, customizations }: In
       severity: "warning",
       about: `ResourceInterpreterCustomization ${labels["customization"] ?? ""}`,
       seen: `Its ${labels["operation"] ?? "script"} failed ${counted(value, "time")} since the hub started (${labels["reason"] ?? "error"}).`,
-      fix: "Run it on the object that it fails on.",
+      fix: "Run it on the object it fails on.",
       commands: [
         `flotilla interpret -f RULES.yaml --operation ${labels["operation"] ?? "OPERATION"} --desired-file OBJECT.yaml`,
       ],
@@ -215,7 +215,7 @@ function counterFindings({ scriptFailures, webhookFailures, customizations }: In
       severity: "warning",
       about: `interpreter webhook ${labels["webhook"] ?? ""}`,
       seen: `It failed ${counted(value, "time")} since the hub started (${labels["reason"] ?? "error"}).`,
-      fix: "Look at its server, and at how the hub reaches it.",
+      fix: "Check its server, and the hub's connection to it.",
       commands: ["kubectl get resourceinterpreterwebhookconfigurations -o yaml"],
     }));
   return [...scripts, ...hooks];

@@ -1,4 +1,4 @@
-/** Clusters that want to join and wait for somebody. */
+/** Reports clusters that wait to be accepted. */
 import { CertificateSigningRequest, CLUSTER_NAME_LABEL, ManagedCluster, requestState } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import { formatAge } from "../../../machinery/index.ts";
@@ -12,9 +12,9 @@ export interface JoinFacts {
 
 export const joinsCheck = defineCheck<JoinFacts>({
   name: "joins",
-  summary: "no cluster waits to be let in",
+  summary: "no cluster waits to be accepted",
   tells:
-    "A warning for each ManagedCluster that the hub has not accepted, and for each request for a certificate that nobody has approved or denied for longer than `--patience`. A problem for a request that was approved and not signed.",
+    "A warning for each ManagedCluster that the hub has not accepted, and for each certificate request that has been pending for longer than `--patience`. A problem for a request that was approved and not signed.",
   async gather({ lists, only }) {
     const [managed, requests] = await Promise.all([lists.all(ManagedCluster), lists.all(CertificateSigningRequest)]);
     return {
@@ -30,7 +30,7 @@ export const joinsCheck = defineCheck<JoinFacts>({
       severity: "warning",
       about: `cluster ${name}`,
       seen: `It asked to join ${formatAge(nowMs - Date.parse(creationTimestamp ?? ""))} ago, and the hub has not accepted it.`,
-      fix: "Accept it if you know it; delete it if not.",
+      fix: "Accept it if you know it, otherwise delete it.",
       commands: [`flotilla accept ${name}`, `kubectl delete managedcluster ${name}`],
     }));
     const names = new Set(waiting.map(({ metadata }) => metadata.name));
@@ -50,21 +50,21 @@ export const joinsCheck = defineCheck<JoinFacts>({
             severity: "problem",
             about: `CertificateSigningRequest ${name}`,
             seen: `It was approved ${formatAge(age)} ago and ${failed ? "could not be signed" : "is not signed"}${failed ? `: ${failureOf(request)}` : ""}.`,
-            fix: "See that its signer is one that the hub has, and what it says.",
+            fix: "Check that the hub supports its signer, and read its conditions.",
             commands: [`kubectl describe csr ${name}`],
           },
         ];
       pending += 1;
-      // The cluster itself is told above, with one command for both.
+      // The cluster itself is reported above, with one command for both.
       if (cluster !== undefined && names.has(cluster)) return [];
       return [
         {
           severity: "warning",
           about: `CertificateSigningRequest ${name}`,
-          seen: `${spec.username ?? "somebody"} asked for it ${formatAge(age)} ago${cluster === undefined ? "" : `, for cluster ${cluster}`}.`,
+          seen: `${spec.username ?? "somebody"} requested it ${formatAge(age)} ago${cluster === undefined ? "" : `, for cluster ${cluster}`}.`,
           fix:
             cluster === undefined
-              ? "Approve it if you know who asks; deny it if not."
+              ? "Approve it if you know the requester, otherwise deny it."
               : "Accept the cluster if you know it.",
           commands:
             cluster === undefined

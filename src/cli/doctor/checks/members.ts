@@ -1,4 +1,4 @@
-/** Whether the hub reaches its members. */
+/** Checks that the hub reaches its members. */
 import { ManagedCluster } from "../../../api/index.ts";
 import type { Cluster } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
@@ -14,21 +14,21 @@ export interface MemberFacts {
 
 const FAULT = "simulation.flotilla.dev/fault";
 const NOT_AVAILABLE = "ManagedClusterConditionAvailable";
-/** Taints that the hub sets by itself while a member is away. */
+/** Taints that the hub itself sets while a member is unreachable. */
 const OWN_TAINTS = new Set(["cluster.karmada.io/not-ready", "cluster.karmada.io/unreachable"]);
 
 export const membersCheck = defineCheck<MemberFacts>({
   name: "members",
-  summary: "the members that the hub reaches are ready",
+  summary: "push-mode members are ready",
   tells:
-    "A problem for each member whose condition `Ready` (or, of a ManagedCluster that nobody else speaks for, `ManagedClusterConditionAvailable`) is not `True`, with what the hub says about it. A warning for taints that people set and that keep workloads out. Nothing is taken from a member that is away.",
+    "A problem for each member whose condition `Ready` (or, for a ManagedCluster without a Cluster, `ManagedClusterConditionAvailable`) is not `True`, with the hub's message. A warning for user-defined taints that keep workloads out. Workloads on an unreachable member are not removed.",
   async gather(context) {
     const [clusters, managed] = await Promise.all([membersIn(context), context.lists.all(ManagedCluster)]);
     return { clusters, managed: managed.filter(({ metadata }) => !context.only || context.only.has(metadata.name)) };
   },
   judge({ clusters, managed }, { nowMs }) {
     const findings: DoctorFinding[] = [];
-    // Members that pull are the agents' check.
+    // Pull-mode members are covered by the agents check.
     const pushed = clusters.filter(({ spec }) => spec.syncMode === "Push");
     for (const cluster of pushed) {
       const { name } = cluster.metadata;
@@ -37,7 +37,7 @@ export const membersCheck = defineCheck<MemberFacts>({
         findings.push({
           severity: "problem",
           about: `member ${name}`,
-          seen: `${ready ? `Ready is ${ready.status} for ${formatAge(nowMs - Date.parse(ready.lastTransitionTime))}: ${ready.message || ready.reason}` : "The hub has not said yet whether it is ready"}. It keeps what it runs.`,
+          seen: `${ready ? `Ready is ${ready.status} for ${formatAge(nowMs - Date.parse(ready.lastTransitionTime))}: ${ready.message || ready.reason}` : "The hub has not reported yet whether it is ready"}. Its workloads keep running.`,
           ...cureOf(cluster, ready?.message ?? ""),
         });
       const taints = (cluster.spec.taints ?? []).filter(
@@ -47,8 +47,8 @@ export const membersCheck = defineCheck<MemberFacts>({
         findings.push({
           severity: "warning",
           about: `member ${name}`,
-          seen: `It has the taint ${key}:${effect}, so that nothing new is placed there${effect === "NoExecute" ? " and workloads with cluster failover leave it" : ""}.`,
-          fix: "If that is over, take the taint off.",
+          seen: `It has the taint ${key}:${effect}, so that nothing new is placed there${effect === "NoExecute" ? " and workloads with cluster failover are evicted" : ""}.`,
+          fix: "Remove the taint if it is no longer needed.",
           commands: [
             key === "cluster.karmada.io/unscheduler"
               ? `karmadactl uncordon ${name}`
@@ -68,7 +68,7 @@ export const membersCheck = defineCheck<MemberFacts>({
         severity: "problem",
         about: `member ${name}`,
         seen: `It is not available: ${available?.message ?? "its agent has not reported"}.`,
-        fix: "Look at its agent.",
+        fix: "Check its agent.",
         commands: [`kubectl get managedcluster ${name} -o yaml`],
       });
     }
@@ -76,7 +76,7 @@ export const membersCheck = defineCheck<MemberFacts>({
     return {
       seen:
         pushed.length === 0
-          ? "no member that the hub reaches itself"
+          ? "no push-mode member"
           : away.length === 0
             ? `${counted(pushed.length, "member")} ready`
             : `${away.length} of ${pushed.length} not ready: ${listed(away.map(({ metadata }) => metadata.name))}`,
@@ -91,7 +91,7 @@ function cureOf(
 ): Pick<DoctorFinding, "fix" | "commands"> {
   if (annotations?.[FAULT] !== undefined)
     return {
-      fix: "It is made unreachable on purpose, by an annotation; take that off.",
+      fix: "It is made unreachable on purpose, by an annotation; remove the annotation.",
       commands: [`kubectl annotate clusters.cluster.karmada.io ${name} ${FAULT}-`],
     };
   if (/token|Unauthorized|certificate/i.test(message))
@@ -100,7 +100,7 @@ function cureOf(
       commands: [`flotilla join ${name} --cluster-kubeconfig FILE`],
     };
   return {
-    fix: "Bring its API server back, or the way to it; the hub goes on by itself then. If it is gone for good, let it go.",
+    fix: "Restore its API server, or the connection to it; the hub then recovers by itself. If it is lost for good, unjoin it.",
     commands: [`curl -k ${spec.apiEndpoint ?? "ADDRESS"}/readyz`, `flotilla unjoin ${name} --force`],
   };
 }

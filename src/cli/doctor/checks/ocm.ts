@@ -1,6 +1,6 @@
 /**
- * Open Cluster Management's side: Placements without clusters, ManifestWorks that members refuse, rollouts that
- * stopped.
+ * Checks Open Cluster Management's objects: Placements without clusters, ManifestWorks that members reject, rollouts
+ * that stopped.
  */
 import { ManifestWork, ManifestWorkReplicaSet, OcmPlacement } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
@@ -17,9 +17,9 @@ export interface OcmFacts {
 
 export const ocmCheck = defineCheck<OcmFacts>({
   name: "ocm",
-  summary: "Placements choose clusters, and ManifestWorks are applied",
+  summary: "Placements select clusters, and ManifestWorks are applied",
   tells:
-    "A problem for each ManifestWork that its member refuses or degraded, for Placements that are not satisfied (no cluster fits, no ManagedClusterSet is bound) or cannot be understood, and for ManifestWorkReplicaSets whose rollout stopped. What is younger than `--patience` is given time.",
+    "A problem for each ManifestWork that its member rejects or reports as degraded, for Placements that are not satisfied (no cluster matches, no ManagedClusterSet is bound) or are invalid, and for ManifestWorkReplicaSets whose rollout stopped. Objects younger than `--patience` are not reported.",
   async gather({ lists, only }) {
     const [works, placements, sets] = await Promise.all([
       lists.all(ManifestWork),
@@ -45,7 +45,7 @@ export const ocmCheck = defineCheck<OcmFacts>({
     return {
       seen:
         works.length + placements.length + sets.length === 0
-          ? "nothing of Open Cluster Management in use"
+          ? "Open Cluster Management is not used"
           : `${counted(works.length, "ManifestWork")}, ${counted(placements.length, "Placement")}, ${counted(sets.length, "ManifestWorkReplicaSet")}, ${findings.length} not well`,
       findings,
     };
@@ -57,7 +57,7 @@ type Named = {
   readonly metadata: { readonly namespace?: string; readonly name: string; readonly creationTimestamp?: string };
 };
 
-/** What `flotilla status` counts is told here one by one. */
+/** Reports one by one what `flotilla status` counts. */
 function told(
   { kind, metadata: { namespace, name, creationTimestamp } }: Named,
   see: (collector: ReturnType<typeof createUnwellCollector>) => void,
@@ -69,11 +69,11 @@ function told(
   const cure =
     kind === "Placement"
       ? {
-          fix: "Bind a ManagedClusterSet to its namespace, or change its predicates; `flotilla why` names each cluster with the reason.",
+          fix: "Bind a ManagedClusterSet to its namespace, or change its predicates; `flotilla why` lists each cluster with the reason.",
           commands: [`flotilla why placement/${name}${where}`, `kubectl get managedclustersetbindings${where}`],
         }
       : {
-          fix: "`flotilla why` says what the member answered, and what to change.",
+          fix: "`flotilla why` shows the member's response, and what to change.",
           commands: [`flotilla why ${kind.toLowerCase()}/${name}${where}`],
         };
   return collector.result().worst.map(({ trouble, reason }) => ({

@@ -1,4 +1,4 @@
-/** Whether members have OpenKruise where its kinds go, running, and of versions that fit each other. */
+/** Checks that OpenKruise runs on the members that use its kinds, in compatible versions. */
 import type { Cluster } from "../../../api/index.ts";
 import { messageOf } from "../../../base/index.ts";
 import type { DeepReadonly, JsonObject } from "../../../base/index.ts";
@@ -11,26 +11,26 @@ import { askRaw, objectOf } from "../raw-answers.ts";
 
 export interface KruiseOnMember {
   name: string;
-  /** The member serves kinds of OpenKruise. */
+  /** The member serves OpenKruise kinds. */
   isServed: boolean;
-  /** Of the manager's image; undefined when it could not be asked or has no tag. */
+  /** From the manager's image; undefined when it could not be read or has no tag. */
   version?: string;
-  /** Undefined when the manager is not there. */
+  /** Undefined when there is no manager. */
   manager?: { ready: number; wanted: number };
-  /** Why it could not be asked. */
+  /** Why it could not be read. */
   unseen?: string;
 }
 
-/** The release since which CloneSets count updated and available pods, which status sums need. */
+/** The first release whose CloneSets count updated and available pods, which status aggregation needs. */
 const OLDEST = [1, 4] as const;
 const MAX_APART = 2;
 const DEPLOYMENT = "/apis/apps/v1/namespaces/kruise-system/deployments/kruise-controller-manager";
 
 export const openkruiseCheck = defineCheck<readonly KruiseOnMember[]>({
   name: "openkruise",
-  summary: "OpenKruise runs on the members that serve its kinds, in versions that fit",
+  summary: "OpenKruise runs on the members that serve its kinds, in compatible versions",
   tells:
-    "A problem where a member serves OpenKruise's kinds and its manager is not there or not ready: then its webhooks refuse pods, or workloads stand still. A warning for versions before 1.4, and where members are more than two minor versions apart: the same spec behaves differently there. The version is that of the manager's image. Members that pull can be asked only where the hub has a way to them.",
+    "A problem if a member serves OpenKruise's kinds and its manager is missing or not ready: then its webhooks reject pods, or workloads are stuck. A warning for versions before 1.4, and if members are more than two minor versions apart: the same spec behaves differently there. The version is that of the manager's image. Pull-mode members can be checked only if the hub can reach them.",
   async gather(context) {
     return Promise.all(
       (await membersIn(context)).map(async (cluster): Promise<KruiseOnMember> => {
@@ -40,13 +40,14 @@ export const openkruiseCheck = defineCheck<readonly KruiseOnMember[]>({
           const answer = await askRaw(context, proxyPath(name) + DEPLOYMENT);
           return answer.status === 404
             ? { name, isServed: true }
-            : { name, isServed: true, ...managerOf(objectOf(`asking ${name} for OpenKruise's manager`, answer)) };
+            : { name, isServed: true, ...managerOf(objectOf(`querying ${name} for OpenKruise's manager`, answer)) };
         } catch (error) {
           context.signal.throwIfAborted();
           return {
             name,
             isServed: true,
-            unseen: cluster.spec.syncMode === "Pull" ? "it pulls, and the hub has no way to it" : messageOf(error),
+            unseen:
+              cluster.spec.syncMode === "Pull" ? "it uses pull mode, and the hub cannot reach it" : messageOf(error),
           };
         }
       }),
@@ -62,16 +63,16 @@ export const openkruiseCheck = defineCheck<readonly KruiseOnMember[]>({
         findings.push({
           severity: "problem",
           about: `member ${name}`,
-          seen: "It serves OpenKruise's kinds, and kruise-controller-manager is not there: nothing makes their pods.",
-          fix: "Install OpenKruise there, or take its definitions away.",
+          seen: "It serves OpenKruise's kinds, but kruise-controller-manager is missing: nothing creates their pods.",
+          fix: "Install OpenKruise there, or remove its CRDs.",
           commands: [`helm install kruise openkruise/kruise --kubeconfig ${name}.kubeconfig`],
         });
       else if (manager.ready < manager.wanted)
         findings.push({
           severity: manager.ready === 0 ? "problem" : "warning",
           about: `member ${name}`,
-          seen: `${manager.ready} of ${manager.wanted} pods of kruise-controller-manager are ready${manager.ready === 0 ? "; its webhooks may refuse every pod" : ""}.`,
-          fix: "Look at its pods.",
+          seen: `${manager.ready} of ${manager.wanted} pods of kruise-controller-manager are ready${manager.ready === 0 ? "; its webhooks may reject every pod" : ""}.`,
+          fix: "Check its pods.",
           commands: look,
         });
       const release = releaseOf(version);
@@ -96,7 +97,7 @@ export const openkruiseCheck = defineCheck<readonly KruiseOnMember[]>({
         severity: "warning",
         about: `members ${oldest.name} and ${newest.name}`,
         seen: `They run OpenKruise ${oldest.version} and ${newest.version}; defaults and feature gates differ.`,
-        fix: "Upgrade the older one, and let lint say which manifests depend on it.",
+        fix: "Upgrade the older one, and run lint to find manifests that depend on the version.",
         commands: ["flotilla lint --rule kruise-version-defaults -f FOLDER -R"],
       });
     const versions = [...new Set(known.map(({ version }) => version))];

@@ -1,4 +1,4 @@
-/** Policies that do nothing, or have objects that do not get where they should. */
+/** Reports policies that match nothing, or whose objects are not propagated. */
 import { ClusterPropagationPolicy, PropagationPolicy } from "../../../api/index.ts";
 import type { Kind, PolicyStatus } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
@@ -7,7 +7,7 @@ import type { DoctorFinding } from "../check.ts";
 
 type Policy = DeepReadonly<PropagationPolicy & { status?: PolicyStatus }>;
 
-/** Problems that other checks tell with the workload itself. */
+/** Problems that other checks report for the workload itself. */
 const TOLD_ELSEWHERE = new Set([
   "NoClusterFit",
   "Unschedulable",
@@ -25,9 +25,9 @@ const TOLD_ELSEWHERE = new Set([
 
 export const policiesCheck = defineCheck<readonly Policy[]>({
   name: "policies",
-  summary: "policies select something, and nothing stands between them and their objects",
+  summary: "policies match objects, and their objects are propagated",
   tells:
-    "A warning for each policy that matches no object for longer than `--patience`, or whose objects another policy has. A problem for what a policy's status tells beyond scheduling and applying: a binding name that is taken or invalid, a claim that the hub refused, a policy that waits for its overrides or PriorityClass.",
+    "A warning for each policy that matches no object for longer than `--patience`, or whose objects another policy has claimed. A problem for what a policy's status reports beyond scheduling and applying: a binding name that is taken or invalid, a claim that the hub rejected, a policy that waits for its overrides or PriorityClass.",
   async gather({ lists }) {
     const [policies, clusterPolicies] = await Promise.all([
       lists.all(PropagationPolicy),
@@ -50,8 +50,8 @@ export const policiesCheck = defineCheck<readonly Policy[]>({
           {
             severity: "warning",
             about,
-            seen: `It has no object: no ${kinds} fits its selectors, another policy has what fits, or a rule of the kind fails.`,
-            fix: "Look at kind, name, namespace and labels of the selectors, and at which policy has the object.",
+            seen: `It has no object: no ${kinds} matches its selectors, another policy has claimed the matches, or a rule of the kind fails.`,
+            fix: "Check kind, name, namespace and labels of the selectors, and which policy has claimed the object.",
             commands: [
               `kubectl get ${policy.kind.toLowerCase()} ${metadata.name}${metadata.namespace ? ` -n ${metadata.namespace}` : ""} -o yaml`,
               `flotilla why TYPE/NAME${metadata.namespace ? ` -n ${metadata.namespace}` : ""}`,
@@ -66,13 +66,13 @@ export const policiesCheck = defineCheck<readonly Policy[]>({
           about,
           seen: `${problem.kind} ${problem.namespace ? `${problem.namespace}/` : ""}${problem.name}: ${problem.reason}: ${problem.message ?? ""}`,
           fix: problem.reason.startsWith("BindingName")
-            ? "Give one of the objects another name."
-            : "`flotilla why` says what it waits for.",
+            ? "Rename one of the objects."
+            : "`flotilla why` shows what it waits for.",
           commands: [
             `flotilla why ${problem.kind.toLowerCase()}/${problem.name}${problem.namespace ? ` -n ${problem.namespace}` : ""}`,
           ],
         }));
     });
-    return { seen: `${counted(policies.length, "policy", "policies")}, ${findings.length} not as meant`, findings };
+    return { seen: `${counted(policies.length, "policy", "policies")}, ${findings.length} with findings`, findings };
   },
 });

@@ -1,4 +1,4 @@
-/** Whether the members' Kubernetes versions are near each other and near the hub's API. */
+/** Checks that the members' Kubernetes versions are close to each other and to the hub's API. */
 import type { Cluster } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import { KUBERNETES_VERSION } from "../../version.ts";
@@ -6,15 +6,15 @@ import { counted, defineCheck, listed } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
 import { membersIn } from "../context.ts";
 
-/** Kubernetes serves an API for at least three minors after it was deprecated. */
+/** Kubernetes serves an API for at least three minor versions after deprecating it. */
 const MAX_BEHIND = 4;
 const MAX_APART = 3;
 
 export const versionsCheck = defineCheck<readonly DeepReadonly<Cluster>[]>({
   name: "versions",
-  summary: "the members' Kubernetes versions are near the hub's and each other's",
+  summary: "the members' Kubernetes versions are close to the hub's and to each other",
   tells:
-    "A warning for a member that is more than four minor versions older, or newer, than the Kubernetes whose API the hub serves, and when the oldest and the newest member are more than three apart: what one of them serves another may have dropped. Members that never reported are not looked at.",
+    "A warning for a member that is more than four minor versions older, or newer, than the Kubernetes API that the hub serves, and when the oldest and the newest member are more than three apart: an API that one serves may be removed in the other. Members that never reported a version are not checked.",
   gather: membersIn,
   judge(clusters) {
     const hub = minorOf(KUBERNETES_VERSION);
@@ -32,7 +32,7 @@ export const versionsCheck = defineCheck<readonly DeepReadonly<Cluster>[]>({
         fix:
           minor > hub
             ? "Use a newer Flotilla on the hub."
-            : "Upgrade the member, or keep to API versions that both serve.",
+            : "Upgrade the member, or use only API versions that both serve.",
         commands: [`flotilla doctor --only apis --clusters ${name}`],
       });
     }
@@ -55,10 +55,10 @@ export const versionsCheck = defineCheck<readonly DeepReadonly<Cluster>[]>({
     return {
       seen:
         known.length === 0
-          ? "no member has told its version"
+          ? "no member has reported its version"
           : `${counted(known.length, "member")} with ${listed(versions, 3)}`,
       findings,
-      unseen: silent.map((name) => `${name} has not told its version`),
+      unseen: silent.map((name) => `${name} has not reported its version`),
     };
   },
 });

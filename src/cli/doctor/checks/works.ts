@@ -1,4 +1,4 @@
-/** Works that members refuse. */
+/** Reports Works that members reject. */
 import { clusterNameOf, Work } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import { findCondition, formatAge } from "../../../machinery/index.ts";
@@ -7,9 +7,9 @@ import type { DoctorFinding } from "../check.ts";
 
 export const worksCheck = defineCheck<readonly DeepReadonly<Work>[]>({
   name: "works",
-  summary: "members take what is sent to them",
+  summary: "members accept the objects sent to them",
   tells:
-    "A problem for each Work with `Applied=False` for longer than `--patience`: the member refused it, does not serve its kind, has an object of that name which is not ours, or did not answer. The fix depends on which.",
+    "A problem for each Work with `Applied=False` for longer than `--patience`: the member rejected it, does not serve its kind, has an unmanaged object of that name, or did not respond. The fix depends on the cause.",
   gather: async ({ lists, only }) =>
     (await lists.all(Work)).filter(({ metadata }) => !only || only.has(clusterNameOf(metadata.namespace ?? "") ?? "")),
   judge(works, { nowMs, patienceMs }) {
@@ -55,21 +55,21 @@ function cureOf(
   const [name, namespace] = [metadata?.name ?? "NAME", metadata?.namespace ? ` -n ${metadata.namespace}` : ""];
   if (reason === "KindNotServed")
     return {
-      fix: "Bring its definition to the member.",
+      fix: "Propagate its CRD to the member.",
       commands: [`flotilla doctor --only apis --clusters ${member}`],
     };
   if (reason === "MemberUnreachable" || reason === "NoAnswer" || reason === "AnswerPending")
     return {
-      fix: "Bring the member back; the Work is delivered then.",
+      fix: "Restore the member; the Work is then applied.",
       commands: [`flotilla doctor --only members --clusters ${member}`],
     };
   if (/already exist|not managed|not.*ours|conflict/i.test(message))
     return {
-      fix: "The member has an object of this name that Flotilla did not make. Adopt it, which changes no pod, or let the policy say conflictResolution: Overwrite.",
+      fix: "The member has an object of this name that Flotilla did not create. Adopt it, which changes no pod, or set conflictResolution: Overwrite in the policy.",
       commands: [`flotilla adopt ${kind.toLowerCase()}/${name}${namespace} --from ${member} --dry-run`],
     };
   return {
-    fix: "The message is the member's own: change the template, or an override for this member, so that it is taken.",
+    fix: "The message is from the member: change the template, or an override for this member, so that the member accepts it.",
     commands: [`flotilla why ${kind.toLowerCase()}/${name}${namespace}`],
   };
 }

@@ -1,4 +1,4 @@
-/** Affinities and selectors that no cluster can satisfy. */
+/** Finds affinities and selectors that no cluster can satisfy. */
 import type { JsonObject } from "../../../base/index.ts";
 import { matchesLabels } from "../../../machinery/index.ts";
 import { itemsAt, objectAt, textsAt, valueAt } from "../fields.ts";
@@ -19,8 +19,8 @@ export const affinityMatchesNothing = defineRule({
   id: "affinity-matches-nothing",
   severity: "error",
   summary: "no cluster can satisfy the affinity",
-  why: "The requirements contradict each other, or everything that is named is excluded again. Nothing would be scheduled, or the override would never apply.",
-  fix: "Take out one of the requirements that exclude each other.",
+  why: "The requirements contradict each other, or every named cluster is also excluded. Nothing would be scheduled, or the override would never apply.",
+  fix: "Remove one of the contradicting requirements.",
   *check(fleet) {
     for (const { manifest, item, path } of affinitiesIn(fleet)) {
       const message = problemOf(item, fleet);
@@ -76,7 +76,7 @@ function problemOf(affinity: JsonObject, { answers }: LintFleet): string | undef
       (!selector || matchesLabels(selector, labels)),
   );
   return fits.length === 0
-    ? `none of the hub's ${members.length} members fits; they are ${members
+    ? `none of the hub's ${members.length} members matches; they are ${members
         .slice(0, 5)
         .map(({ name }) => name)
         .join(", ")}${members.length > 5 ? ", …" : ""}`

@@ -1,4 +1,4 @@
-/** Names that leave no room for those that follow from them. */
+/** Finds object names that are too long for the names derived from them. */
 import { bindingName, workName } from "../../../api/index.ts";
 import { dnsSubdomainProblems } from "../../../machinery/index.ts";
 import { defineRule } from "../rule.ts";
@@ -8,8 +8,8 @@ export const bindingNames = defineRule({
   id: "binding-name",
   severity: "error",
   summary: "the name is too long for its binding or Work",
-  why: "The names of a binding and of Works follow from kind and name of the object. Where they would be too long or invalid, the object stays on the hub (`BindingNameInvalid`). Two kinds of the same name in different groups share a binding name, and only one of them is propagated (`BindingNameTaken`).",
-  fix: "Give the object a shorter name, or one that no other kind of this name has.",
+  why: "The names of a binding and of Works are derived from the kind and name of the object. If they would be too long or invalid, the object stays on the hub (`BindingNameInvalid`). Two kinds of the same name in different groups share a binding name, and only one of them is propagated (`BindingNameTaken`).",
+  fix: "Give the object a shorter name, or one that no object of the other kind has.",
   *check(fleet) {
     const taken = new Map<string, string>();
     for (const manifest of fleet.manifests) {
@@ -23,7 +23,7 @@ export const bindingNames = defineRule({
         yield {
           manifest,
           path: ["metadata", "name"],
-          message: `its binding would be called ${binding.length > 80 ? `${binding.slice(0, 80)}… (${binding.length} characters)` : binding}: ${problem}`,
+          message: `its binding would be named ${binding.length > 80 ? `${binding.slice(0, 80)}… (${binding.length} characters)` : binding}: ${problem}`,
         };
       const key = `${namespaceOf(manifest)}/${binding}`;
       const other = taken.get(key);

@@ -1,18 +1,18 @@
-/** Kinds of one's own that are sent to members without their definition. */
+/** Finds custom kinds that are propagated to members without their CRD. */
 import { kruiseKinds, kubernetesKinds, parseApiVersion, Workflow } from "../../../api/index.ts";
 import { itemsAt, textAt } from "../fields.ts";
 import { defineRule } from "../rule.ts";
 
 const BUILT_IN = new Set(kubernetesKinds.map(({ group, kind }) => `${group}/${kind}`));
-/** OpenKruise and Argo are installed on members by their charts, and the hub serves their kinds by itself. */
+/** OpenKruise and Argo are installed on members by their charts, and the hub serves their kinds itself. */
 const INSTALLED_GROUPS = new Set(["rollouts.kruise.io", ...kruiseKinds.map(({ group }) => group), Workflow.group]);
 
 export const crdNotOnMembers = defineRule({
   id: "crd-not-on-members",
   severity: "warning",
-  summary: "a policy sends a custom kind to members and nothing brings its definition",
-  why: "A member takes no object of a kind that it does not serve. The definition on the hub stays on the hub, unless a ClusterPropagationPolicy selects it; until then the scheduler passes over the members.",
-  fix: "Add a ClusterPropagationPolicy that selects the CustomResourceDefinition for the same members, or install it there by other means and silence this rule.",
+  summary: "a policy propagates a custom kind to members without its CRD",
+  why: "A member rejects objects of a kind that it does not serve. The CRD on the hub stays on the hub unless a ClusterPropagationPolicy selects it; until then the scheduler skips the members.",
+  fix: "Add a ClusterPropagationPolicy that selects the CustomResourceDefinition for the same members, or install it there by other means and disable this rule.",
   *check({ policies, of, selectedBy }) {
     const definitions = of("apiextensions.k8s.io/CustomResourceDefinition");
     const sent = new Set(

@@ -1,4 +1,4 @@
-/** Autoscalers that work against the division. */
+/** Finds autoscalers that conflict with the division. */
 import { labelsAt, objectAt, textAt } from "../fields.ts";
 import { parseApiVersion } from "../../../api/index.ts";
 import type { LintManifest } from "../lint-manifest.ts";
@@ -12,8 +12,8 @@ export const hpaWithDivision = defineRule({
   id: "hpa-with-division",
   severity: "warning",
   summary: "an autoscaler on each member scales a divided workload",
-  why: "Every member's autoscaler has the whole `minReplicas` and `maxReplicas`, and scales its own share: the fleet runs up to the maximum times the number of members, and the numbers of the division no longer hold.",
-  fix: 'Write each member\'s limits with an OverridePolicy, and let the template have the label `resourcetemplate.karmada.io/retain-replicas: "true"`, so that members keep what their autoscaler decided; or scale the template on the hub.',
+  why: "Every member's autoscaler has the whole `minReplicas` and `maxReplicas`, and scales its own share: the fleet runs up to the maximum times the number of members, and the division no longer holds.",
+  fix: 'Set each member\'s limits with an OverridePolicy, and label the template with `resourcetemplate.karmada.io/retain-replicas: "true"`, so that members keep what their autoscaler decided; or scale the template on the hub.',
   *check(fleet) {
     for (const manifest of fleet.of("autoscaling/HorizontalPodAutoscaler")) {
       if (fleet.journeysOf(manifest).length === 0) continue;

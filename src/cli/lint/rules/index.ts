@@ -1,5 +1,5 @@
 /**
- * All rules, in chapters. A rule is added here, with a bad and a good fixture in `testdata`, and a line in
+ * All rules, in chapters. New rules are added here, with a bad and a good fixture in `testdata`, and a line in
  * docs/reference/lint.md.
  */
 import type { LintRule } from "../rule.ts";
@@ -66,12 +66,12 @@ export interface RuleChapter {
 export const RULE_CHAPTERS: readonly RuleChapter[] = [
   {
     title: "Files and the hub",
-    says: "What the hub itself says, with or without one.",
+    says: "What the hub itself rejects or warns about, checked with or without a running hub.",
     rules: [unreadable, refused, unknownKind, shorthand, crdNotOnMembers, bindingNames],
   },
   {
     title: "Policies",
-    says: "Which objects go where.",
+    says: "Which objects are propagated where.",
     rules: [
       policySelectsNothing,
       policiesTie,
@@ -87,12 +87,12 @@ export const RULE_CHAPTERS: readonly RuleChapter[] = [
   },
   {
     title: "Overrides",
-    says: "What is changed for single members.",
+    says: "Per-member changes.",
     rules: [overrideSelectsNothing, overridePath, overrideDividedField],
   },
   {
     title: "Interpreters",
-    says: "Rules of your own for kinds.",
+    says: "Custom interpreter rules.",
     rules: [interpreterScript, interpreterOperations, interpreterReplacesDivision],
   },
   {
@@ -102,7 +102,7 @@ export const RULE_CHAPTERS: readonly RuleChapter[] = [
   },
   {
     title: "OpenKruise",
-    says: "What means something else in a fleet than in one cluster. Most of it does not happen where a PropagationPolicy divides the workload.",
+    says: "Fields that behave differently in a fleet than in one cluster. Most of these problems do not occur if a PropagationPolicy divides the workload.",
     rules: [
       kruisePartitionPercent,
       kruisePartitionRoundsUp,

@@ -1,4 +1,4 @@
-/** Customizations that have one half of a pair of operations. */
+/** Finds customizations that define only one of two paired operations. */
 import { equalJson } from "../../../base/index.ts";
 import { createInterpreter } from "../../../interpreter/index.ts";
 import type { Rule } from "../../../interpreter/index.ts";
@@ -18,21 +18,21 @@ const PAIRS: readonly { has: readonly string[]; lacks: readonly string[]; rule: 
     has: ["replicaRevision", "reviseReplica", "scale"],
     lacks: ["replicaResource", "replicas"],
     rule: "replicas",
-    what: "sets replicas and has no replicaResource: nobody counts them, so nothing is divided and the script is never called",
+    what: "sets replicas and has no replicaResource: replicas are not counted, so nothing is divided and the script is never called",
   },
   {
     has: ["statusReflection"],
     lacks: ["statusAggregation"],
     rule: "aggregateStatus",
-    what: "picks members' statuses and has no statusAggregation: the object on the hub shows none of it",
+    what: "selects members' statuses and has no statusAggregation: the object on the hub shows none of them",
   },
 ];
 
 export const interpreterOperations = defineRule({
   id: "interpreter-operations",
   severity: "warning",
-  summary: "an interpreter lacks the operation that another one needs",
-  why: "Operations work in pairs: what counts replicas needs what sets them, what picks a status needs what adds it up. With one half the kind is not divided, or its status stays empty.",
+  summary: "an interpreter lacks an operation that another one needs",
+  why: "Operations work in pairs: counting replicas needs setting them, selecting a status needs aggregating it. With only one of the two, the kind is not divided, or its status stays empty.",
   fix: "Add the missing operation; `flotilla interpret --show-doc` has an example of each.",
   *check({ of }) {
     const own = createInterpreter();
@@ -46,7 +46,7 @@ export const interpreterOperations = defineRule({
         const field = has.find((name) => valueAt(rules, name) !== undefined);
         if (field === undefined || others.some((each) => lacks.some((name) => valueAt(each, name) !== undefined)))
           continue;
-        // What Flotilla has by itself is the other half.
+        // The built-in rule is the counterpart.
         if (own.levelOf(rule, targetIn(manifest)) !== undefined) continue;
         yield { manifest, path: ["spec", "customizations", field], message: `it ${what}` };
       }
@@ -56,7 +56,7 @@ export const interpreterOperations = defineRule({
 
 const sameTarget = (a: LintManifest, b: LintManifest): boolean => equalJson(targetIn(a), targetIn(b));
 
-/** The kind that a customization is for. */
+/** The target kind of a customization. */
 export const targetIn = ({ object }: LintManifest): { apiVersion: string; kind: string } => ({
   apiVersion: textAt(object, "spec", "target", "apiVersion"),
   kind: textAt(object, "spec", "target", "kind"),

@@ -1,4 +1,4 @@
-/** Scripts that take the place of Flotilla's own division. */
+/** Finds scripts that replace Flotilla's own division. */
 import { createInterpreter } from "../../../interpreter/index.ts";
 import { objectAt, textAt, valueAt } from "../fields.ts";
 import { CUSTOMIZATION } from "../kind-names.ts";
@@ -8,16 +8,16 @@ import { targetIn } from "./interpreter-operations.ts";
 export const interpreterReplacesDivision = defineRule({
   id: "interpreter-replaces-division",
   severity: "warning",
-  summary: "a script replaces what Flotilla divides over the fleet",
-  why: "For this kind Flotilla divides partition, budgets, ordinals or subsets along with the replicas. A ReviseReplica of your own makes each member's copy by itself; unless it makes the very copies that Flotilla would, the rest counts in every cluster again.",
-  fix: "Leave `replicaRevision` out of the customization; the other operations may stay.",
+  summary: "a script replaces Flotilla's fleet-wide division",
+  why: "For this kind Flotilla divides partition, budgets, ordinals or subsets along with the replicas. A custom ReviseReplica creates each member's copy separately; unless it creates exactly the copies that Flotilla would, the other numbers count in every cluster again.",
+  fix: "Remove `replicaRevision` from the customization; the other operations may stay.",
   *check({ of }) {
     const own = createInterpreter();
     for (const manifest of of(CUSTOMIZATION)) {
       const rules = objectAt(manifest.object, "spec", "customizations");
       const field = ["replicaRevision", "reviseReplica", "scale"].find((name) => valueAt(rules, name) !== undefined);
       if (field === undefined || own.levelOf("divide", targetIn(manifest)) === undefined) continue;
-      // Setting spec.replicas and nothing else is what Flotilla's own rule does, so it goes on dividing.
+      // A script that sets only spec.replicas equals the built-in rule, so Flotilla keeps dividing.
       if (isPlain(textAt(rules, field, "luaScript"), valueAt(rules, field, "luaScript") === undefined)) continue;
       yield {
         manifest,

@@ -1,4 +1,4 @@
-/** Scripts of interpreters that the hub would refuse, or warn of. */
+/** Finds interpreter scripts that the hub would reject or warn about. */
 import { checkManifests } from "../../interpret/check.ts";
 import type { CheckedManifest } from "../../interpret/check.ts";
 import { customizationsOf } from "../customizations.ts";
@@ -9,9 +9,9 @@ import type { LintManifest } from "../lint-manifest.ts";
 export const interpreterScript = defineRule({
   id: "interpreter-script",
   severity: "error",
-  summary: "a script of an interpreter does not compile, lacks its function, or has a rival",
-  why: "The hub refuses a customization whose script does not compile, fails while it is loaded, lacks the function that its operation calls or calls what is taken away, and one whose operation another customization has for the same kind.",
-  fix: "Correct the line; `flotilla interpret --show-doc` shows each operation's function with an example, `flotilla interpret --check -f FILE` the same findings with the script.",
+  summary: "an interpreter script does not compile, lacks its function, or conflicts with another",
+  why: "The hub rejects a customization whose script does not compile, fails to load, lacks the function that its operation calls or calls a removed function, and one whose operation another customization defines for the same kind.",
+  fix: "Fix the line; `flotilla interpret --show-doc` shows each operation's function with an example, `flotilla interpret --check -f FILE` the same findings with the script.",
   *check(fleet) {
     const customizations = customizationsOf(fleet);
     const checks = checkManifests(customizations);
@@ -25,13 +25,13 @@ export const interpreterScript = defineRule({
 function* reportsOf(manifest: LintManifest, { problem, details, warnings }: CheckedManifest): Generator<Report> {
   if (problem !== undefined) yield { manifest, message: problem };
   for (const detail of details) yield reportOf(manifest, detail, "error");
-  // Other forms than the canonical are told by `shorthand`, from the hub itself.
+  // Non-canonical forms are reported by `shorthand`, from the hub itself.
   for (const warning of warnings)
     if (!warning.includes("canonical"))
       yield reportOf(manifest, warning, /a hub takes one of them only/.test(warning) ? "error" : "warning");
 }
 
-/** `gamefleet.yaml:25:44: message`, with the line of the file behind it. */
+/** `gamefleet.yaml:25:44: message`, followed by the line of the file. */
 function reportOf(manifest: LintManifest, text: string, severity: Severity): Report {
   const [first = ""] = text.split("\n");
   const [, line, message = first] = /^.*?:(\d+)(?::\d+)?: (.*)$/.exec(first) ?? [];

@@ -1,4 +1,4 @@
-/** Budgets that every cluster has whole. */
+/** Finds budgets that apply in full to every cluster. */
 import { shown, valueAt } from "../fields.ts";
 import { copyText, severalJourney } from "../rollouts.ts";
 import { defineRule } from "../rule.ts";
@@ -8,9 +8,9 @@ const KINDS = ["policy.kruise.io/PodUnavailableBudget", "policy/PodDisruptionBud
 export const kruiseBudgetPerCluster = defineRule({
   id: "kruise-budget-per-cluster",
   severity: "warning",
-  summary: "a budget for unavailable pods holds in each cluster by itself",
-  why: "Every cluster has the whole of it: with `maxUnavailable: 1` in three clusters three pods may be down at once, and with `minAvailable` of the fleet no cluster may lose any.",
-  fix: "Write each cluster's part with an OverridePolicy, or use percentages if a share of each cluster is what you mean.",
+  summary: "a budget for unavailable pods applies to each cluster separately",
+  why: "Every cluster has the whole budget: with `maxUnavailable: 1` in three clusters three pods may be down at once, and with a fleet-wide `minAvailable` no cluster may lose any.",
+  fix: "Set each cluster's part with an OverridePolicy, or use percentages if a share of each cluster is intended.",
   *check(fleet) {
     for (const manifest of fleet.of(...KINDS)) {
       const field = ["maxUnavailable", "minAvailable"].find(
@@ -25,7 +25,7 @@ export const kruiseBudgetPerCluster = defineRule({
         yield {
           manifest,
           path: ["spec", field],
-          message: `${copyText(journey)}, and ${field} ${shown(valueAt(manifest.object, "spec", field))} holds in each`,
+          message: `${copyText(journey)}, and ${field} ${shown(valueAt(manifest.object, "spec", field))} applies in each`,
         };
     }
   },

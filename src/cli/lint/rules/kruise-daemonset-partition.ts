@@ -1,4 +1,4 @@
-/** A percentage of nodes that every cluster rounds down. */
+/** Finds DaemonSet partitions in percent, which every cluster rounds down. */
 import { isPercent, shown } from "../fields.ts";
 import { ADVANCED_DAEMON_SET, copyText, partitionOf, severalJourney } from "../rollouts.ts";
 import { countsPerCluster } from "../lint-fleet.ts";
@@ -8,8 +8,8 @@ export const kruiseDaemonsetPartition = defineRule({
   id: "kruise-daemonset-partition",
   severity: "warning",
   summary: "the partition of an Advanced DaemonSet counts nodes, and percentages are rounded down",
-  why: "Other than for a CloneSet a percentage is rounded down in each cluster: 50 % of clusters with one node keeps none, and all are updated at once.",
-  fix: "Send it with a PropagationPolicy, which divides the partition by the nodes that members report, without `flotilla.dev/partition-scope: cluster`; or write a number of nodes.",
+  why: "Unlike for a CloneSet, a percentage is rounded down in each cluster: 50 % of a cluster with one node is none, so all nodes are updated at once.",
+  fix: "Propagate it with a PropagationPolicy, which divides the partition by the nodes that members report, without `flotilla.dev/partition-scope: cluster`; or write a number of nodes.",
   *check(fleet) {
     for (const manifest of fleet.of(ADVANCED_DAEMON_SET)) {
       const partition = partitionOf(manifest);
@@ -18,7 +18,7 @@ export const kruiseDaemonsetPartition = defineRule({
         yield {
           manifest,
           path: partition.path,
-          message: `${copyText(journey)}, and each keeps ${shown(partition.value)} of its nodes, rounded down`,
+          message: `${copyText(journey)}, and each holds back ${shown(partition.value)} of its nodes, rounded down`,
         };
     }
   },

@@ -1,4 +1,4 @@
-/** An order of deletion that ends at the border of a cluster. */
+/** Finds deletion costs, which only rank pods within a cluster. */
 import { labelsAt } from "../fields.ts";
 import { copyText, podTemplateOf, REPLICATED, severalJourney } from "../rollouts.ts";
 import { defineRule } from "../rule.ts";
@@ -8,9 +8,9 @@ const COST = "controller.kubernetes.io/pod-deletion-cost";
 export const kruiseDeletionCost = defineRule({
   id: "kruise-deletion-cost",
   severity: "warning",
-  summary: "a deletion cost ranks the pods of one cluster only",
-  why: "How many pods each cluster gives up is decided first, from replicas and weights; the cost then ranks pods within a cluster. In the template all pods have the same cost, so that it ranks nothing.",
-  fix: "Set the cost on single pods, and say with weights or affinities which clusters shrink first.",
+  summary: "a deletion cost ranks only the pods of one cluster",
+  why: "How many pods each cluster removes is decided first, from replicas and weights; the cost then ranks pods within a cluster. In the template all pods have the same cost, so it ranks nothing.",
+  fix: "Set the cost on single pods, and use weights or affinities to define which clusters shrink first.",
   *check(fleet) {
     for (const manifest of fleet.of(...REPLICATED)) {
       const { template, path } = podTemplateOf(manifest);

@@ -1,4 +1,4 @@
-/** Hooks that wait for somebody on every member. */
+/** Finds lifecycle hooks, which need a controller on every member. */
 import { listAt, objectAt } from "../fields.ts";
 import { copyText, PARTITIONED, severalJourney } from "../rollouts.ts";
 import { defineRule } from "../rule.ts";
@@ -8,9 +8,9 @@ const HOOKS = ["preDelete", "inPlaceUpdate", "preNormal"] as const;
 export const kruiseLifecycleHooks = defineRule({
   id: "kruise-lifecycle-hooks",
   severity: "warning",
-  summary: "lifecycle hooks need an answer on every member",
-  why: "A pod with a hook waits in PreparingUpdate or PreparingDelete until something in its own cluster takes the label or finalizer off. Where that controller is missing, updates, scaling and deletion stand still.",
-  fix: "Run the controller that answers the hook on every member, for example with a policy of its own, and silence this rule.",
+  summary: "lifecycle hooks need a controller on every member",
+  why: "A pod with a hook waits in PreparingUpdate or PreparingDelete until a controller in its own cluster removes the label or finalizer. Without that controller, updates, scaling and deletion are stuck.",
+  fix: "Run the controller that handles the hook on every member, for example with its own policy, and disable this rule.",
   *check(fleet) {
     for (const manifest of fleet.of(...PARTITIONED)) {
       const hook = HOOKS.find(

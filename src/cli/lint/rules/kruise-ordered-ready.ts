@@ -1,4 +1,4 @@
-/** An order of pods that ends at the border of a cluster. */
+/** Finds OrderedReady sets, whose order only holds within a cluster. */
 import { textAt } from "../fields.ts";
 import { ADVANCED_STATEFUL_SET, copyText, severalJourney } from "../rollouts.ts";
 import { defineRule } from "../rule.ts";
@@ -6,9 +6,9 @@ import { defineRule } from "../rule.ts";
 export const kruiseOrderedReady = defineRule({
   id: "kruise-ordered-ready",
   severity: "warning",
-  summary: "OrderedReady orders the pods of each cluster only",
-  why: "Every cluster starts and updates its own pods in order; between clusters there is no order, so that two pods may start or be down at once.",
-  fix: "Put the set into one cluster if the order matters, or write `podManagementPolicy: Parallel` if it does not.",
+  summary: "OrderedReady orders only the pods of each cluster",
+  why: "Every cluster starts and updates its own pods in order; between clusters there is no order, so two pods may start or be down at once.",
+  fix: "Schedule the set to one cluster if the order matters, or use `podManagementPolicy: Parallel` if it does not.",
   *check(fleet) {
     for (const manifest of fleet.of(ADVANCED_STATEFUL_SET)) {
       const journey =

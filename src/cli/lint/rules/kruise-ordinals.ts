@@ -1,4 +1,4 @@
-/** Pods of one identity in several clusters. */
+/** Finds StatefulSet pods with the same identity in several clusters. */
 import { countsPerCluster, reachesSeveral } from "../lint-fleet.ts";
 import { ADVANCED_STATEFUL_SET, copyText } from "../rollouts.ts";
 import { defineRule } from "../rule.ts";
@@ -7,11 +7,11 @@ export const kruiseOrdinals = defineRule({
   id: "kruise-ordinals",
   severity: "warning",
   summary: "every cluster has a pod 0",
-  why: "Copied to several clusters an Advanced StatefulSet has the same ordinals in each: the same names of pods and of volume claims, and members of a quorum with one identity.",
-  fix: "Divide it with a PropagationPolicy: Flotilla then gives every ordinal to one cluster. If each cluster should have a set of its own, say so with the annotation `flotilla.dev/partition-scope: cluster`.",
+  why: "Copied to several clusters, an Advanced StatefulSet has the same ordinals in each: the same names of pods and of volume claims, and quorum members with one identity.",
+  fix: "Divide it with a PropagationPolicy: Flotilla then assigns every ordinal to one cluster. If each cluster should have its own set, state it with the annotation `flotilla.dev/partition-scope: cluster`.",
   *check(fleet) {
     for (const manifest of fleet.of(ADVANCED_STATEFUL_SET)) {
-      // A policy that duplicates may be meant for everything but identities.
+      // A policy may duplicate on purpose, but that rarely includes identities.
       const journey = countsPerCluster(manifest)
         ? undefined
         : fleet.journeysOf(manifest).find((each) => each.how === "copied" && reachesSeveral(each));

@@ -1,4 +1,4 @@
-/** Parallelism that counts in every cluster. */
+/** Finds parallelism, which counts in every cluster. */
 import { shown, valueAt } from "../fields.ts";
 import { copyText, severalJourney } from "../rollouts.ts";
 import { defineRule } from "../rule.ts";
@@ -7,8 +7,8 @@ export const kruiseParallelism = defineRule({
   id: "kruise-parallelism",
   severity: "warning",
   summary: "parallelism counts in every cluster",
-  why: "A BroadcastJob or ImagePullJob runs on the nodes of each cluster by itself: the load on a registry or database is the parallelism times the number of clusters.",
-  fix: "Divide the number by the clusters, write each cluster's own with an OverridePolicy, or send the job to one cluster after another.",
+  why: "A BroadcastJob or ImagePullJob runs on the nodes of each cluster separately: the load on a registry or database is the parallelism times the number of clusters.",
+  fix: "Divide the number by the clusters, set each cluster's own with an OverridePolicy, or propagate the job to one cluster after another.",
   *check(fleet) {
     for (const manifest of fleet.of(
       "apps.kruise.io/BroadcastJob",

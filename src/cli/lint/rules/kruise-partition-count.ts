@@ -1,4 +1,4 @@
-/** A partition in pods that every cluster takes for itself. */
+/** Finds partitions in pods that apply to every cluster separately. */
 import { shown } from "../fields.ts";
 import { copiedToSeveral, copyText, keepsSome, partitionOf, PARTITIONED } from "../rollouts.ts";
 import { defineRule } from "../rule.ts";
@@ -7,8 +7,8 @@ export const kruisePartitionCount = defineRule({
   id: "kruise-partition-count",
   severity: "warning",
   summary: "a partition in pods counts in every cluster",
-  why: "Each cluster keeps that many of its own pods: with `partition: 5` clusters of 3, 3 and 4 pods update nothing, and two clusters of 10 update ten pods, not five.",
-  fix: "Let a PropagationPolicy with `replicaSchedulingType: Divided` send it, so that the partition counts in the fleet; or say with the annotation `flotilla.dev/partition-scope: cluster` that it is meant for each.",
+  why: "Each cluster holds back that many of its own pods: with `partition: 5` clusters of 3, 3 and 4 pods update nothing, and two clusters of 10 update ten pods, not five.",
+  fix: "Propagate it with a PropagationPolicy with `replicaSchedulingType: Divided`, so that the partition counts in the fleet; or state with the annotation `flotilla.dev/partition-scope: cluster` that it applies to each cluster.",
   *check(fleet) {
     for (const manifest of fleet.of(...PARTITIONED)) {
       const partition = partitionOf(manifest);
@@ -18,7 +18,7 @@ export const kruisePartitionCount = defineRule({
         yield {
           manifest,
           path: partition.path,
-          message: `${copyText(journey)}, and each keeps ${shown(partition.value)} pods back`,
+          message: `${copyText(journey)}, and each holds back ${shown(partition.value)} pods`,
         };
     }
   },

@@ -1,4 +1,4 @@
-/** A number of pods where "all of them" is meant. */
+/** Finds partitions with a number of pods where "100%" is intended. */
 import { partitionOf, replicasOf, REPLICATED } from "../rollouts.ts";
 import { defineRule } from "../rule.ts";
 
@@ -6,11 +6,11 @@ export const kruisePartitionHold = defineRule({
   id: "kruise-partition-hold",
   severity: "warning",
   summary: 'a release is held with a number instead of "100%"',
-  why: "A partition that is as large as the replicas keeps every pod, until the workload grows: pods beyond the number are then created at the new revision.",
-  fix: 'Write `partition: "100%"` to hold a release whatever the number of replicas.',
+  why: "A partition as large as the replicas holds back every pod, until the workload grows: pods beyond the number are then created at the new revision.",
+  fix: 'Write `partition: "100%"` to hold a release at any replica count.',
   *check({ of }) {
     for (const manifest of of(...REPLICATED)) {
-      // An Advanced StatefulSet takes no percentage; there a large number is the way to hold it.
+      // An Advanced StatefulSet accepts no percentage; a large number is the only option there.
       const partition = manifest.kind === "StatefulSet" ? undefined : partitionOf(manifest);
       if (
         partition &&
@@ -21,7 +21,7 @@ export const kruisePartitionHold = defineRule({
         yield {
           manifest,
           path: partition.path,
-          message: `partition ${partition.value} keeps ${replicasOf(manifest)} of ${replicasOf(manifest)} pods, but not the next one`,
+          message: `partition ${partition.value} holds back ${replicasOf(manifest)} of ${replicasOf(manifest)} pods, but not the next one`,
         };
     }
   },

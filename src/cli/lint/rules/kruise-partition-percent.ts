@@ -1,4 +1,4 @@
-/** A percentage of a partition that every cluster rounds for itself. */
+/** Finds partitions in percent that every cluster rounds separately. */
 import { isPercent, shown } from "../fields.ts";
 import { copiedToSeveral, copyText, partitionOf, PARTITIONED } from "../rollouts.ts";
 import { defineRule } from "../rule.ts";
@@ -8,7 +8,7 @@ export const kruisePartitionPercent = defineRule({
   severity: "warning",
   summary: "a partition in percent is rounded in every cluster",
   why: "Each cluster rounds its own share up and still updates at least one pod: 90 % of clusters with 3, 3 and 4 pods updates three pods, not one.",
-  fix: "Let a PropagationPolicy with `replicaSchedulingType: Divided` send it: Flotilla then counts the partition once for the fleet. If every cluster should have a rollout of its own, say so with the annotation `flotilla.dev/partition-scope: cluster`.",
+  fix: "Propagate it with a PropagationPolicy with `replicaSchedulingType: Divided`: Flotilla then counts the partition once for the fleet. If every cluster should have its own rollout, state it with the annotation `flotilla.dev/partition-scope: cluster`.",
   *check(fleet) {
     for (const manifest of fleet.of(...PARTITIONED)) {
       const partition = partitionOf(manifest);

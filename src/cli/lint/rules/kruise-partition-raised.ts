@@ -1,4 +1,4 @@
-/** A partition that is raised to go back. */
+/** Finds partitions that are raised to roll back. */
 import { equalJson } from "../../../base/index.ts";
 import { shown, valueAt } from "../fields.ts";
 import type { LintFleet } from "../lint-fleet.ts";
@@ -10,9 +10,9 @@ import { successorsIn } from "../successors.ts";
 export const kruisePartitionRaised = defineRule({
   id: "kruise-partition-raised",
   severity: "warning",
-  summary: "raising a partition does not take pods back",
-  why: "OpenKruise updates pods when a partition is lowered and leaves them when it is raised (unless its gate CloneSetPartitionRollback is on); pods that are added later are old ones. Of a CloneSet that a policy divides, Flotilla takes them back; of everything else nobody does.",
-  fix: "Go back by applying the old template together with `partition: 0`.",
+  summary: "raising a partition does not roll pods back",
+  why: "OpenKruise updates pods when a partition is lowered and leaves them when it is raised (unless its gate CloneSetPartitionRollback is on); pods that are added later get the old revision. Flotilla rolls pods back only for a CloneSet that a policy divides.",
+  fix: "Roll back by applying the old template together with `partition: 0`.",
   *check(fleet) {
     for (const [before, next] of successorsIn(fleet.of(...PARTITIONED))) {
       const [from, to] = [pods(before), pods(next)];
@@ -25,7 +25,7 @@ export const kruisePartitionRaised = defineRule({
         yield {
           manifest: next,
           path: partitionOf(next)?.path ?? [],
-          message: `the partition goes from ${shown(partitionOf(before)?.value)} up to ${shown(partitionOf(next)?.value)} with the same template`,
+          message: `the partition is raised from ${shown(partitionOf(before)?.value)} to ${shown(partitionOf(next)?.value)} with the same template`,
         };
     }
   },

@@ -1,4 +1,4 @@
-/** A percentage that never lets a pod through. */
+/** Finds percentages that never release a pod. */
 import { isPercent } from "../fields.ts";
 import { partitionOf, replicasOf, REPLICATED } from "../rollouts.ts";
 import { defineRule } from "../rule.ts";
@@ -6,9 +6,9 @@ import { defineRule } from "../rule.ts";
 export const kruisePartitionRoundsUp = defineRule({
   id: "kruise-partition-rounds-up",
   severity: "warning",
-  summary: "a percentage of one pod keeps that pod for ever",
-  why: "OpenKruise rounds the pods that stay up. Of a single pod any percentage is one pod, and the rule that at least one is updated holds for more than one replica only: nothing is ever updated.",
-  fix: "Use `partition: 0` and `1`, or leave it out, for a workload with one replica.",
+  summary: "a percentage of one pod holds that pod back forever",
+  why: "OpenKruise rounds the number of held-back pods up. For a single pod any percentage is one pod, and the rule that at least one is updated applies only to more than one replica: nothing is ever updated.",
+  fix: "Use `partition: 0` and `1`, or omit it, for a workload with one replica.",
   *check({ of }) {
     for (const manifest of of(...REPLICATED)) {
       const partition = partitionOf(manifest);

@@ -1,4 +1,4 @@
-/** Images that are downloaded in advance of nothing. */
+/** Finds image pre-downloads that never happen. */
 import { labelsAt, valueAt } from "../fields.ts";
 import { keepsSome, partitionOf, PARTITIONED } from "../rollouts.ts";
 import { defineRule } from "../rule.ts";
@@ -8,9 +8,9 @@ const ANNOTATION = "apps.kruise.io/image-predownload-parallelism";
 export const kruisePredownload = defineRule({
   id: "kruise-predownload",
   severity: "warning",
-  summary: "images are downloaded in advance only while a partition holds pods back",
-  why: "OpenKruise downloads the new image to the nodes of pods that wait. Without a partition no pod waits, and nothing is downloaded in advance, in any cluster.",
-  fix: 'Begin the release with a partition, for example `partition: "100%"`, and lower it when the nodes have the image.',
+  summary: "images are pre-downloaded only while a partition holds pods back",
+  why: "OpenKruise downloads the new image to the nodes of pods that wait. Without a partition no pod waits, and nothing is pre-downloaded in any cluster.",
+  fix: 'Start the release with a partition, for example `partition: "100%"`, and lower it when the nodes have the image.',
   *check({ of }) {
     for (const manifest of of(...PARTITIONED)) {
       const path =
@@ -18,7 +18,7 @@ export const kruisePredownload = defineRule({
           ? ["spec", "updateStrategy", "rollingUpdate", "inPlaceUpdateStrategy", "imagePreDownloadParallelism"]
           : ["metadata", "annotations", ANNOTATION];
       if (valueAt(manifest.object, ...path) !== undefined && !keepsSome(partitionOf(manifest)))
-        yield { manifest, path, message: "there is no partition" };
+        yield { manifest, path, message: "no partition is set" };
     }
   },
 });

@@ -1,4 +1,4 @@
-/** Names of revisions that are held against each other over clusters. */
+/** Finds comparisons of revision names across clusters. */
 import { itemsAt, textAt } from "../fields.ts";
 import { CUSTOMIZATION, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET } from "../kind-names.ts";
 import { scriptIn } from "../customizations.ts";
@@ -11,7 +11,7 @@ export const kruiseRevisionCompared = defineRule({
   severity: "warning",
   summary: "revision names of different clusters are compared or collected",
   why: "The name of a revision is a hash of the defaulted template, which depends on the version of OpenKruise, its defaults and collisions. The same release has different names in different clusters.",
-  fix: "Compare `updatedReplicas` with `replicas` of members that report your generation; Flotilla keeps a release of its own in `flotilla.dev/rollout-stage`.",
+  fix: "Compare `updatedReplicas` with `replicas` of members that report your generation; Flotilla records its own release in `flotilla.dev/rollout-stage`.",
   *check({ of }) {
     for (const manifest of of(CUSTOMIZATION)) {
       const found = REVISION.exec(scriptIn(manifest, "statusAggregation"));
@@ -35,7 +35,7 @@ export const kruiseRevisionCompared = defineRule({
           yield {
             manifest,
             path: [...path, "feedbackRules"],
-            message: `feedback ${textAt(rule.item, "name")} reads ${textAt(rule.item, "path")}, which differs from cluster to cluster`,
+            message: `feedback ${textAt(rule.item, "name")} reads ${textAt(rule.item, "path")}, which differs between clusters`,
           };
       }
     }

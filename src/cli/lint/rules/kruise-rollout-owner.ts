@@ -1,4 +1,4 @@
-/** Two that move the same partition. */
+/** Finds Rollouts that compete with the hub for the partition. */
 import { labelsAt, objectAt, textAt } from "../fields.ts";
 import { parseApiVersion } from "../../../api/index.ts";
 import { defineRule } from "../rule.ts";
@@ -11,8 +11,8 @@ export const kruiseRolloutOwner = defineRule({
   id: "kruise-rollout-owner",
   severity: "warning",
   summary: "a Rollout on members and the hub both write the partition",
-  why: "OpenKruise's Rollout sets the workload's partition to \"100%\" when a release begins and moves it step by step on each member. The hub puts back what the template says, and the two undo each other.",
-  fix: "Drive the release with the partition of the template on the hub, without a Rollout; or leave `partition` out of the template and let it be reported only (`flotilla.dev/drift: report`).",
+  why: "OpenKruise's Rollout sets the workload's partition to \"100%\" when a release begins and moves it step by step on each member. The hub restores the template's value, and the two revert each other.",
+  fix: "Control the release with the partition of the template on the hub, without a Rollout; or omit `partition` from the template and only report drift (`flotilla.dev/drift: report`).",
   *check(fleet) {
     for (const manifest of fleet.of("rollouts.kruise.io/Rollout")) {
       if (fleet.journeysOf(manifest).length === 0) continue;
@@ -36,7 +36,7 @@ export const kruiseRolloutOwner = defineRule({
       yield {
         manifest,
         path: ["spec"],
-        message: `${target.title} is propagated by ${fleet.journeysOf(target)[0]?.via.title ?? ""}${partitionOf(target) ? " with a partition of its own" : ""}`,
+        message: `${target.title} is propagated by ${fleet.journeysOf(target)[0]?.via.title ?? ""}${partitionOf(target) ? " with its own partition" : ""}`,
       };
     }
     for (const manifest of fleet.manifests) {
@@ -44,7 +44,7 @@ export const kruiseRolloutOwner = defineRule({
         yield {
           manifest,
           path: ["metadata", "annotations", IN_PROGRESS],
-          message: "the annotation of a release that is under way on a cluster is part of the template",
+          message: "the template contains the annotation of a release in progress on a cluster",
         };
     }
   },

@@ -1,4 +1,4 @@
-/** Sidecars that are not where the pods are. */
+/** Finds SidecarSets that are missing where their pods run. */
 import { labelsAt, objectAt, textAt, valueAt } from "../fields.ts";
 import { matchesLabels } from "../../../machinery/index.ts";
 import type { LintFleet } from "../lint-fleet.ts";
@@ -10,9 +10,9 @@ import { namespaceOf, readSelector } from "../selectors.ts";
 export const kruiseSidecarsetFirst = defineRule({
   id: "kruise-sidecarset-first",
   severity: "warning",
-  summary: "a SidecarSet does not reach every cluster of the workloads that it is for",
-  why: "Sidecars are injected when a pod is created. Pods of a cluster that has no SidecarSet at that moment never get one.",
-  fix: "Send the SidecarSet with a ClusterPropagationPolicy to all clusters of these workloads, and apply it before them.",
+  summary: "a SidecarSet does not reach every cluster of its workloads",
+  why: "Sidecars are injected when a pod is created. Pods created in a cluster without the SidecarSet never get one.",
+  fix: "Propagate the SidecarSet with a ClusterPropagationPolicy to all clusters of these workloads, and apply it before them.",
   *check(fleet) {
     const workloads = fleet.manifests.filter(
       (manifest) =>
@@ -27,8 +27,8 @@ export const kruiseSidecarsetFirst = defineRule({
           ? undefined
           : readSelector(objectAt(manifest.object, "spec", "selector"));
       const namespace = textAt(manifest.object, "spec", "namespace");
-      // Which namespaces a selector of labels means is known on the members only.
-      // What a ManifestWork brings is for that cluster on purpose; it is held against other works alone.
+      // Which namespaces a label selector matches is known only on the members. A workload in a ManifestWork is for
+      // that cluster on purpose; it is compared only with other works.
       const isMeant = (workload: LintManifest): boolean =>
         (workload.inside === undefined) === (manifest.inside === undefined) &&
         valueAt(manifest.object, "spec", "namespaceSelector") === undefined;
@@ -43,7 +43,7 @@ export const kruiseSidecarsetFirst = defineRule({
       if (missed)
         yield {
           manifest,
-          message: `${missed.title} goes to ${namesText(fleet, missed)}, the SidecarSet ${fleet.journeysOf(manifest).length === 0 ? "to no member" : `to ${namesText(fleet, manifest)}`}`,
+          message: `${missed.title} is propagated to ${namesText(fleet, missed)}, the SidecarSet ${fleet.journeysOf(manifest).length === 0 ? "to no member" : `to ${namesText(fleet, manifest)}`}`,
         };
     }
   },
@@ -52,7 +52,7 @@ export const kruiseSidecarsetFirst = defineRule({
 function isMissed(fleet: LintFleet, sidecars: LintManifest, workload: LintManifest): boolean {
   const [there] = fleet.journeysOf(sidecars);
   if (!there) return true;
-  if (!there.names) return false; // It goes wherever it fits.
+  if (!there.names) return false; // It is propagated to every matching member.
   return fleet
     .journeysOf(workload)
     .some(({ names }) => names === undefined || names.some((name) => !there.names?.includes(name)));
@@ -60,5 +60,5 @@ function isMissed(fleet: LintFleet, sidecars: LintManifest, workload: LintManife
 
 function namesText(fleet: LintFleet, manifest: LintManifest): string {
   const names = fleet.journeysOf(manifest)[0]?.names;
-  return names ? names.join(", ") : "every member that fits";
+  return names ? names.join(", ") : "every matching member";
 }

@@ -1,13 +1,13 @@
-/** A percentage where OpenKruise takes a number alone. */
+/** Finds percentages where OpenKruise accepts only a number. */
 import { ADVANCED_STATEFUL_SET, partitionOf } from "../rollouts.ts";
 import { defineRule } from "../rule.ts";
 
 export const kruiseStatefulsetPartition = defineRule({
   id: "kruise-statefulset-partition",
   severity: "error",
-  summary: "the partition of an Advanced StatefulSet is no percentage",
-  why: "It counts the lowest ordinals that are kept, and is a whole number; a percentage is refused.",
-  fix: "Write the number of pods that stay: ordinals from that number on are updated.",
+  summary: "the partition of an Advanced StatefulSet must not be a percentage",
+  why: "It counts the lowest ordinals that are held back, and must be an integer; a percentage is rejected.",
+  fix: "Write the number of pods to hold back: ordinals from that number on are updated.",
   *check({ of }) {
     for (const manifest of of(ADVANCED_STATEFUL_SET)) {
       const partition = partitionOf(manifest);

@@ -1,4 +1,4 @@
-/** Sums over members that have not seen the newest template. */
+/** Finds status aggregations over members that have not observed the newest template. */
 import { textAt } from "../fields.ts";
 import { CUSTOMIZATION } from "../kind-names.ts";
 import { scriptIn } from "../customizations.ts";
@@ -7,9 +7,9 @@ import { defineRule } from "../rule.ts";
 export const kruiseStatusSums = defineRule({
   id: "kruise-status-sums",
   severity: "warning",
-  summary: "a script adds up updated pods of members that lag behind",
-  why: "`updatedReplicas` of a member that has not seen the newest template counts pods of an older one. Added up, a release looks finished that has not begun everywhere.",
-  fix: "Add a member's updated pods only where its `observedGeneration` is not behind `resourceTemplateGeneration`; Flotilla's own rules for OpenKruise do that, so `statusAggregation` can be left out.",
+  summary: "a script sums updated pods of members that lag behind",
+  why: "`updatedReplicas` of a member that has not observed the newest template counts pods of an older one. In the sum, a release looks finished that has not started everywhere.",
+  fix: "Add a member's updated pods only if its `observedGeneration` is not behind `resourceTemplateGeneration`; the built-in rules for OpenKruise do that, so `statusAggregation` can be omitted.",
   *check({ of }) {
     for (const manifest of of(CUSTOMIZATION)) {
       const script = scriptIn(manifest, "statusAggregation");
@@ -18,7 +18,7 @@ export const kruiseStatusSums = defineRule({
         yield {
           manifest,
           path: ["spec", "customizations", "statusAggregation"],
-          message: "the script adds updated replicas and asks for no generation",
+          message: "the script sums updated replicas without checking the generation",
         };
     }
   },

@@ -1,4 +1,4 @@
-/** Numbers of subsets that do not fit the replicas of a cluster. */
+/** Finds subset numbers that do not match the replicas of a cluster. */
 import { isPercent, itemsAt, numberAt, textAt, valueAt } from "../fields.ts";
 import type { FieldPath } from "../fields.ts";
 import { countsPerCluster } from "../lint-fleet.ts";
@@ -10,9 +10,9 @@ import { defineRule } from "../rule.ts";
 export const kruiseSubsetCounts = defineRule({
   id: "kruise-subset-counts",
   severity: "error",
-  summary: "subsets of a UnitedDeployment do not fit its replicas",
-  why: "OpenKruise's webhook refuses subsets whose numbers are more than the replicas, or percentages of more than 100. In a cluster that has a part of the replicas, numbers that were written for all of them are too many; percentages are rounded there once more.",
-  fix: "Let Flotilla divide the subsets (leave out `flotilla.dev/partition-scope: cluster` and overrides of `/spec/replicas`), and let one subset be without a number.",
+  summary: "subsets of a UnitedDeployment do not match its replicas",
+  why: "OpenKruise's webhook rejects subsets whose numbers exceed the replicas, or percentages of more than 100. In a cluster that has a part of the replicas, numbers that were written for all of them are too large; percentages are rounded there again.",
+  fix: "Let Flotilla divide the subsets (remove `flotilla.dev/partition-scope: cluster` and overrides of `/spec/replicas`), and leave one subset without a number.",
   *check(fleet) {
     for (const manifest of fleet.of(UNITED_DEPLOYMENT)) {
       const subsets = [
@@ -24,23 +24,23 @@ export const kruiseSubsetCounts = defineRule({
       const sum = counts.reduce((total, count) => total + count, 0);
       const replicas = numberAt(manifest.object, "spec", "replicas");
       if (replicas !== undefined && sum > replicas)
-        yield { manifest, path, message: `the subsets have ${sum} replicas, and there are ${replicas}` };
+        yield { manifest, path, message: `the subsets have ${sum} replicas, but the workload has ${replicas}` };
       else if (counts.length > 0) {
         const undivided = undividedBy(fleet, manifest);
         if (undivided !== undefined)
-          yield { manifest, path, message: `${undivided}, and the numbers of its subsets stay as they are` };
+          yield { manifest, path, message: `${undivided}, and the numbers of its subsets are not divided` };
       }
       const percents = subsets.flatMap(({ item }) =>
         isPercent(valueAt(item, "replicas")) ? Number.parseFloat(textAt(item, "replicas")) : [],
       );
       const total = percents.reduce((all, percent) => all + percent, 0);
       if (total > 100 || (percents.length === subsets.length && percents.length > 0 && total !== 100))
-        yield { manifest, path, message: `the subsets are ${total} % together` };
+        yield { manifest, path, message: `the subsets add up to ${total} %` };
     }
   },
 });
 
-/** What gives a cluster other replicas without dividing the subsets. */
+/** What changes a cluster's replicas without dividing the subsets. */
 function undividedBy(fleet: LintFleet, manifest: LintManifest): string | undefined {
   if (countsPerCluster(manifest) && fleet.journeysOf(manifest).some(({ how }) => how === "divided"))
     return "its replicas are divided over clusters";

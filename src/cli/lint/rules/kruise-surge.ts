@@ -1,4 +1,4 @@
-/** Surge pods that every cluster makes for itself. */
+/** Finds surge pods that every cluster adds separately. */
 import { shown } from "../fields.ts";
 import { copiedToSeveral, copyText, PARTITIONED, strategyField } from "../rollouts.ts";
 import { defineRule } from "../rule.ts";
@@ -7,8 +7,8 @@ export const kruiseSurge = defineRule({
   id: "kruise-surge",
   severity: "warning",
   summary: "`maxSurge` counts in every cluster",
-  why: "Each cluster rounds its surge up, so that there are at least as many surge pods as clusters. A surge also makes OpenKruise round `maxUnavailable` down instead of up.",
-  fix: "Divide the workload with a PropagationPolicy: the surge is then divided, too. If each cluster should surge by itself, say so with the annotation `flotilla.dev/partition-scope: cluster`.",
+  why: "Each cluster rounds its surge up, so there are at least as many surge pods as clusters. A surge also makes OpenKruise round `maxUnavailable` down instead of up.",
+  fix: "Divide the workload with a PropagationPolicy: the surge is then divided, too. If each cluster should surge separately, state it with the annotation `flotilla.dev/partition-scope: cluster`.",
   *check(fleet) {
     for (const manifest of fleet.of(...PARTITIONED)) {
       const surge = strategyField(manifest, "maxSurge");

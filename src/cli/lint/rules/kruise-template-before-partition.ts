@@ -1,4 +1,4 @@
-/** A new template that goes out before the partition that should hold it. */
+/** Finds new templates that are applied before their partition. */
 import { shown } from "../fields.ts";
 import { equalJson } from "../../../base/index.ts";
 import { keepsSome, partitionOf, REPLICATED } from "../rollouts.ts";
@@ -8,9 +8,9 @@ import { successorsIn } from "../successors.ts";
 export const kruiseTemplateBeforePartition = defineRule({
   id: "kruise-template-before-partition",
   severity: "warning",
-  summary: "a new template is applied without the partition that comes later",
-  why: "The files have the workload with a new template first and with a partition afterwards. Between the two every pod may be updated.",
-  fix: 'Change the template and the partition in one manifest; begin a release with `partition: "100%"`.',
+  summary: "a new template is applied before its partition",
+  why: "The files contain the workload first with a new template and then with a partition. Between the two every pod may be updated.",
+  fix: 'Change the template and the partition in one manifest; start a release with `partition: "100%"`.',
   *check({ of }) {
     for (const [before, next, later] of successorsIn(of(...REPLICATED))) {
       if (!later || equalJson(before.object["spec"], next.object["spec"])) continue;
@@ -19,7 +19,7 @@ export const kruiseTemplateBeforePartition = defineRule({
         yield {
           manifest: next,
           path: ["spec", "template"],
-          message: `the template is new and nothing holds it; the partition ${shown(partitionOf(later)?.value)} comes in ${later.file}:${later.lineOf([])}`,
+          message: `the template is new and no partition holds it back; the partition ${shown(partitionOf(later)?.value)} follows in ${later.file}:${later.lineOf([])}`,
         };
     }
   },

@@ -1,4 +1,4 @@
-/** A budget that every cluster has whole. */
+/** Finds budgets in pods that apply in full to every cluster. */
 import { shown } from "../fields.ts";
 import { copiedToSeveral, copyText, PARTITIONED, strategyField } from "../rollouts.ts";
 import { defineRule } from "../rule.ts";
@@ -8,7 +8,7 @@ export const kruiseUnavailableCount = defineRule({
   severity: "warning",
   summary: "`maxUnavailable` in pods counts in every cluster",
   why: "Each cluster takes the whole budget: with `maxUnavailable: 1` as many pods are down at once as there are clusters.",
-  fix: "Divide the workload with a PropagationPolicy: the budget is then divided, too. If each cluster may lose that many, say so with the annotation `flotilla.dev/partition-scope: cluster`.",
+  fix: "Divide the workload with a PropagationPolicy: the budget is then divided, too. If each cluster may lose that many, state it with the annotation `flotilla.dev/partition-scope: cluster`.",
   *check(fleet) {
     for (const manifest of fleet.of(...PARTITIONED)) {
       const budget = strategyField(manifest, "maxUnavailable");
@@ -18,7 +18,7 @@ export const kruiseUnavailableCount = defineRule({
         yield {
           manifest,
           path: budget.path,
-          message: `${copyText(journey)}, and each lets ${shown(budget.value)} of its pods be down`,
+          message: `${copyText(journey)}, and each allows ${shown(budget.value)} of its pods to be down`,
         };
     }
   },

@@ -1,4 +1,4 @@
-/** Data that does not move with its pod. */
+/** Finds volumes that do not move with their pods. */
 import { listAt, textAt, valueAt } from "../fields.ts";
 import { CLONE_SET, REPLICATED } from "../rollouts.ts";
 import { STATEFUL_SET } from "../kind-names.ts";
@@ -7,9 +7,9 @@ import { defineRule } from "../rule.ts";
 export const kruiseVolumesStay = defineRule({
   id: "kruise-volumes-stay",
   severity: "warning",
-  summary: "volumes stay in their cluster when pods move or are made anew",
+  summary: "volumes stay in their cluster when pods move or are recreated",
   why: "A volume claim belongs to one cluster. A pod that fails over starts with an empty volume elsewhere, and the data stays behind; a CloneSet that recreates a pod deletes its claim with it.",
-  fix: "Leave `failover` out of the policy of workloads with volumes, or replicate the data yourself. Update CloneSets in place (`InPlaceIfPossible`), and turn on the reuse of claims.",
+  fix: "Remove `failover` from the policy of workloads with volumes, or replicate the data yourself. Update CloneSets in place (`InPlaceIfPossible`), and turn on the reuse of claims.",
   *check(fleet) {
     for (const manifest of fleet.of(...REPLICATED, STATEFUL_SET)) {
       if (listAt(manifest.object, "spec", "volumeClaimTemplates").length === 0) continue;
@@ -28,7 +28,7 @@ export const kruiseVolumesStay = defineRule({
         yield {
           manifest,
           path: ["spec", "volumeClaimTemplates"],
-          message: "an update recreates pods, and deletes their claims",
+          message: "an update recreates pods and deletes their claims",
         };
     }
   },

@@ -1,4 +1,4 @@
-/** Limits of subsets that count in every cluster. */
+/** Finds subset limits that count in every cluster. */
 import { isPercent, itemsAt, shown, textAt, valueAt } from "../fields.ts";
 import { copyText, severalJourney } from "../rollouts.ts";
 import { defineRule } from "../rule.ts";
@@ -8,7 +8,7 @@ export const kruiseWorkloadSpread = defineRule({
   severity: "warning",
   summary: "the subsets of a WorkloadSpread count in every cluster",
   why: "Each cluster spreads its own pods: `maxReplicas: 3` allows three pods per cluster, and percentages are rounded up in each and must be 100 there.",
-  fix: "Write numbers for each cluster with an OverridePolicy, or spread over clusters with weights of the PropagationPolicy.",
+  fix: "Set numbers for each cluster with an OverridePolicy, or spread over clusters with weights of the PropagationPolicy.",
   *check(fleet) {
     for (const manifest of fleet.of("apps.kruise.io/WorkloadSpread")) {
       const limited = itemsAt(manifest.object, "spec", "subsets").filter(
@@ -21,14 +21,14 @@ export const kruiseWorkloadSpread = defineRule({
           manifest,
           path: ["spec", "subsets"],
           severity: "error",
-          message: `the subsets are ${sum} % together, not 100`,
+          message: `the subsets add up to ${sum} %, not 100`,
         };
       const journey = limited.length > 0 ? severalJourney(fleet, manifest) : undefined;
       if (journey)
         yield {
           manifest,
           path: limited[0]?.path ?? [],
-          message: `${copyText(journey)}, and each of them allows ${shown(valueAt(limited[0]?.item, "maxReplicas"))}`,
+          message: `${copyText(journey)}, and each allows ${shown(valueAt(limited[0]?.item, "maxReplicas"))}`,
         };
     }
   },

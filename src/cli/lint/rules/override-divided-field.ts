@@ -1,17 +1,17 @@
-/** Overrides that undo the division. */
+/** Finds overrides that conflict with the division. */
 import { itemsAt, textAt } from "../fields.ts";
 import type { FieldPath } from "../fields.ts";
 import { defineRule } from "../rule.ts";
 
-/** Of workloads whose replicas are divided, these are every member's share. */
+/** For divided workloads, these fields hold every member's share. */
 const DIVIDED = /^\/spec\/(?:replicas|reserveOrdinals|updateStrategy\/(?:rollingUpdate\/)?partition)$/;
 
 export const overrideDividedField = defineRule({
   id: "override-divided-field",
   severity: "warning",
-  summary: "an override sets what the division has computed",
-  why: "Overrides come after the division and win: the members' replicas or partitions no longer add up to what the template says, and the status shows more or fewer pods than asked for.",
-  fix: "Say with weights in the policy how many replicas a member gets; leave the field out of the override.",
+  summary: "an override sets a field that the division computes",
+  why: "Overrides are applied after the division and win: the members' replicas or partitions no longer add up to the template's, and the status shows more or fewer pods than requested.",
+  fix: "Set a member's replicas with weights in the policy; remove the field from the override.",
   *check(fleet) {
     for (const policy of fleet.overrides) {
       const divided = fleet
@@ -27,7 +27,7 @@ export const overrideDividedField = defineRule({
           yield {
             manifest: policy,
             path: [...path, "path"],
-            message: `${textAt(item, "path")} of ${divided.manifest.title} is each member's share of the fleet's`,
+            message: `${textAt(item, "path")} of ${divided.manifest.title} is each member's share of the fleet's value`,
           };
       }
     }

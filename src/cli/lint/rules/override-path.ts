@@ -1,4 +1,4 @@
-/** Overrides of what the object does not have. */
+/** Finds overrides of fields that the object lacks. */
 import { isObject } from "../../../base/index.ts";
 import type { Json, JsonObject } from "../../../base/index.ts";
 import { itemsAt, pointerSteps, textAt } from "../fields.ts";
@@ -16,12 +16,12 @@ export const overridePath = defineRule({
   id: "override-path",
   severity: "error",
   summary: "an override changes a field that the object does not have",
-  why: "Overrides are JSON patches: to replace or remove what is not there fails, as does adding below something that is not there. The member's copy is then not made (`RenderFailed`).",
-  fix: "Correct the path, use `operator: add` for a field that is not there yet, or add the field that should hold it first.",
+  why: "Overrides are JSON patches: replacing or removing a missing field fails, and so does adding below a missing one. The member's copy is then not created (`RenderFailed`).",
+  fix: "Fix the path, use `operator: add` for a missing field, or add its parent field first.",
   *check({ overrides, selectedBy }) {
     for (const policy of overrides) {
       for (const { manifest: object } of selectedBy(policy)) {
-        // A change may build on the one before it, so each rule works on a view of its own.
+        // A change may build on the one before it, so each rule works on its own copy.
         for (const changes of changesOf(policy)) {
           const added = new Set<string>();
           for (const { path, pointer, operator } of changes) {
@@ -65,7 +65,7 @@ function changesOf({ object }: LintManifest): Change[][] {
 }
 
 /**
- * The part of the pointer that leads nowhere; undefined when the change can be made. `__proto__` is a key like any
+ * The part of the pointer that does not exist; undefined when the change is possible. `__proto__` is a key like any
  * other.
  */
 function problemOf(
@@ -74,7 +74,7 @@ function problemOf(
   operator: string,
   added: ReadonlySet<string>,
 ): string | undefined {
-  if (!pointer.startsWith("/")) return undefined; // The hub refuses it.
+  if (!pointer.startsWith("/")) return undefined; // The hub rejects it.
   const steps = pointerSteps(pointer);
   let value: Json | undefined = object;
   let walked = "";

@@ -1,4 +1,4 @@
-/** Selectors of override policies without an object. */
+/** Finds override policies whose selectors match no object. */
 import { defineRule } from "../rule.ts";
 import { unusedSelectors } from "./policy-selects-nothing.ts";
 
@@ -6,7 +6,7 @@ export const overrideSelectsNothing = defineRule({
   id: "override-selects-nothing",
   severity: "warning",
   summary: "an override policy selects nothing among the files",
-  why: "Kind, name, namespace or labels fit no manifest that was given, so the override changes nothing and nobody is told.",
-  fix: "Correct the selector, or give lint the files with the objects, too.",
+  why: "Kind, name, namespace or labels match no given manifest, so the override silently changes nothing.",
+  fix: "Fix the selector, or pass lint the files with the objects, too.",
   check: (fleet) => unusedSelectors(fleet, fleet.overrides),
 });

@@ -1,4 +1,4 @@
-/** Sets of ManifestWorks whose Placement is missing. */
+/** Finds ManifestWorkReplicaSets whose Placement is missing. */
 import { itemsAt, textAt } from "../fields.ts";
 import { MANIFEST_WORK_REPLICA_SET, PLACEMENT } from "../kind-names.ts";
 import { defineRule } from "../rule.ts";
@@ -8,8 +8,8 @@ export const placementReference = defineRule({
   id: "placement-reference",
   severity: "warning",
   summary: "a ManifestWorkReplicaSet names a Placement that is not among the files",
-  why: "Without its Placement a set makes no ManifestWork. A Placement counts only in the set's own namespace.",
-  fix: "Give both the same namespace, correct the name, or give lint the file with the Placement, too.",
+  why: "Without its Placement a set creates no ManifestWork. The Placement must be in the set's own namespace.",
+  fix: "Use the same namespace for both, fix the name, or pass lint the file with the Placement, too.",
   *check({ of }) {
     const placements = of(PLACEMENT);
     for (const manifest of of(MANIFEST_WORK_REPLICA_SET)) {
@@ -21,7 +21,7 @@ export const placementReference = defineRule({
         yield {
           manifest,
           path,
-          message: `there is no Placement ${name} in namespace ${namespaceOf(manifest)}${elsewhere ? `; ${elsewhere.title} is elsewhere` : ""}`,
+          message: `no Placement ${name} in namespace ${namespaceOf(manifest)}${elsewhere ? `; ${elsewhere.title} is elsewhere` : ""}`,
         };
       }
     }

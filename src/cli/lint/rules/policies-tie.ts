@@ -1,4 +1,4 @@
-/** Two policies with the same claim to an object. */
+/** Finds two policies that match an object equally. */
 import { itemsAt, numberAt } from "../fields.ts";
 import { defineRule } from "../rule.ts";
 import { selects } from "../selectors.ts";
@@ -6,9 +6,9 @@ import { selects } from "../selectors.ts";
 export const policiesTie = defineRule({
   id: "policies-tie",
   severity: "warning",
-  summary: "two policies select the same object with equal right",
-  why: "With the same priority and equally close selectors the policy whose name comes first gets the object, and whichever was there first keeps it. What the other one says is never followed.",
-  fix: "Give the one that is meant a higher `priority`, or make the selectors disjoint.",
+  summary: "two policies select the same object with equal precedence",
+  why: "With the same priority and equally specific selectors, the policy whose name sorts first claims the object, and a policy that has claimed it keeps it. The other policy is ignored.",
+  fix: "Give the intended policy a higher `priority`, or make the selectors disjoint.",
   *check({ policies, selectedBy }) {
     const claims = new Map<object, Map<string, string>>();
     for (const policy of policies) {
@@ -28,7 +28,7 @@ export const policiesTie = defineRule({
           yield {
             manifest: policy,
             path: selector,
-            message: `${rival} selects ${manifest.title}, too, with the same priority`,
+            message: `${rival} also selects ${manifest.title}, with the same priority`,
           };
         known.set(rank, rival ?? policy.title);
         claims.set(manifest, known);

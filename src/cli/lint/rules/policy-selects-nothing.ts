@@ -1,4 +1,4 @@
-/** Selectors of propagation policies without an object. */
+/** Finds propagation policies whose selectors match no object. */
 import type { JsonObject } from "../../../base/index.ts";
 import { formatPath, itemsAt, textAt } from "../fields.ts";
 import type { LintManifest } from "../lint-manifest.ts";
@@ -10,15 +10,12 @@ export const policySelectsNothing = defineRule({
   id: "policy-selects-nothing",
   severity: "warning",
   summary: "a policy selects nothing among the files",
-  why: "Kind, name, namespace or labels fit no manifest that was given, so the policy would have nothing to send to members. A spelling mistake looks like this.",
-  fix: "Correct the selector, or give lint the files with the objects, too.",
+  why: "Kind, name, namespace or labels match no given manifest, so the policy would propagate nothing. A spelling mistake looks like this.",
+  fix: "Fix the selector, or pass lint the files with the objects, too.",
   check: (fleet) => unusedSelectors(fleet, fleet.policies),
 });
 
-/**
- * Selectors that mean none of the given objects. What policies select alone, without any workload beside them, lies
- * elsewhere.
- */
+/** Selectors that match none of the given objects. If the files contain policies only, their objects are elsewhere. */
 export function* unusedSelectors(fleet: LintFleet, policies: readonly LintManifest[]): Generator<Report> {
   const { selections } = fleet.answers;
   if (!selections && !fleet.manifests.some(isTemplate)) return;
@@ -34,18 +31,18 @@ export function* unusedSelectors(fleet: LintFleet, policies: readonly LintManife
       yield {
         manifest: policy,
         path,
-        message: `no ${textAt(item, "kind") || "object"}${name ? ` ${name}` : ""} of ${textAt(item, "apiVersion")} fits this selector${similar ? `; ${similar.title} (${similar.object["apiVersion"] as string}) comes near` : ""}`,
+        message: `no ${textAt(item, "kind") || "object"}${name ? ` ${name}` : ""} of ${textAt(item, "apiVersion")} matches this selector${similar ? `; ${similar.title} (${similar.object["apiVersion"] as string}) comes near` : ""}`,
       };
     }
   }
 }
 
-/** Definitions of OpenKruise, and those that labels choose, are on every hub. */
+/** OpenKruise's CRDs, and those selected by labels, are on every hub. */
 const isBroughtByHub = (selector: JsonObject): boolean =>
   textAt(selector, "kind") === "CustomResourceDefinition" &&
   /^$|\.kruise\.io$|\.argoproj\.io$/.test(textAt(selector, "name"));
 
-/** An object that a policy could send to members. */
+/** An object that a policy could propagate. */
 const isTemplate = ({ group, kind, inside }: LintManifest): boolean =>
   !inside &&
   !group.endsWith("karmada.io") &&

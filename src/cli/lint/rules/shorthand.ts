@@ -1,12 +1,12 @@
-/** Forms that the hub accepts and stores in another one. */
+/** Reports forms that the hub accepts and stores in another form. */
 import { fieldOf, withoutField } from "../field-of-message.ts";
 import { defineRule } from "../rule.ts";
 
 export const shorthand = defineRule({
   id: "shorthand",
   severity: "warning",
-  summary: "the hub accepts the manifest with a hint",
-  why: "It is written in a form that Flotilla understands and Karmada or Open Cluster Management would refuse or read otherwise, or it names something that is not there yet.",
+  summary: "the hub accepts the manifest with a warning",
+  why: "It is written in a form that Flotilla accepts but that Karmada or Open Cluster Management would reject or interpret differently, or it refers to an object that does not exist yet.",
   fix: "Write the canonical form that the message names.",
   *check({ manifests, answers }) {
     for (const manifest of manifests) {

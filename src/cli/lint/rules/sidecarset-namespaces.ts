@@ -1,4 +1,4 @@
-/** SidecarSets that mean other namespaces than their author. */
+/** Finds SidecarSets that match other namespaces than intended. */
 import { labelsAt, objectAt, textAt, valueAt } from "../fields.ts";
 import { matchesLabels } from "../../../machinery/index.ts";
 import { SIDECAR_SET } from "../rollouts.ts";
@@ -8,9 +8,9 @@ import { readSelector } from "../selectors.ts";
 export const sidecarsetNamespaces = defineRule({
   id: "sidecarset-namespaces",
   severity: "warning",
-  summary: "a SidecarSet means other namespaces than it seems to",
-  why: "A SidecarSet is in no namespace: `metadata.namespace` is ignored, and without `spec.namespace` or `spec.namespaceSelector` pods of every namespace get the sidecar. Labels that a `namespaceSelector` asks for must be on the namespace of each member; the hub's namespaces carry theirs there.",
-  fix: "Write `spec.namespace`, or a `spec.namespaceSelector` whose labels the Namespace on the hub has.",
+  summary: "a SidecarSet matches other namespaces than it seems to",
+  why: "A SidecarSet is cluster-scoped: `metadata.namespace` is ignored, and without `spec.namespace` or `spec.namespaceSelector` pods of every namespace get the sidecar. Labels that a `namespaceSelector` requires must be on the namespace of each member; namespaces are propagated from the hub with their labels.",
+  fix: "Set `spec.namespace`, or a `spec.namespaceSelector` whose labels the Namespace on the hub has.",
   *check({ of }) {
     const namespaces = of("/Namespace");
     for (const manifest of of(SIDECAR_SET)) {
@@ -21,14 +21,13 @@ export const sidecarsetNamespaces = defineRule({
         yield {
           manifest,
           path: ["metadata", "namespace"],
-          message: `${manifest.namespace} is ignored, and the sidecar goes into matching pods of all namespaces`,
+          message: `${manifest.namespace} is ignored, and the sidecar is injected into matching pods of all namespaces`,
         };
       const selector =
         valueAt(manifest.object, "spec", "namespaceSelector") === undefined
           ? undefined
           : readSelector(objectAt(manifest.object, "spec", "namespaceSelector"));
-      // Only where the files have namespaces can one say that none fits; the label with their name is added by the
-      // server.
+      // Reported only if the files contain namespaces; the server adds the label with their name.
       const fits = namespaces.some(
         ({ name, object }) =>
           selector &&

@@ -1,4 +1,4 @@
-/** Spread constraints that cannot be met together, or not with the members that are named. */
+/** Finds spread constraints that conflict with each other, or with the named members. */
 import { itemsAt, numberAt, textAt } from "../fields.ts";
 import { affinitiesOf, namedIn, placementOf } from "../lint-fleet.ts";
 import { defineRule } from "../rule.ts";
@@ -8,7 +8,7 @@ export const spreadConstraints = defineRule({
   severity: "error",
   summary: "spread constraints contradict each other or the affinity",
   why: "A policy whose constraints cannot be met schedules nothing: the binding stays at `Scheduled=False`.",
-  fix: "Lower `minGroups`, raise `maxGroups`, or let the affinity have more clusters.",
+  fix: "Lower `minGroups`, raise `maxGroups`, or add clusters to the affinity.",
   *check({ policies, answers }) {
     for (const manifest of policies) {
       const placement = placementOf(manifest);
@@ -25,21 +25,21 @@ export const spreadConstraints = defineRule({
           ? Math.max(...named.map((names) => names?.length ?? 0))
           : answers.members?.length;
       for (const { path, by, min, max } of constraints) {
-        // The hub itself refuses more groups at least than at most; without a hub this is all that says so.
+        // The hub also rejects a minimum above the maximum; without a hub only this check reports it.
         if (min > max)
-          yield { manifest, path, message: `at least ${min} groups by ${by} are asked for, and at most ${max}` };
+          yield { manifest, path, message: `at least ${min} groups by ${by} are required, but at most ${max} allowed` };
         else if (most !== undefined && min > most)
           yield {
             manifest,
             path,
-            message: `at least ${min} groups by ${by} are asked for, and there are ${most} clusters`,
+            message: `at least ${min} groups by ${by} are required, but there are only ${most} clusters`,
           };
-        // Every region, zone or provider has a cluster of its own.
+        // Every region, zone or provider needs at least one cluster.
         else if (by !== "cluster" && clusters && min > clusters.max)
           yield {
             manifest,
             path,
-            message: `${min} groups by ${by} need as many clusters, and at most ${clusters.max} may be used`,
+            message: `${min} groups by ${by} need as many clusters, but at most ${clusters.max} may be used`,
           };
       }
     }

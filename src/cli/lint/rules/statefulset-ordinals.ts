@@ -1,4 +1,4 @@
-/** Pods of one identity in several clusters, of Kubernetes' own kind. */
+/** Finds pods of Kubernetes' own StatefulSets with the same identity in several clusters. */
 import { copyText, severalJourney } from "../rollouts.ts";
 import { STATEFUL_SET } from "../kind-names.ts";
 import { defineRule } from "../rule.ts";
@@ -8,8 +8,8 @@ export const statefulsetOrdinals = defineRule({
   id: "statefulset-ordinals",
   severity: "warning",
   summary: "a StatefulSet has the same ordinals in every cluster",
-  why: "Each cluster numbers its pods from 0, divided or not: pods and volume claims of the same name exist several times, and so do members of a quorum.",
-  fix: "Use OpenKruise's StatefulSet (`apps.kruise.io/v1beta1`), whose ordinals Flotilla divides; or give each cluster `spec.ordinals.start` with an OverridePolicy; or use one cluster.",
+  why: "Each cluster numbers its pods from 0, divided or not: pods and volume claims of the same name exist several times, and so do quorum members.",
+  fix: "Use OpenKruise's StatefulSet (`apps.kruise.io/v1beta1`), whose ordinals Flotilla divides; or set `spec.ordinals.start` for each cluster with an OverridePolicy; or use one cluster.",
   *check(fleet) {
     for (const manifest of fleet.of(STATEFUL_SET)) {
       const journey = severalJourney(fleet, manifest);

@@ -1,4 +1,4 @@
-/** Weights that give nobody anything, or somebody nothing. */
+/** Finds static weights that give no replicas to all or some clusters. */
 import { itemsAt, numberAt, objectAt, valueAt } from "../fields.ts";
 import { namedIn, placementOf, affinitiesOf } from "../lint-fleet.ts";
 import { defineRule } from "../rule.ts";
@@ -8,9 +8,9 @@ const LIST = ["replicaScheduling", "weightPreference", "staticWeightList"] as co
 export const staticWeights = defineRule({
   id: "static-weights",
   severity: "error",
-  summary: "static weights give replicas to nobody",
-  why: "A cluster gets replicas in proportion to its weight, and none when the list does not name it. With weights of zero everywhere, or weights for other clusters than the affinity allows, no replica is placed.",
-  fix: "Give every cluster of the affinity a weight of at least 1, or leave the list out: then all weigh the same.",
+  summary: "static weights give replicas to no cluster",
+  why: "A cluster gets replicas in proportion to its weight, and none when the list does not name it. With weights of zero everywhere, or weights only for clusters outside the affinity, no replica is scheduled.",
+  fix: "Give every cluster of the affinity a weight of at least 1, or remove the list: then all have the same weight.",
   *check({ policies }) {
     for (const manifest of policies) {
       const placement = placementOf(manifest);

@@ -1,13 +1,13 @@
-/** Objects that reach members on two ways. */
+/** Finds objects that both a policy and a ManifestWork apply to members. */
 import { identityOf } from "../lint-fleet.ts";
 import { defineRule } from "../rule.ts";
 
 export const twoOwners = defineRule({
   id: "two-owners",
   severity: "error",
-  summary: "a policy and a ManifestWork bring the same object",
-  why: "An object on a member has one owner. The second one that wants it gets a conflict and does nothing.",
-  fix: "Choose one: leave the object out of the ManifestWork, or out of what the policy selects.",
+  summary: "a policy and a ManifestWork apply the same object",
+  why: "An object on a member has one owner. The second one gets a conflict and does nothing.",
+  fix: "Choose one: remove the object from the ManifestWork, or from the policy's selectors.",
   *check(fleet) {
     const brought = new Map(
       fleet.manifests.flatMap((manifest) => (manifest.inside ? [[identityOf(manifest), manifest] as const] : [])),
@@ -18,7 +18,7 @@ export const twoOwners = defineRule({
       if (!policy || !other) continue;
       const [of, by] = [fleet.journeysOf(manifest)[0]?.names, fleet.journeysOf(other)[0]?.names];
       if (of && by && !of.some((name) => by.includes(name))) continue;
-      yield { manifest: other, message: `${policy.title} brings it, too` };
+      yield { manifest: other, message: `${policy.title} also propagates it` };
     }
   },
 });

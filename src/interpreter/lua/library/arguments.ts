@@ -1,4 +1,4 @@
-/** How library functions read their arguments, with gopher-lua's conversions and messages. */
+/** Reads arguments of library functions, with gopher-lua's conversions and messages. */
 import { toBytes } from "../byte-text.ts";
 import type { Machine } from "../machine.ts";
 import { formatNumber, parseNumber, toInt64 } from "../numbers.ts";
@@ -6,7 +6,7 @@ import { Table } from "../table.ts";
 import { typeOf } from "../values.ts";
 import type { LuaFunction, LuaThrow, LuaType, LuaValue } from "../values.ts";
 
-/** Karmada's limit for strings that are handed to the string library, in bytes. */
+/** Karmada's limit for strings passed to the string library, in bytes. */
 const MAX_STRING_BYTES = 1_000_000;
 
 export class Arguments {
@@ -22,7 +22,7 @@ export class Arguments {
     return this.values.length;
   }
 
-  /** The n-th, counted from 1. */
+  /** The n-th argument, starting at 1. */
   get(n: number): LuaValue {
     return this.values[n - 1];
   }
@@ -52,7 +52,7 @@ export class Arguments {
     return parsed;
   }
 
-  /** A whole number; strings are not converted. */
+  /** An integer; strings are not converted. */
   integer(n: number, otherwise?: number): number {
     const value = this.get(n);
     if (value === undefined && otherwise !== undefined) return otherwise;
@@ -96,7 +96,7 @@ export class Arguments {
 
 export type LibraryFunction = (args: Arguments) => LuaValue | LuaValue[];
 
-/** What a call of any library function costs, compared with a round of an empty loop. */
+/** Cost of a library call, relative to a round of an empty loop. */
 const CALL_TICKS = 10;
 
 export function bind(machine: Machine, run: LibraryFunction): LuaFunction {

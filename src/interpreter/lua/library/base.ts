@@ -1,11 +1,11 @@
-/** The functions that need no library name. Those which Karmada takes away raise its message. */
+/** The base functions. Functions that Karmada disables raise its message. */
 import type { Machine } from "../machine.ts";
 import { parseGoFloat, parseGoInt, trimBlanks } from "../numbers.ts";
 import { LuaThrow, NOTHING, isTrue, typeOf } from "../values.ts";
 import type { LuaValue } from "../values.ts";
 import type { Arguments, LibraryFunction } from "./arguments.ts";
 
-/** Functions that a script must not have; the admission check warns about them. */
+/** Disabled functions; the admission check warns about them. */
 export const DISABLED_FUNCTIONS: readonly string[] = [
   "collectgarbage",
   "dofile",
@@ -27,13 +27,13 @@ const disabled =
   (name: string): LibraryFunction =>
   ({ machine }) => {
     machine.charge(50);
-    // Upstream overrides them with a script of one line, and its messages say so.
+    // Upstream overrides them with a one-line script, and its messages include that script's name.
     throw new LuaThrow(
       `${machine.name}:1: call function ${name} is not supported in karmada customized resourceinterpreter.`,
     );
   };
 
-/** Runs what may raise an error. Limits are no errors of the script and pass. */
+/** Runs code that may raise an error. Limit errors are not script errors and are rethrown. */
 function protect(machine: Machine, run: () => LuaValue[], recover: (value: LuaValue) => LuaValue[]): LuaValue[] {
   const { d, lim } = machine;
   const site = machine.l[d] ?? 0;
@@ -103,7 +103,7 @@ function tonumber(args: Arguments): LuaValue {
   return isHex ? parseGoInt(text.slice(2), 16) : parseGoInt(text, base);
 }
 
-/** As many as a call can take. */
+/** The maximum number of arguments of a call. */
 const MAX_UNPACKED = 100_000;
 
 function unpack(args: Arguments): LuaValue[] {
@@ -134,7 +134,7 @@ export const baseFunctions: Readonly<Record<string, LibraryFunction>> = {
   },
   pairs: (args) => [args.machine.pairsNext, args.table(1), undefined],
   pcall,
-  // There is nobody to read it; upstream's goes to the standard output of the controller.
+  // Output is discarded; upstream writes to the controller's standard output.
   print(args) {
     args.machine.charge(args.count);
     return NOTHING;

@@ -1,4 +1,4 @@
-/** `string.format`, which is Go's `fmt.Sprintf` over Lua values. */
+/** `string.format`, which is Go's `fmt.Sprintf` for Lua values. */
 import { toBytes } from "../byte-text.ts";
 import { exponentSuffix, formatFloat, formatNumber, isInt64, parseNumber, toInt64 } from "../numbers.ts";
 import { typeOf } from "../values.ts";
@@ -11,11 +11,11 @@ interface Directive {
   verb: string;
 }
 
-/** Go refuses larger widths. */
+/** Go rejects larger widths. */
 const MAX_WIDTH = 1_000_000;
 const DIRECTIVE = /%([-+# 0]*)(\d+)?(?:\.(\d*))?(.?)/suy;
 
-/** `check` is told the length so far and how many characters will be looked at, and throws when it is too much. */
+/** `check` is called with the length so far and the number of characters to read, and throws when that is too much. */
 export function formatText(
   format: string,
   args: readonly LuaValue[],
@@ -67,7 +67,7 @@ export function formatText(
   return extra.length > 0 ? `${text}%!(EXTRA ${extra.join(", ")})` : text;
 }
 
-/** A plain `%s` takes a text as it is; everything else goes through it character by character. */
+/** A plain `%s` copies a text; every other directive processes it character by character. */
 function charactersOf({ verb, width, precision }: Directive, value: LuaValue): number {
   const isPlain = (verb === "s" || verb === "v") && width === undefined && precision === undefined;
   return typeof value === "string" && !isPlain ? value.length : 0;
@@ -86,11 +86,11 @@ function formatValue(directive: Directive, value: LuaValue, textOf: (value: LuaV
   }
   if ("svqxX".includes(verb)) return formatString(directive, textOf(value));
   if (typeof value === "boolean" && verb === "t") return padText(directive, textOf(value));
-  // Go shows a pointer to an empty struct for nil.
+  // Go prints a pointer to an empty struct for nil.
   return value === undefined ? "&{}" : badVerb(directive, goType(value), padText(directive, textOf(value)));
 }
 
-/** Go says what it got, written with the flags that were asked for. */
+/** Go reports the value it got, formatted with the given flags. */
 const badVerb = ({ verb }: Directive, type: string, value: string): string => `%!${verb}(${type}=${value})`;
 
 function formatPointer(directive: Directive, value: LuaValue, textOf: (value: LuaValue) => string): string {
@@ -133,7 +133,7 @@ function formatLuaNumber(directive: Directive, value: number): string {
     : badVerb(directive, "float64", formatReal({ ...directive, verb: "g" }, value));
 }
 
-/** Zeros go before all of a text, but between the sign and the digits of a number. */
+/** Zeros precede a whole text, but are placed between the sign and the digits of a number. */
 function padText(directive: Directive, text: string): string {
   if (directive.width === undefined) return text;
   const missing = directive.width - Array.from(text).length;
@@ -230,7 +230,7 @@ function formatReal(directive: Directive, value: number): string {
   return pad(directive, sign + text, true);
 }
 
-/** Digits beyond this are zeros or noise; JavaScript writes no more at once. */
+/** Digits beyond this are zeros or noise, and JavaScript formats no more at once. */
 const MAX_DIGITS = 100;
 
 function fixed(value: number, digits: number): string {
@@ -242,13 +242,10 @@ function fixed(value: number, digits: number): string {
   );
 }
 
-/** Enough to see whether a number lies exactly between two shorter ones. */
+/** Enough to detect a number exactly between two shorter ones. */
 const MORE_DIGITS = 40;
 
-/**
- * An exact half goes to the even neighbour, where JavaScript takes the larger. Both texts have the same form, one has
- * more digits.
- */
+/** Rounds an exact half to even, where JavaScript rounds up. Both texts have the same form; one has more digits. */
 function halfToEven(rounded: string, exact: string): string {
   const whole = exact.slice(0, rounded.length);
   const cut = rounded.includes(".") ? whole : whole.slice(0, exact.indexOf("."));
@@ -258,11 +255,12 @@ function halfToEven(rounded: string, exact: string): string {
     : rounded;
 }
 
-/** A power of ten and its factor, with that many digits after the point. */
+/** A mantissa with that many digits after the point, and a power of ten. */
 function scientific(value: number, digits: number): [mantissa: string, exponent: number] {
   const [mantissa = "", exponent = "0"] = value.toExponential(digits).split("e");
   const [exact = "", exactExponent = "0"] = value.toExponential(Math.min(digits + MORE_DIGITS, MAX_DIGITS)).split("e");
-  // With another exponent it was rounded up to the next power of ten, which a half below an even digit cannot be.
+  // A different exponent means that it was rounded up to the next power of ten, which is not possible for a half below
+  // an even digit.
   return [exponent === exactExponent ? halfToEven(mantissa, exact) : mantissa, Number(exponent)];
 }
 
@@ -271,7 +269,7 @@ function exponential(value: number, digits: number): string {
   return `${mantissa}${"0".repeat(Math.max(0, digits - MAX_DIGITS))}e${exponentSuffix(exponent)}`;
 }
 
-/** The shorter of both forms: with an exponent from a certain size on. */
+/** The shorter of both forms: exponential from a certain size on. */
 function general(value: number, precision: number | undefined): string {
   if (precision === undefined) return formatFloat(value);
   const digits = Math.min(Math.max(precision, 1), MAX_DIGITS);

@@ -1,7 +1,4 @@
-/**
- * What a script finds under its global names. Library tables are made when a script asks for them, fresh for every
- * call.
- */
+/** The global names of a script. Library tables are created on first use, fresh for every call. */
 import type { Machine } from "../machine.ts";
 import { Table } from "../table.ts";
 import type { LuaFunction, LuaValue } from "../values.ts";
@@ -21,7 +18,7 @@ const LIBRARIES: ReadonlyMap<string, Readonly<Record<string, LibraryFunction>>> 
   ["os", osFunctions],
 ]);
 
-/** Names that mean something before a script has said so. */
+/** Names that are defined before the script runs. */
 export const LIBRARY_NAMES: ReadonlySet<string> = new Set([
   ...Object.keys(baseFunctions),
   ...LIBRARIES.keys(),
@@ -31,7 +28,7 @@ export const LIBRARY_NAMES: ReadonlySet<string> = new Set([
   "_VERSION",
 ]);
 
-/** Whether a library has a function or constant of this name; undefined for what is no library. */
+/** Whether a library has a function or constant of this name; undefined if it is not a library. */
 export function libraryHas(library: string, name: string): boolean | undefined {
   const functions = LIBRARIES.get(library);
   return functions && (Object.hasOwn(functions, name) || (library === "math" && Object.hasOwn(MATH_CONSTANTS, name)));
@@ -56,7 +53,7 @@ export class Globals {
     return name === "_VERSION" ? "Lua 5.1" : undefined;
   }
 
-  /** All of them as the table that `_G` is. */
+  /** All globals as the table `_G`. */
   asTable(): Table {
     const table = Table.make();
     for (const name of LIBRARY_NAMES) table.setString(name, name === "_G" ? table : this.get(name));
@@ -75,7 +72,7 @@ export class Globals {
     const table = Table.make();
     for (const [key, run] of Object.entries(LIBRARIES.get(name) ?? {})) table.h[key] = bind(this.#machine, run);
     if (name === "math") Object.assign(table.h, MATH_CONSTANTS);
-    // Strings find their functions here, so a script may change what a method is.
+    // String methods are looked up here, so a script may redefine a method.
     if (name === "string") table.h["__index"] = table;
     (this.#tables ??= new Map()).set(name, table);
     return table;
@@ -83,7 +80,7 @@ export class Globals {
 
   #methods: Map<string, LuaFunction> | undefined;
 
-  /** What a string has under a name. */
+  /** The string method of this name. */
   stringField(name: string): LuaValue {
     const table = this.#tables?.get("string");
     if (table !== undefined) {
@@ -130,7 +127,7 @@ export class Globals {
 
   #makeKube(): Table {
     const { accuratePodRequirements, getPodDependencies, getResourceQuantity, resourceAdd } = kubeFunctions;
-    // Written out, because it is made in many calls and an object of one shape is made at once.
+    // Written out, because it is created in many calls and an object literal of one shape is fast.
     return Table.ofFields({
       accuratePodRequirements: bind(this.#machine, accuratePodRequirements),
       getPodDependencies: bind(this.#machine, getPodDependencies),
@@ -154,7 +151,7 @@ export class Globals {
     throw this.#machine.failure(`module ${name} not found:\n\tno field package.preload['${name}'], `);
   }
 
-  /** A module is made once; what it leaves under its name, or returns, is what `require` gives. */
+  /** A module is created once; `require` returns the value it returns or stores under its name. */
   #load(name: string, loader: LuaFunction): LuaValue {
     const [made] = this.#machine.call(loader, [name]);
     const left = this.#loaded?.getString(name);

@@ -1,4 +1,4 @@
-/** Karmada's `kube` library: quantities and pod templates, on the same code that the native interpreters use. */
+/** Karmada's `kube` library: quantities and pod templates, with the same code that the native interpreters use. */
 import { isObject } from "../../../base/index.ts";
 import type { Json, JsonObject } from "../../../base/index.ts";
 import {
@@ -23,7 +23,7 @@ import { templateProblem } from "./pod-template.ts";
 /** Quantities are big numbers; the longest take some tens of microseconds. */
 const QUANTITY_TICKS = 500;
 const TEMPLATE_TICKS = 500;
-/** What a script made is written, checked field by field and summed. */
+/** A script's table is encoded, checked field by field and summed. */
 const TABLE_TICKS = 100;
 const ENTRY_TICKS = 20;
 const ZERO = parseQuantity("0");
@@ -34,7 +34,7 @@ function quantity(args: Arguments, n: number): Quantity {
   if (typeof value !== "string") throw args.wrongType(n, "string");
   args.machine.charge(QUANTITY_TICKS);
   const parsed = tryParseQuantity(value);
-  // Upstream's parser panics, so the message names no place.
+  // Upstream's parser panics, so the message has no location.
   if (parsed === undefined) throw new LuaThrow(`cannot parse '${value}': ${quantityProblem(value)}`);
   return parsed;
 }
@@ -42,7 +42,7 @@ function quantity(args: Arguments, n: number): Quantity {
 function resourceAdd(args: Arguments): string {
   let sum = ZERO;
   for (let n = 1; n <= args.count; n++) sum = addQuantities(sum, quantity(args, n));
-  // Upstream's empty sum has no notation of its own; what is added to it keeps the plain one unless it is binary.
+  // Upstream's empty sum has no format of its own; a sum keeps the decimal format unless the added quantity is binary.
   return args.machine.made(formatQuantity(sum.format === "DecimalExponent" ? { ...sum, format: "DecimalSI" } : sum));
 }
 
@@ -57,7 +57,7 @@ function getResourceQuantity(args: Arguments): number {
   return value;
 }
 
-/** A template as plain JSON, in the form that Kubernetes would accept. */
+/** A template as plain JSON, in the form that Kubernetes accepts. */
 function template(args: Arguments, typeName: string): Json {
   const table = args.table(1);
   args.machine.charge(TEMPLATE_TICKS);
@@ -82,7 +82,7 @@ function template(args: Arguments, typeName: string): Json {
   }
 }
 
-/** JSON made by us, which the script may change. */
+/** JSON created here, which the script may change. */
 function toTable(args: Arguments, json: object): LuaValue {
   args.machine.allocate(1024);
   return Table.over(json);
@@ -95,7 +95,7 @@ function accuratePodRequirements(args: Arguments): LuaValue {
   return requirements ? toTable(args, requirements) : undefined;
 }
 
-/** Templates are parts of inputs, which are immutable and asked about more than once. */
+/** Templates are parts of immutable inputs and are used more than once. */
 const knownRequirements = new WeakMap<object, { requirements: ReplicaRequirements | undefined }>();
 
 function requirementsOf(pod: JsonObject): ReplicaRequirements | undefined {

@@ -1,18 +1,18 @@
-/** Results of the libraries that are easy to get wrong. Each was compared with gopher-lua 1.1.1 itself. */
+/** Library results that are easy to get wrong. Each was compared with gopher-lua 1.1.1. */
 import { expect, test } from "vitest";
 import { compileScript } from "../script.ts";
 
 const texts: Record<string, string> = {
-  // An exact half goes to the even neighbour.
+  // Rounds an exact half to even.
   "string.format('%.3e', 16605)": "1.660e+04",
   "string.format('%.0f', 2.5)": "2",
   "string.format('%.1f', 0.25)": "0.2",
   "string.format('%.2g', 2.25)": "2.2",
-  // Zeros go before a text, and between the sign and the digits of a number.
+  // Zeros precede a text, and are placed between the sign and the digits of a number.
   "string.format('%05s', 'x')": "0000x",
   "string.format('%05d', -7)": "-0007",
   "string.format('%05t', true)": "0true",
-  // A verb that does not fit says what it got, written with the flags that were asked for.
+  // A mismatched verb prints the value with the given flags.
   "string.format('%05c', 'X')": "%!c(string=0000X)",
   "string.format('%5y', true)": "%!y(lua.LBool= true)",
   "string.format('%-8.3u', '105.')": "%!u(string=105     )",
@@ -27,10 +27,10 @@ const texts: Record<string, string> = {
   "(-8) ^ (1 / 3)": "NaN",
   "math.ldexp(0, 5000)": "0",
   "math.ldexp(1 / 0, -5000)": "+Inf",
-  // Numbers that are no integers become the smallest one, which counted from 0 is the largest.
+  // Non-integral numbers become the smallest integer, which becomes the largest when counted from 0.
   "string.sub('abc', 1 / 0)": "",
   "tostring(table.remove({1, 2}, 0 / 0))": "nil",
-  // Bytes that are no character are replaced when the case changes.
+  // Invalid bytes are replaced when the case changes.
   "string.upper('\\255a')": "\ufffdA",
 };
 
@@ -43,8 +43,8 @@ for (const [expression, want] of Object.entries(texts)) {
 }
 
 const failures: Record<string, { body: string; message: string }> = {
-  "a set that ends with its escape": { body: "return ('x'):find('[%')", message: "unexpected EOS at EOS" },
-  "a set that does not end": { body: "return ('x'):find('[a')", message: "unexpected EOS at 1" },
+  "a set that ends with its escape character": { body: "return ('x'):find('[%')", message: "unexpected EOS at EOS" },
+  "an unterminated set": { body: "return ('x'):find('[a')", message: "unexpected EOS at 1" },
   "a field of a pod template with a wrong type": {
     body: "return require('kube').accuratePodRequirements({spec = {containers = {{name = 'a', image = 5}}}})",
     message: "json: cannot unmarshal number into Go struct field Container.spec.containers.image of type string",
@@ -56,7 +56,7 @@ const failures: Record<string, { body: string; message: string }> = {
 };
 
 for (const [what, { body, message }] of Object.entries(failures)) {
-  test(`${what} is an error that says so`, () => {
+  test(`${what} raises an error`, () => {
     expect(() => compileScript(`function F() ${body} end`).call("F", [])).toThrow(message);
   });
 }

@@ -1,4 +1,4 @@
-/** The math library. Chance comes from a fixed seed, so that a script gives the same result on every run. */
+/** The math library. Random numbers use a fixed seed, so that a script returns the same result on every run. */
 import { createSeededRandom } from "../../../base/index.ts";
 import { frexp, ldexp, power } from "../go-math.ts";
 import { LuaThrow } from "../values.ts";
@@ -33,7 +33,7 @@ function random(args: Arguments): number {
   if (args.count === 0) return machine.random.next();
   const low = args.count === 1 ? 1 : args.integer(1);
   const high = args.integer(args.count === 1 ? 1 : 2);
-  // Upstream dies of this one without naming a place.
+  // Upstream panics here without a location.
   if (high < low) throw new LuaThrow("invalid argument to Intn");
   return low + Math.floor(machine.random.next() * (high - low + 1));
 }

@@ -1,4 +1,4 @@
-/** The two functions of the os library that Karmada offers. Local time is UTC, as in the containers that run it. */
+/** The two functions of the os library that Karmada offers. Local time is UTC, as in Karmada's containers. */
 import { Table } from "../table.ts";
 import type { LuaValue } from "../values.ts";
 import type { Arguments, LibraryFunction } from "./arguments.ts";
@@ -19,11 +19,11 @@ const MONTHS = [
 ];
 const DAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 const DATE_TICKS = 200;
-/** For each character of a format, half of which may stand for parts. */
+/** For each character of a format; up to half of them may be directives. */
 const PART_TICKS = 20;
 const two = (value: number): string => String(value).padStart(2, "0");
 
-/** `%a` is a fixed text upstream: its layout has the day's name in small letters, which Go does not know. */
+/** `%a` is a fixed text upstream: its layout has the lower-case day name, which Go does not recognize. */
 const DATE_PARTS: ReadonlyMap<string, (date: Date) => string> = new Map<string, (date: Date) => string>([
   ["a", () => "mon"],
   ["A", (date) => DAYS[date.getUTCDay()] ?? ""],
@@ -72,7 +72,7 @@ function date(args: Arguments): LuaValue {
     min: at.getUTCMinutes(),
     sec: at.getUTCSeconds(),
     wday: at.getUTCDay() + 1,
-    // Upstream does not fill these two.
+    // Upstream does not set these two.
     yday: 0,
     isdst: false,
   });

@@ -1,12 +1,12 @@
 /**
- * Lua patterns on byte text, with gopher-lua's reading of them and its messages. A repetition backtracks in a loop, so
- * the stack grows with the pattern and not with the text; every step is charged.
+ * Lua patterns on byte text, with gopher-lua's semantics and messages. A repetition backtracks in a loop, so the stack
+ * grows with the pattern and not with the text; every step is charged.
  */
 
-/** Told about the work done. */
+/** Called with the work done. */
 export type Charge = (steps: number) => void;
 
-/** Thrown for a pattern that cannot be read. */
+/** Thrown for an invalid pattern. */
 export class PatternError extends Error {}
 
 type ByteSet = Uint8Array;
@@ -25,7 +25,7 @@ interface Pattern {
   captures: number;
 }
 
-/** A capture is text, or a position counted from 1. */
+/** A capture is text, or a one-based position. */
 export interface Match {
   start: number;
   end: number;
@@ -33,9 +33,9 @@ export interface Match {
 }
 
 const END = -1;
-/** A step of the matcher, compared with a round of an empty loop. */
+/** Cost of a matcher step, relative to a round of an empty loop. */
 const STEP_TICKS = 3;
-/** Each may put a call on the stack. */
+/** Each may add a call to the stack. */
 const MAX_BRANCHES = 1000;
 
 /** The matches from an offset on; all of them, or at most `limit`. */
@@ -67,7 +67,7 @@ class PatternReader {
   readonly #items: Item[] = [];
   #at = 0;
   #captures = 0;
-  /** Index of the byte read last, which messages name; -1 once the end was read. */
+  /** Index of the last byte read, for messages; -1 once the end was read. */
   #last = 0;
   #branches = 0;
 
@@ -104,7 +104,7 @@ class PatternReader {
     return new PatternError(this.#last === END ? `${message} at EOS` : `${message} at ${this.#last}`);
   }
 
-  /** Says whether it ends with `$`. */
+  /** Returns whether it ends with `$`. */
   #sequence(isTop: boolean): boolean {
     for (;;) {
       const ch = this.#peek();
@@ -177,7 +177,7 @@ class PatternReader {
     this.#items.push({ kind: "close", capture });
   }
 
-  /** A sign behind what cannot be repeated stands for itself. */
+  /** A quantifier after an item that cannot be repeated is literal. */
   #repeat(sign: string): void {
     const before = this.#items.at(-1);
     if (before?.kind !== "one") {
@@ -265,7 +265,7 @@ class Matcher {
     return { start, end, captures };
   }
 
-  /** Where the items from that one on end in the text, or -1. */
+  /** The end of the match of the items from that one on, or -1. */
   #match(from: number, start: number): number {
     const { items, isAtEnd } = this.#pattern;
     let at = start;
@@ -383,7 +383,7 @@ const NAMED: ReadonlyMap<string, RegExp> = new Map([
 ]);
 const namedSets = new Map<number, ByteSet>();
 
-/** `%a` and its like; a capital letter is the opposite, anything else stands for itself. */
+/** `%a` and the like; a capital letter negates, any other character is literal. */
 function namedSet(code: number): ByteSet {
   const known = namedSets.get(code);
   if (known) return known;

@@ -1,18 +1,17 @@
 /**
- * Whether a script's pod template can be one: upstream reads it into the Go type, and a value of the wrong type is an
- * error.
+ * Validates a script's pod template: upstream decodes it into the Go type, and a value of the wrong type is an error.
  */
 import { decodedPart } from "../../../api/index.ts";
 import { isObject } from "../../../base/index.ts";
 import type { Json } from "../../../base/index.ts";
 import { InterpretError } from "../../interpret-error.ts";
 
-/** Templates that were looked at before; they are parts of immutable inputs. */
+/** Templates that were already checked; they are parts of immutable inputs. */
 const sound = new WeakSet<object>();
 
-/** What is wrong and where, in the words of Go's decoder, or undefined. */
+/** The error in the wording of Go's decoder, or undefined. */
 export function templateProblem(json: Json): string | undefined {
-  // An empty table is an empty list until somebody says what it is.
+  // An empty table is an empty list until its type is known.
   if (Array.isArray(json) && json.length === 0) return undefined;
   if (!isObject(json)) return "json: cannot unmarshal array into Go value of type v1.PodTemplateSpec";
   if (sound.has(json)) return undefined;

@@ -1,4 +1,4 @@
-/** The string library as Karmada offers it: `rep`, `gsub` and `dump` only say that they are not supported. */
+/** The string library as Karmada offers it: `rep`, `gsub` and `dump` only raise that they are not supported. */
 import { fromBytes, hasLoneBytes, toBytes } from "../byte-text.ts";
 import type { LuaFunction, LuaValue } from "../values.ts";
 import { NOTHING, isTrue } from "../values.ts";
@@ -15,9 +15,9 @@ const unsupported =
     );
   };
 
-/** Lua's index of a first byte as JavaScript's. */
+/** Converts Lua's index of the first byte to JavaScript's. */
 function startIndex(index: number, length: number): number {
-  // Go makes the smallest integer of a number that is none, and counting that from 0 makes it the largest.
+  // Go converts a non-integral number to the smallest integer, which becomes the largest when counted from 0.
   if (index === -(2 ** 63)) return Number.MAX_SAFE_INTEGER;
   const shifted = index === 0 ? 0 : index - 1;
   return Math.max(0, shifted < 0 ? length + shifted + 1 : shifted);
@@ -90,7 +90,7 @@ function match(args: Arguments): LuaValue[] {
     : captured(args, found.captures);
 }
 
-/** All matches are found at once, as upstream does; the loop then takes one after the other. */
+/** All matches are found at once, as upstream does; the loop then takes them one by one. */
 function gmatch(args: Arguments): LuaValue[] {
   const text = args.bytes(1);
   const found = matches(args, text, args.bytes(2), 0, -1);
@@ -112,7 +112,7 @@ function gmatch(args: Arguments): LuaValue[] {
   return [next, state];
 }
 
-/** For each directive. */
+/** Cost of each directive. */
 const FORMAT_TICKS = 10;
 
 function format(args: Arguments): string {
@@ -130,10 +130,10 @@ function format(args: Arguments): string {
   return machine.made(machine.hasLoneBytes && hasLoneBytes(formatted) ? fromBytes(toBytes(formatted)) : formatted);
 }
 
-/** Letter by letter, as Go does: no letter becomes two. */
+/** Letter by letter, as Go does: one letter never becomes two. */
 function mapCase(args: Arguments, convert: (character: string) => string): string {
   args.bytes(1);
-  // Bytes that are no character are replaced by the sign for that.
+  // Invalid bytes are replaced by the replacement character.
   const text = args.string(1).toWellFormed();
   const whole = convert(text);
   if (whole.length === text.length && !/[ßŉǰİΣςσ]/i.test(text)) return args.machine.made(whole);

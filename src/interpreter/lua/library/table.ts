@@ -27,7 +27,7 @@ function concat(args: Arguments): LuaValue {
     parts.push(part);
     machine.charge(4);
   }
-  // A single value is not joined with anything, so a number stays one.
+  // A single value is not concatenated, so a number stays a number.
   if (parts.length === 1) return table.getPosition(to);
   return parts.length === 0 ? "" : machine.made(parts.join(separator));
 }
@@ -59,8 +59,7 @@ function remove(args: Arguments): LuaValue {
   const table = args.table(1);
   const position = args.count === 1 ? -1 : args.integer(2);
   const last = table.a.length;
-  // The smallest integer, which is what Go makes of a number that is none, is beyond all others once it is counted from
-  // 0.
+  // Go converts a non-integral number to the smallest integer, which is beyond all others once it is counted from 0.
   if (last === 0 || position > last || position === SMALLEST) return undefined;
   const at = position < 1 || position === last ? last : position;
   const value = table.getPosition(at);
@@ -70,7 +69,7 @@ function remove(args: Arguments): LuaValue {
   return value;
 }
 
-/** The table's own list with every container already a table, so that it may be moved about. */
+/** The table's own list with every container already wrapped as a table, so that elements can be moved. */
 function wrapped(table: Table): LuaValue[] {
   table.ownItems();
   for (let position = 1; position <= table.a.length; position++)
@@ -78,7 +77,7 @@ function wrapped(table: Table): LuaValue[] {
   return table.a as LuaValue[];
 }
 
-/** Small lists are sorted by insertion, which is what Go does with them; larger ones by merging. */
+/** Small lists use insertion sort, as in Go; larger ones use merge sort. */
 const INSERTION_SIZE = 12;
 
 function sort(args: Arguments): LuaValue[] {

@@ -1,6 +1,6 @@
 /**
  * OpenKruise BroadcastJob: one pod on every node. Its parallelism counts as replicas when it is a number; a percentage
- * is of each member's own nodes and stays as it is, and so does no limit.
+ * refers to each member's own nodes and is kept, and so is an absent limit.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../../base/index.ts";
@@ -15,7 +15,7 @@ interface BroadcastJob extends KubernetesObject {
   status?: JsonObject;
 }
 
-/** What OpenKruise fills in where nothing is said: as many as there are nodes. */
+/** OpenKruise's default: as many as there are nodes. */
 const NO_LIMIT = 2 ** 31 - 1;
 const isLimited = (spec: DeepReadonly<BroadcastJob>["spec"]): spec is { parallelism: number } =>
   typeof spec?.parallelism === "number" && spec.parallelism < NO_LIMIT;
@@ -75,7 +75,7 @@ function conditionsOf(items: readonly StatusItem[]): JsonObject[] {
   return conditions;
 }
 
-/** How a member's job ended: the first of its conditions that says so. */
+/** The finish condition of a member's job: the first condition that reports an end. */
 function finishOf(status: DeepReadonly<Json> | undefined): string {
   const conditions = isObject(status) ? status["conditions"] : undefined;
   const finish = Array.isArray(conditions)

@@ -26,7 +26,7 @@ const health: Record<string, { status: Record<string, number>; partition?: numbe
     status: { updatedReplicas: 4, availableReplicas: 3, expectedUpdatedReplicas: 4 },
     want: false,
   },
-  "is unhealthy while its controller has not seen the newest spec": {
+  "is unhealthy while its controller has not observed the newest spec": {
     status: { updatedReplicas: 4, availableReplicas: 4, observedGeneration: 2 },
     want: false,
   },
@@ -37,7 +37,7 @@ for (const [behaviour, { status, partition, want }] of Object.entries(health)) {
   });
 }
 
-test("a CloneSet reflects its counters and revisions together with the generations they belong to", () => {
+test("a CloneSet reflects its counters and revisions together with their generations", () => {
   const cloneSet = running({ replicas: 4, readyReplicas: 4 });
   cloneSet.metadata.annotations = { "resourcetemplate.karmada.io/generation": "2" };
 
@@ -50,7 +50,7 @@ test("a CloneSet reflects its counters and revisions together with the generatio
   });
 });
 
-test("a CloneSet in v1alpha1 is divided and counted like one in v1beta1", () => {
+test("a CloneSet in v1alpha1 is divided and aggregated like one in v1beta1", () => {
   const cloneSet = { ...makeCloneSet("shop/web").replicas(10).build(), apiVersion: "apps.kruise.io/v1alpha1" };
 
   expect(cloneSetInterpreter.replicas?.(cloneSet)).toEqual({ replicas: 10 });

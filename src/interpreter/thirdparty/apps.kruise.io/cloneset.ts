@@ -1,8 +1,9 @@
 /**
- * OpenKruise CloneSet in every served version: but for the place of the partition they spell alike what is read here.
+ * OpenKruise CloneSet in every served version: apart from the location of the partition, the fields read here are the
+ * same.
  *
- * Unlike Karmada's rules, a partitioned rollout is healthy once it has reached its stage instead of unhealthy for as
- * long as the stage lasts, and a partition counts the pods of the fleet.
+ * Unlike Karmada's rules, a partitioned rollout is healthy once it has reached its stage instead of unhealthy
+ * throughout the stage, and a partition counts the pods of the fleet.
  */
 import { dividePartition } from "../../divide/partition.ts";
 import { partitionOf, type Partitioned } from "../../divide/partitioned.ts";
@@ -29,7 +30,7 @@ const NEWER_COUNTERS = ["updatedAvailableReplicas"];
 export const cloneSetInterpreter: KindInterpreter<Partitioned> = {
   group: "apps.kruise.io",
   kind: "CloneSet",
-  // OpenKruise runs one replica when the field is absent.
+  // OpenKruise defaults to one replica.
   replicas: ({ spec }) => templateReplicas(spec?.replicas ?? 1, spec?.template),
   reviseReplicas: (cloneSet, replicas) => withSpecField(cloneSet, "replicas", replicas),
   divide: dividePartition,

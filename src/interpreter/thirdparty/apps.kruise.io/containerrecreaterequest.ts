@@ -1,9 +1,8 @@
 /**
- * OpenKruise ContainerRecreateRequest: restarts containers of one pod, which is named, so that normally one member has
- * it. Where several have a pod of that name, the request is as far as the one that is furthest behind.
+ * OpenKruise ContainerRecreateRequest: restarts containers of one named pod, so that normally one member has it. If
+ * several members have a pod of that name, the request shows the progress of the slowest one.
  *
- * OpenKruise completes the spec when the request is made and refuses any change of it later, so the member's spec is
- * kept.
+ * OpenKruise completes the spec on creation and rejects later changes, so the member's spec is kept.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, type DeepReadonly, type JsonObject } from "../../../base/index.ts";
@@ -24,7 +23,7 @@ export const containerRecreateRequestInterpreter: KindInterpreter<ContainerRecre
   retain: (desired, observed) => (observed.spec ? { ...desired, spec: observed.spec } : desired),
   aggregateStatus(request, items) {
     const statuses = reportedStatuses(items);
-    // A status must have a phase, and there is none before somebody has seen the request.
+    // A status requires a phase, and there is none before a member's controller has observed the request.
     if (statuses.length === 0) return request;
     const phase = PHASES.find((each) => statuses.some((status) => textOf(status["phase"]) === each)) ?? "";
     const message = textOf(statuses.find((status) => textOf(status["message"]) !== "")?.["message"]);
@@ -39,7 +38,7 @@ export const containerRecreateRequestInterpreter: KindInterpreter<ContainerRecre
       ...(containerRecreateStates.length > 0 && { containerRecreateStates }),
     });
   },
-  /** Completed is also a request that failed: then not every container has succeeded. */
+  /** A failed request is also Completed: then some containers have not succeeded. */
   isHealthy({ status }) {
     if (!isObject(status)) return false;
     const phases = statesIn(status).map(({ phase }) => phase);

@@ -34,7 +34,7 @@ export const advancedDaemonSetInterpreter: KindInterpreter<PartitionedDaemonSet>
     const desired = countIn(daemonSet, "desiredNumberScheduled");
     const updated = countIn(daemonSet, "updatedNumberScheduled");
     const kept = keptPods(daemonSet.spec?.updateStrategy?.rollingUpdate?.partition, desired, "floor");
-    // In a stage the nodes that are held back must run as well.
+    // During a stage the nodes that are held back must be available as well.
     return updated >= desired - kept && countIn(daemonSet, "numberAvailable") >= (kept > 0 ? desired : updated);
   },
   dependencies: templateDependencies,

@@ -1,6 +1,6 @@
 /**
- * OpenKruise EphemeralJob: every member puts containers into its own pods. `spec.replicas` is how many pods of each
- * member get them; it is copied undivided, because nobody knows beforehand where the pods are that it matches.
+ * OpenKruise EphemeralJob: every member injects containers into its own pods. `spec.replicas` is the number of pods per
+ * member; it is copied undivided, because it is not known in advance where the matching pods run.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, type JsonObject } from "../../../base/index.ts";
@@ -15,7 +15,7 @@ interface EphemeralJob extends KubernetesObject {
 }
 
 const COUNTERS = ["match", "running", "succeeded", "waiting", "failed"];
-/** The first of these that a member is in is the phase of the template. */
+/** The template shows the first of these phases that any member is in. */
 const PHASES = ["Error", "Failed", "Unknown", "Paused", "Running", "Waiting", "Succeeded"];
 const UNHEALTHY = new Set(["", "Error", "Failed", "Unknown"]);
 
@@ -34,7 +34,7 @@ export const ephemeralJobInterpreter: KindInterpreter<EphemeralJob> = {
   },
 };
 
-/** A member without any of the pods waits for ever, which says nothing about the others. */
+/** A member without matching pods waits forever, which does not affect the others. */
 function phaseOf(items: readonly StatusItem[]): string {
   const concerned = reportedStatuses(items).filter(
     (status) => countOf(status["match"]) > 0 || status["phase"] !== "Waiting",

@@ -1,13 +1,13 @@
-/** How things that every member has for itself are shown together: when a job began and ended, and what is where. */
+/** Merges per-member state for display: start and completion times of jobs, and names by cluster. */
 import { isObject, type Json, type JsonObject } from "../../../base/index.ts";
 import type { StatusItem } from "../../kind-interpreter.ts";
 import { reportedStatuses, sumOf, textOf } from "../../replica-status.ts";
 import { earliestOf, latestOf } from "../../times.ts";
 
-/** A status lists that many things at most: how many there are is told by its counters, and the rest by the members. */
+/** Limit for lists in a status: counters have the total, and members have the rest. */
 const LISTED = 100;
 
-/** A job begins with the first member, and is complete when all of them are. */
+/** A job starts with the first member, and completes with the last. */
 export function jobTimes(items: readonly StatusItem[]): JsonObject {
   const statuses = reportedStatuses(items);
   const timesIn = (field: string): string[] => statuses.map((status) => textOf(status[field]));
@@ -23,7 +23,7 @@ export function sums(items: readonly StatusItem[], counters: readonly string[]):
 }
 
 /**
- * Adds the names that a member reports, as `cluster/name`, because the same name may stand for another thing elsewhere.
+ * Adds the names that a member reports, as `cluster/name`, because the same name may be a different object elsewhere.
  */
 export function addNames(into: string[], clusterName: string, names: Json | undefined): void {
   for (const name of Array.isArray(names) ? names : []) {
@@ -32,7 +32,7 @@ export function addNames(into: string[], clusterName: string, names: Json | unde
   }
 }
 
-/** Objects that members report in a list, each with the cluster before one of its texts. */
+/** Objects that members report in a list, each with the cluster prepended to one of its text fields. */
 export function entriesOf(items: readonly StatusItem[], list: string, field: string): JsonObject[] {
   const entries: JsonObject[] = [];
   for (const { clusterName, status } of items) {

@@ -1,5 +1,5 @@
 /**
- * OpenKruise ImageListPullJob: every member makes an ImagePullJob of each image; the template counts those of all
+ * OpenKruise ImageListPullJob: every member creates an ImagePullJob for each image; the template counts those of all
  * members.
  */
 import { isObject } from "../../../base/index.ts";

@@ -8,7 +8,7 @@ import { podDependencies } from "../../pod-dependencies.ts";
 import { countOf, replaceStatus, reportedStatuses, textOf } from "../../replica-status.ts";
 import { addNames, jobTimes, sums } from "./fleet.ts";
 
-/** What jobs that pull images have in common. */
+/** Common fields of jobs that pull images. */
 export interface PullJob extends KubernetesObject {
   spec?: { pullSecrets?: string[] };
   status?: JsonObject;
@@ -37,7 +37,7 @@ export const imagePullJobInterpreter: KindInterpreter<PullJob> = {
   dependencies: pullSecrets,
 };
 
-/** The Secrets without which the images of a private registry cannot be pulled. */
+/** The Secrets needed to pull images from a private registry. */
 export function pullSecrets({ metadata, spec }: DeepReadonly<PullJob>): Dependency[] {
   const names: readonly string[] = Array.isArray(spec?.pullSecrets) ? spec.pullSecrets : [];
   return podDependencies(
@@ -46,7 +46,7 @@ export function pullSecrets({ metadata, spec }: DeepReadonly<PullJob>): Dependen
   );
 }
 
-/** As OpenKruise writes it for one cluster; a member whose job ended in another way says how. */
+/** The message that OpenKruise writes for one cluster; a member whose job ended otherwise adds its own message. */
 function messageOf(items: readonly StatusItem[], counts: JsonObject, { completionTime }: JsonObject): string {
   if (completionTime !== undefined) {
     return (

@@ -16,7 +16,7 @@ const object = (rest: object = {}): KubernetesObject => ({
 const items = (...statuses: (JsonObject | undefined)[]): StatusItem[] =>
   statuses.map((status, index) => ({ clusterName: ["oslo", "paris", "rome"][index] ?? "", status }));
 
-/** The same items must give the same template, so that a converged fleet writes nothing. */
+/** The same items must yield the identical template, so that a converged fleet writes nothing. */
 function aggregate(rules: KindInterpreter, statuses: StatusItem[]): unknown {
   const once = rules.aggregateStatus?.(object(), statuses) ?? object();
 
@@ -61,7 +61,7 @@ test("an ImagePullJob counts the nodes of all members and is running until the l
   });
 });
 
-test("an ImagePullJob ends with its last member, and says so when one of them ran out of time", () => {
+test("an ImagePullJob ends with its last member, and reports a member that timed out", () => {
   const oslo = { completionTime: "2024-05-01T12:01:00Z", desired: 1, succeeded: 1, message: "job has completed" };
   const paris = {
     completionTime: "2024-05-01T12:09:00Z",
@@ -77,7 +77,7 @@ test("an ImagePullJob ends with its last member, and says so when one of them ra
   expect(aggregate(pulls, items(oslo))).toMatchObject({ message: "job has completed" });
 });
 
-test("a list of failed nodes stays short however large the fleet is", () => {
+test("limits the list of failed nodes in a large fleet", () => {
   const failedNodes = Array.from({ length: 5000 }, (_, index) => `node-${index}`);
 
   const status = aggregate(pulls, items({ desired: 5000, failed: 5000, failedNodes })) as JsonObject;
@@ -86,7 +86,7 @@ test("a list of failed nodes stays short however large the fleet is", () => {
   expect(status["failedNodes"]).toHaveLength(100);
 });
 
-test("jobs that pull images bring their pull secrets along", () => {
+test("image pull jobs depend on their pull secrets", () => {
   const job = object({ spec: { pullSecrets: ["registry", "registry", "mirror"] } });
 
   expect(pulls.dependencies?.(job).map(({ kind, name }) => `${kind}/${name}`)).toEqual([
@@ -96,7 +96,7 @@ test("jobs that pull images bring their pull secrets along", () => {
   expect(listPulls.dependencies?.(job)).toHaveLength(2);
 });
 
-test("an ImageListPullJob names the images that failed and where", () => {
+test("an ImageListPullJob lists the failed images with their clusters", () => {
   const oslo = { desired: 2, active: 0, completed: 2, succeeded: 2, completionTime: "2024-05-01T12:01:00Z" };
   const paris = {
     desired: 2,
@@ -137,7 +137,7 @@ const phases: Record<string, { members: JsonObject[]; want: string }> = {
     ],
     want: "Succeeded",
   },
-  "waits while nobody has any of the pods": { members: [{ phase: "Waiting", match: 0 }], want: "Waiting" },
+  "waits while no member has any of the pods": { members: [{ phase: "Waiting", match: 0 }], want: "Waiting" },
 };
 for (const [behaviour, { members, want }] of Object.entries(phases)) {
   test(`an EphemeralJob ${behaviour}`, () => {
@@ -148,7 +148,7 @@ for (const [behaviour, { members, want }] of Object.entries(phases)) {
   });
 }
 
-test("an EphemeralJob brings along what its containers refer to", () => {
+test("an EphemeralJob depends on objects that its containers reference", () => {
   const job = object({
     spec: { template: { ephemeralContainers: [{ name: "debug", envFrom: [{ secretRef: { name: "token" } }] }] } },
   });
@@ -181,7 +181,7 @@ test("a ContainerRecreateRequest shows the status of the member that has the pod
   expect(aggregate(recreate, items(undefined, done))).toEqual(done);
 });
 
-test("a ContainerRecreateRequest of several pods is as far as the last one", () => {
+test("a ContainerRecreateRequest on several members shows the slowest one", () => {
   const done = {
     phase: "Completed",
     completionTime: "2024-05-01T12:01:00Z",
@@ -205,22 +205,22 @@ const health: Record<string, { rules: KindInterpreter; status?: JsonObject; want
     want: true,
   },
   "an ImagePullJob with a failed node": { rules: pulls, status: { desired: 3, failed: 1 }, want: false },
-  "an ImagePullJob that nobody has looked at": { rules: pulls, want: false },
+  "an ImagePullJob that no controller has observed": { rules: pulls, want: false },
   "an ImageListPullJob without failed images": { rules: listPulls, status: { desired: 2, active: 1 }, want: true },
   "an ImageListPullJob with a failed image": {
     rules: listPulls,
     status: { failedImageStatuses: [{ name: "nginx:1" }] },
     want: false,
   },
-  "an EphemeralJob that runs": { rules: ephemeral, status: { phase: "Running", failed: 0 }, want: true },
+  "a running EphemeralJob": { rules: ephemeral, status: { phase: "Running", failed: 0 }, want: true },
   "an EphemeralJob that failed in some pods": {
     rules: ephemeral,
     status: { phase: "Running", failed: 1 },
     want: false,
   },
   "an EphemeralJob in error": { rules: ephemeral, status: { phase: "Error" }, want: false },
-  "a ContainerRecreateRequest that is at work": { rules: recreate, status: { phase: "Recreating" }, want: true },
-  "a ContainerRecreateRequest whose containers all came back": {
+  "a ContainerRecreateRequest in progress": { rules: recreate, status: { phase: "Recreating" }, want: true },
+  "a ContainerRecreateRequest whose containers were all recreated": {
     rules: recreate,
     status: { phase: "Completed", containerRecreateStates: [{ phase: "Succeeded" }] },
     want: true,
@@ -230,7 +230,7 @@ const health: Record<string, { rules: KindInterpreter; status?: JsonObject; want
     status: { phase: "Completed", containerRecreateStates: [{ phase: "Succeeded" }, { phase: "Failed" }] },
     want: false,
   },
-  "a ContainerRecreateRequest that ended because its pod is gone": {
+  "a ContainerRecreateRequest that ended because its pod was deleted": {
     rules: recreate,
     status: { phase: "Completed", message: "pod has gone" },
     want: false,

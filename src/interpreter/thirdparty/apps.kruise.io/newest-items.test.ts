@@ -28,7 +28,7 @@ const sum = (...items: StatusItem[]): unknown =>
   )?.status;
 
 describe("the status of a CloneSet", () => {
-  test("is the sum of the members that have seen the newest template", () => {
+  test("is the sum of the members that have observed the newest template", () => {
     const items = [item("oslo", { ...fresh, ...done }), item("paris", { ...fresh, ...done })];
 
     expect(newestItems(template, items)).toBe(items);
@@ -64,7 +64,7 @@ describe("the status of a CloneSet", () => {
     });
   }
 
-  test("keeps the current revision of a member that has not advanced, whichever reports last", () => {
+  test("keeps the current revision of a member that has not advanced, whichever member reports last", () => {
     const behind = { ...fresh, ...done, updatedReplicas: 1, currentRevision: "web-1" };
 
     expect(sum(item("oslo", behind), item("paris", { ...fresh, ...done }))).toMatchObject({
@@ -77,7 +77,7 @@ describe("the status of a CloneSet", () => {
     });
   });
 
-  test("names the newest revision only where members agree on its name", () => {
+  test("names the newest revision only if members agree on its name", () => {
     const other = { ...fresh, ...done, currentRevision: "web-3", updateRevision: "web-3" };
 
     expect(sum(item("oslo", { ...fresh, ...done }), item("paris", other))).not.toHaveProperty("updateRevision");
@@ -87,7 +87,7 @@ describe("the status of a CloneSet", () => {
     });
   });
 
-  test("has no updated pods while nobody has seen the newest template", () => {
+  test("has no updated pods while no member has observed the newest template", () => {
     const old = { ...fresh, ...done, resourceTemplateGeneration: 4 };
 
     expect(sum(item("oslo", old), item("paris", old))).toMatchObject({
@@ -98,7 +98,7 @@ describe("the status of a CloneSet", () => {
     });
   });
 
-  test("shows the pods that are updated and available where members count them", () => {
+  test("shows updated and available pods if members count them", () => {
     expect(
       sum(item("oslo", { ...fresh, ...done, updatedAvailableReplicas: 3 }), item("paris", { ...fresh, ...done })),
     ).toMatchObject({ updatedAvailableReplicas: 3 });
@@ -106,6 +106,6 @@ describe("the status of a CloneSet", () => {
   });
 });
 
-test("the kinds of other projects sum what they are given", () => {
+test("third-party kinds sum the reported values unchanged", () => {
   expect(summingNewest(deploymentInterpreter as KindInterpreter)).toBe(deploymentInterpreter);
 });

@@ -1,20 +1,20 @@
 /**
- * What members say about the newest template. The sums of Karmada's rules take every number as it comes, so that pods
+ * Selects member statuses that refer to the newest template. Karmada's rules sum every number unchecked, so that pods
  * which a member updated to the previous template count as updated to the new one until it catches up. Before
  * Flotilla's own rules sum the statuses of a rollout:
  *
- * - a member that has not seen the newest template has updated nothing to it;
- * - the fleet's current revision stays that of a member that has not advanced for as long as there is one;
- * - the newest revision is named where members agree on its name. Overrides make other pods of it, and so other names.
+ * - a member that has not observed the newest template counts as having updated nothing;
+ * - the fleet's current revision stays that of a member that has not advanced, while there is one;
+ * - the newest revision is named if members agree on its name. Overrides change the pods, and so the name.
  *
- * Rules that users bring get what the members reported.
+ * User-defined rules get the statuses as reported.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, type DeepReadonly, type JsonObject } from "../../../base/index.ts";
 import type { KindInterpreter, StatusItem } from "../../kind-interpreter.ts";
 import { countOf, textOf } from "../../replica-status.ts";
 
-/** Counters that speak of the newest template. */
+/** Counters that refer to the newest template. */
 const UPDATED = [
   "updatedReplicas",
   "updatedReadyReplicas",
@@ -22,12 +22,12 @@ const UPDATED = [
   "expectedUpdatedReplicas",
   "updatedNumberScheduled",
 ];
-/** Names of the newest revision; those of a member that lags are of an older one. */
+/** Names of the newest revision; a lagging member's names refer to an older one. */
 const NEWEST_REVISION = ["updateRevision", "updatedRevision", "daemonSetHash"];
 
 /**
- * The kind with its statuses summed as above; other projects' kinds as they are. The rule itself stays as recorded of
- * Karmada.
+ * The kind with its statuses summed as above; third-party kinds are returned unchanged. The rule itself stays as
+ * recorded from Karmada.
  */
 export function summingNewest<K extends KindInterpreter>(kind: K): K {
   const { group, aggregateStatus } = kind;
@@ -39,7 +39,7 @@ export function summingNewest<K extends KindInterpreter>(kind: K): K {
   };
 }
 
-/** The items themselves where every member speaks of the newest template. */
+/** Returns the items themselves if every member refers to the newest template. */
 export function newestItems(
   template: DeepReadonly<KubernetesObject>,
   items: readonly StatusItem[],
@@ -47,7 +47,7 @@ export function newestItems(
   const isStale = items.map(({ status }) => isObject(status) && lags(status, template.metadata.generation ?? 0));
   const hasFresh = isStale.includes(false);
   const isAhead = items.map(({ status }, index) => !isStale[index] && isObject(status) && hasAdvanced(status));
-  // A member without a revision of its own does not hold the others back.
+  // A member without a current revision does not hold the others back.
   const isSplit = items.some(
     ({ status }, index) => !isAhead[index] && isObject(status) && textOf(status["currentRevision"]) !== "",
   );
@@ -60,7 +60,7 @@ export function newestItems(
   });
 }
 
-/** Whether members that are up to date give a revision different names. */
+/** Whether up-to-date members report different names for a revision. */
 function hasSeveral(items: readonly StatusItem[], field: string, isStale: readonly boolean[]): boolean {
   let name = "";
   for (const [index, { status }] of items.entries()) {
@@ -72,7 +72,7 @@ function hasSeveral(items: readonly StatusItem[], field: string, isStale: readon
   return false;
 }
 
-/** What a member does not tell does not make it late. */
+/** A member that does not report a generation does not count as lagging. */
 function lags(status: JsonObject, generation: number): boolean {
   const { resourceTemplateGeneration, generation: own, observedGeneration } = status;
   if (typeof resourceTemplateGeneration === "number" && resourceTemplateGeneration < generation) return true;
@@ -85,7 +85,7 @@ function hasAdvanced({ currentRevision, updateRevision, updatedRevision }: JsonO
   );
 }
 
-/** Only what is there is emptied: a field that no member reports must not appear. */
+/** Only existing fields are cleared: a field that no member reports must not appear. */
 function cleared(item: StatusItem, fields: readonly string[]): StatusItem {
   const { status } = item;
   if (!isObject(status)) return item;

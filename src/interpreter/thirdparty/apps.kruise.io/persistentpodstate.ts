@@ -1,6 +1,6 @@
 /**
- * OpenKruise PersistentPodState: every member remembers where its own pods ran. That memory is of use only there and
- * grows with the pods, so the hub takes the generation and nothing else.
+ * OpenKruise PersistentPodState: every member records where its own pods ran. The record is useful only there and grows
+ * with the pods, so the hub reflects only the generation.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, type JsonObject } from "../../../base/index.ts";

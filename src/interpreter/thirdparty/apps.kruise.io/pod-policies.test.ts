@@ -21,7 +21,7 @@ const items = (...statuses: JsonObject[]): StatusItem[] =>
     status: { ...observed, ...status },
   }));
 
-/** The same items must give the same template, so that a converged fleet writes nothing. */
+/** The same items must yield the identical template, so that a converged fleet writes nothing. */
 function aggregate(rules: KindInterpreter, statuses: StatusItem[]): unknown {
   const once = rules.aggregateStatus?.(object(), statuses) ?? object();
 
@@ -33,7 +33,7 @@ const spread = workloadSpreadInterpreter as KindInterpreter;
 const distribution = resourceDistributionInterpreter as KindInterpreter;
 const full = { type: "Schedulable", status: "False" };
 
-test("a WorkloadSpread adds up each subset, and one without a limit has none in the sum", () => {
+test("a WorkloadSpread sums each subset, and a subset without a limit has none in the sum", () => {
   const oslo = {
     subsetStatuses: [
       { name: "fixed", replicas: 3, missingReplicas: 1 },
@@ -56,7 +56,7 @@ test("a WorkloadSpread adds up each subset, and one without a limit has none in 
   });
 });
 
-test("a WorkloadSpread does not report pods on their way", () => {
+test("a WorkloadSpread does not report pods in creation or deletion", () => {
   const member = object({
     observedGeneration: 2,
     subsetStatuses: [
@@ -70,7 +70,7 @@ test("a WorkloadSpread does not report pods on their way", () => {
   });
 });
 
-test("a ResourceDistribution has failed where any member has, and names the namespaces", () => {
+test("a ResourceDistribution fails if any member fails, and lists the namespaces", () => {
   const fine = {
     type: "ConflictOccurred",
     status: "False",
@@ -110,7 +110,7 @@ test("a ResourceDistribution has failed where any member has, and names the name
   });
 });
 
-test("a PersistentPodState leaves the memory of pods on the members", () => {
+test("a PersistentPodState does not reflect recorded pods to the hub", () => {
   const rules = persistentPodStateInterpreter as KindInterpreter;
 
   expect(
@@ -119,7 +119,7 @@ test("a PersistentPodState leaves the memory of pods on the members", () => {
   expect(aggregate(rules, items({}))).toEqual({ observedGeneration: 2 });
 });
 
-test("a PodProbeMarker counts the pods of all members, and has observed what all of them have", () => {
+test("a PodProbeMarker counts the pods of all members, and its observed generation requires all members", () => {
   const rules = podProbeMarkerInterpreter as KindInterpreter;
 
   expect(aggregate(rules, items({ matchedPods: 2 }, { matchedPods: 3 }))).toEqual({

@@ -1,6 +1,6 @@
 /**
  * OpenKruise ResourceDistribution: every member copies a Secret or ConfigMap to its own namespaces; the template counts
- * the namespaces of the fleet. Its conditions tell failures, so each is True when it is True anywhere.
+ * the namespaces of the fleet. Its conditions report failures, so each is True if it is True on any member.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, type JsonObject } from "../../../base/index.ts";
@@ -17,7 +17,7 @@ interface ResourceDistribution extends KubernetesObject {
 }
 
 const FIELDS = { counters: ["desired", "succeeded", "failed"] };
-/** The versions of the API spell the field differently. */
+/** The API versions name the field differently. */
 const FAILED_IN = ["failedNamespace", "failedNamespaces"];
 
 export const resourceDistributionInterpreter: KindInterpreter<ResourceDistribution> = {
@@ -42,11 +42,11 @@ const isTrue = ({ status }: JsonObject): boolean => status === "True";
 interface Combined {
   condition: JsonObject;
   lastTransitionTime: string;
-  /** The namespaces of all members, by the name of the field. */
+  /** The namespaces of all members, by field name. */
   failed: Record<string, string[]>;
 }
 
-/** Each type once: the condition of a member that has failed, or else of the first one. */
+/** Each type once: the condition of a failed member, or else of the first one. */
 function addConditions(items: readonly StatusItem[]): JsonObject[] {
   const byType = new Map<string, Combined>();
   for (const { clusterName, status } of items) {

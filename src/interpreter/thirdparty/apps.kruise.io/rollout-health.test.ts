@@ -14,7 +14,7 @@ const make = (kind: string, spec: object, status?: object): KubernetesObject =>
   }) as unknown as KubernetesObject;
 
 const stages: Record<string, { object: KubernetesObject; healthy: boolean }> = {
-  "a CloneSet whose members are held is healthy while its pods run": {
+  "a CloneSet with partition 100% is healthy while its pods run": {
     object: make(
       "CloneSet",
       { replicas: 4, updateStrategy: { rollingUpdate: { partition: "100%" } } },
@@ -22,7 +22,7 @@ const stages: Record<string, { object: KubernetesObject; healthy: boolean }> = {
     ),
     healthy: true,
   },
-  "a CloneSet is unhealthy short of its stage": {
+  "a CloneSet is unhealthy before it reaches its stage": {
     object: make(
       "CloneSet",
       { replicas: 4, updateStrategy: { rollingUpdate: { partition: 1 } } },
@@ -38,7 +38,7 @@ const stages: Record<string, { object: KubernetesObject; healthy: boolean }> = {
     ),
     healthy: true,
   },
-  "an Advanced StatefulSet is unhealthy while a pod that is kept back is missing": {
+  "an Advanced StatefulSet is unhealthy while a held-back pod is missing": {
     object: make(
       "StatefulSet",
       { replicas: 4, updateStrategy: { rollingUpdate: { partition: 3 } } },
@@ -54,7 +54,7 @@ const stages: Record<string, { object: KubernetesObject; healthy: boolean }> = {
     ),
     healthy: true,
   },
-  "an Advanced DaemonSet is unhealthy short of its stage": {
+  "an Advanced DaemonSet is unhealthy before it reaches its stage": {
     object: make(
       "DaemonSet",
       { updateStrategy: { rollingUpdate: { partition: "50%" } } },
@@ -66,7 +66,7 @@ const stages: Record<string, { object: KubernetesObject; healthy: boolean }> = {
     object: make("SidecarSet", { updateStrategy: { partition: "90%" } }, { matchedPods: 10, updatedPods: 1 }),
     healthy: true,
   },
-  "a SidecarSet is unhealthy short of its stage": {
+  "a SidecarSet is unhealthy before it reaches its stage": {
     object: make("SidecarSet", { updateStrategy: { partition: 3 } }, { matchedPods: 10, updatedPods: 6 }),
     healthy: false,
   },
@@ -97,7 +97,7 @@ for (const [behaviour, { object, healthy }] of Object.entries(stages)) {
   });
 }
 
-test("a UnitedDeployment shows the pods of each subset over all members", async () => {
+test("a UnitedDeployment shows the pods of each subset summed over all members", async () => {
   const items = [
     { a: 2, b: 1 },
     { a: 1, b: 3 },
@@ -111,7 +111,7 @@ test("a UnitedDeployment shows the pods of each subset over all members", async 
   });
 });
 
-test("a UnitedDeployment shows them also where each subset has a status of its own, and is the same when nothing changed", async () => {
+test("a UnitedDeployment also sums subset statuses, and returns the identical object when nothing changed", async () => {
   const status = (replicas: number): JsonObject => ({
     replicas,
     subsetStatuses: [{ name: "a", replicas, readyReplicas: 1, conditions: [] }],
@@ -132,7 +132,7 @@ test("a UnitedDeployment shows them also where each subset has a status of its o
   expect(await interpreter.aggregateStatus(template, items)).toBe(template);
 });
 
-test("a SidecarSet that matches no pods anywhere says so", async () => {
+test("a SidecarSet that matches no pods reports zero", async () => {
   const items = [{ clusterName: "a", status: { matchedPods: 0, updatedPods: 0, readyPods: 0 } }];
 
   const summed = await interpreter.aggregateStatus(make("SidecarSet", {}), items);
@@ -140,7 +140,7 @@ test("a SidecarSet that matches no pods anywhere says so", async () => {
   expect(summed).toMatchObject({ status: { matchedPods: 0, updatedPods: 0, readyPods: 0 } });
 });
 
-test("a SidecarSet sums what newer members count, and only then", async () => {
+test("a SidecarSet sums counters of newer members only if a member reports them", async () => {
   const sidecarSet = make("SidecarSet", {});
 
   expect(await interpreter.reflectStatus(make("SidecarSet", {}, { matchedPods: 3, updatedReadyPods: 2 }))).toEqual({

@@ -1,6 +1,6 @@
 /**
- * When a rollout of OpenKruise is where it should be. Without a partition that is everywhere, as Karmada asks. With one
- * the stage counts: as many pods updated as the partition lets through, and all pods available.
+ * Health of OpenKruise rollouts. Without a partition all pods must be updated, as in Karmada. With a partition the
+ * stage counts: as many pods updated as the partition lets through, and all pods available.
  */
 import type { DeepReadonly, JsonObject } from "../../../base/index.ts";
 import { isObject } from "../../../base/index.ts";
@@ -20,7 +20,10 @@ export function hasReachedStage(workload: DeepReadonly<Workload>, kept: number):
   );
 }
 
-/** Counters that only newer releases of OpenKruise report: summed where a member does, or where they were before. */
+/**
+ * Counters that only newer OpenKruise releases report: summed if a member reports them, or if the template already has
+ * them.
+ */
 export function sumReported(template: WithStatus, items: readonly StatusItem[], fields: readonly string[]): JsonObject {
   const before = statusOf(template) ?? {};
   const statuses = reportedStatuses(items);

@@ -1,4 +1,4 @@
-/** OpenKruise SidecarSet: injects containers into pods of others, so it counts the pods it matches. */
+/** OpenKruise SidecarSet: injects containers into other workloads' pods, so it counts the pods it matches. */
 import type { JsonObject } from "../../../base/index.ts";
 import { divideSidecarPartition, type PartitionedSidecarSet } from "../../divide/sidecar-partition.ts";
 import { keptPods } from "../../divide/split-partition.ts";
@@ -35,10 +35,7 @@ export const sidecarSetInterpreter: KindInterpreter<PartitionedSidecarSet> = {
     const kept = keptPods(sidecarSet.spec?.updateStrategy?.partition, matched);
     return matched === 0 || (kept > 0 ? updated >= matched - kept : updated === matched);
   },
-  /**
-   * Of the volumes those that hold configuration; other drivers' secrets belong to the workloads that are injected
-   * into.
-   */
+  /** Only volumes with configuration; secrets of other volume drivers belong to the injected workloads. */
   dependencies({ metadata, spec }) {
     const { containers = [], volumes = [] } = spec ?? {};
     return podDependencies(

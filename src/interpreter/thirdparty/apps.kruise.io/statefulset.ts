@@ -34,7 +34,7 @@ export const advancedStatefulSetInterpreter: KindInterpreter<OrdinalSet> = {
       Math.min(statefulSet.spec?.updateStrategy?.rollingUpdate?.partition ?? 0, statefulSet.spec?.replicas ?? 1),
     ),
   dependencies(statefulSet) {
-    // The volumes of claim templates name claims that the member's controller makes for each pod.
+    // The volumes of claim templates refer to claims that the member's controller creates for each pod.
     const made = new Set(statefulSet.spec?.volumeClaimTemplates?.map(({ metadata }) => metadata?.name));
     return templateDependencies(statefulSet).filter(
       ({ kind, name }) => kind !== "PersistentVolumeClaim" || !made.has(name),

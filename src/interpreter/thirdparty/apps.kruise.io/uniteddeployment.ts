@@ -1,6 +1,6 @@
 /**
- * OpenKruise UnitedDeployment: one workload over several subsets. The pod template sits inside the template of the
- * workload that each subset runs; a bare one, as some manuals show it, is understood as well.
+ * OpenKruise UnitedDeployment: one workload over several subsets. The pod template is nested in the template of each
+ * subset's workload; a bare pod template, as in some manuals, is accepted as well.
  */
 import { isObject, type DeepReadonly, type JsonObject } from "../../../base/index.ts";
 import { divideSubsets, type SubsetWorkload } from "../../divide/subsets.ts";
@@ -15,7 +15,7 @@ const FIELDS = {
   counters: ["replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "unavailableReplicas"],
   texts: ["currentRevision", "updatedRevision"],
 };
-/** What the kind really reports beside Karmada's idea of it. */
+/** Counters that the kind reports in addition to those Karmada knows. */
 const OWN_COUNTERS = ["updatedReadyReplicas", "reservedPods"];
 const SUBSET_COUNTERS = ["replicas", "readyReplicas", "partition", "reservedPods"];
 const WORKLOAD_TEMPLATES = [
@@ -48,11 +48,11 @@ export const unitedDeploymentInterpreter: KindInterpreter<SubsetWorkload> = {
       ...(conditions.length > 0 && { conditions }),
     };
     const { status } = aggregateFields(united, items, FIELDS, more);
-    // Some of Karmada's counters are no fields of the kind: the server drops their zeros, and adding them again changes
-    // nothing.
+    // Some of Karmada's counters are not fields of the kind: the server drops their zeros, and adding them again
+    // changes nothing.
     return isObject(status) ? withStatus(united, status) : united;
   },
-  /** The kind counts ready pods and none that are available, so those stand in. */
+  /** The kind counts ready pods but not available pods, so ready pods are used. */
   isHealthy(united) {
     if (!isObject(united.status)) return false;
     const { readyReplicas = 0, availableReplicas = readyReplicas } = united.status;
@@ -69,14 +69,14 @@ function podTemplateOf({ spec }: DeepReadonly<SubsetWorkload>): DeepReadonly<Pod
   return nested ?? template;
 }
 
-/** Pods that the partitions keep back; a subset keeps no more than it has. */
+/** Pods that the partitions keep back; a subset keeps at most its own pods. */
 function keptOf({ spec, status }: DeepReadonly<SubsetWorkload>): number {
   const sizes = isObject(status) ? subsetSizes(status) : new Map<string, number>();
   const partitions = Object.entries(spec?.updateStrategy?.manualUpdate?.partitions ?? {});
   return partitions.reduce((sum, [name, count]) => sum + Math.max(0, Math.min(count, sizes.get(name) ?? count)), 0);
 }
 
-/** The pods of each subset: v1alpha1 has them in a map of their own, v1beta1 in the statuses of the subsets. */
+/** The pods of each subset: v1alpha1 has them in a separate map, v1beta1 in the subset statuses. */
 function subsetSizes({ subsetReplicas, subsetStatuses }: JsonObject): Map<string, number> {
   if (isObject(subsetReplicas))
     return new Map(Object.entries(subsetReplicas).map(([name, count]) => [name, countOf(count)]));
@@ -87,7 +87,7 @@ function subsetSizes({ subsetReplicas, subsetStatuses }: JsonObject): Map<string
   );
 }
 
-/** The subsets over all members, in the fields in which members tell of them. */
+/** The subsets summed over all members, in the fields that members report. */
 function sumSubsets(items: readonly StatusItem[]): JsonObject {
   const replicas = new Map<string, number>();
   const statuses = new Map<string, Record<string, number>>();

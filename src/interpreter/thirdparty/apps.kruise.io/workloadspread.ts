@@ -1,7 +1,7 @@
 /**
- * OpenKruise WorkloadSpread: every member spreads its own pods over the subsets; the template adds up the pods in each.
- * A subset without a limit misses -1 pods, and so does its sum. Pods on their way are left out: they change with every
- * pod and are gone within seconds.
+ * OpenKruise WorkloadSpread: every member spreads its own pods over the subsets; the template sums the pods in each. A
+ * subset without a limit is missing -1 pods, and so is its sum. Pods in creation or deletion are left out: they change
+ * with every pod and last only seconds.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../../base/index.ts";
@@ -34,7 +34,7 @@ export const workloadSpreadInterpreter: KindInterpreter<WorkloadSpread> = {
       ...(subsetStatuses.length > 0 && { subsetStatuses }),
     });
   },
-  /** Pods that find no room in one subset go to the next, so a full one is no failure. */
+  /** Pods that do not fit into one subset are placed in the next, so a full subset is not a failure. */
   isHealthy(spread) {
     if (!isObject(spread.status) || !isObserved(spread)) return false;
     const subsets = subsetsIn(spread.status);
@@ -67,7 +67,7 @@ function addSubsets(items: readonly StatusItem[]): JsonObject[] {
 function add(sum: JsonObject, subset: JsonObject): JsonObject {
   const [left, right] = [countOf(sum["missingReplicas"]), countOf(subset["missingReplicas"])];
   const missing = left === NO_LIMIT || right === NO_LIMIT ? NO_LIMIT : left + right;
-  // A subset that is full somewhere is shown as full.
+  // A subset that is full on any member is shown as full.
   return {
     ...sum,
     ...pods(countOf(sum["replicas"]) + countOf(subset["replicas"]), missing),

@@ -10,7 +10,7 @@ const make = (kind: string, rest: object): KubernetesObject => ({
   ...rest,
 });
 
-test("a Workflow keeps the progress that its member made", async () => {
+test("a Workflow keeps the member's progress", async () => {
   const retained = await interpreter.retain(
     make("Workflow", { spec: { entrypoint: "main" } }),
     make("Workflow", { spec: { suspend: true }, status: { phase: "Running" } }),
@@ -19,7 +19,7 @@ test("a Workflow keeps the progress that its member made", async () => {
   expect(retained).toMatchObject({ spec: { entrypoint: "main", suspend: true }, status: { phase: "Running" } });
 });
 
-test("a Workflow names each dependency once", async () => {
+test("a Workflow lists each dependency once", async () => {
   const workflow = make("Workflow", {
     spec: {
       serviceAccountName: "runner",
@@ -57,11 +57,14 @@ test("a CronWorkflow shows the runs of all members and the latest schedule", asy
 });
 
 const rollouts: Record<string, { status: object; want: string }> = {
-  "is healthy when its controller says so for the newest spec": {
+  "is healthy when its controller reports that for the newest spec": {
     status: { phase: "Healthy", observedGeneration: "3" },
     want: "Healthy",
   },
-  "is healthy while it waits for a person": { status: { phase: "Paused", observedGeneration: "3" }, want: "Healthy" },
+  "is healthy while it waits for manual approval": {
+    status: { phase: "Paused", observedGeneration: "3" },
+    want: "Healthy",
+  },
   "is unhealthy while it progresses": { status: { phase: "Progressing", observedGeneration: "3" }, want: "Unhealthy" },
   "is unhealthy while the newest spec is not observed": {
     status: { phase: "Healthy", observedGeneration: "2" },
@@ -74,7 +77,7 @@ for (const [behaviour, { status, want }] of Object.entries(rollouts)) {
   });
 }
 
-test("a Rollout sums its members and has the worst of their phases", async () => {
+test("a Rollout sums its members and shows the worst phase", async () => {
   const items = [
     { clusterName: "oslo", status: { replicas: 3, phase: "Healthy", message: "" } },
     { clusterName: "paris", status: { replicas: 2, phase: "Degraded", message: "timed out" } },

@@ -1,7 +1,6 @@
 /**
- * Argo CronWorkflow: each member runs its own schedule. The template shows all active runs and the latest schedule
- * where its definition has a status subresource; with Argo's own, which has none, they are on the binding only (see
- * `workflow.ts`).
+ * Argo CronWorkflow: each member runs its own schedule. If its CRD has a status subresource, the template shows all
+ * active runs and the latest schedule; Argo's own CRD has none, so they are on the binding only (see `workflow.ts`).
  */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, type JsonObject } from "../../../base/index.ts";
@@ -20,7 +19,7 @@ interface CronWorkflow extends KubernetesObject {
 export const cronWorkflowInterpreter: KindInterpreter<CronWorkflow> = {
   group: "argoproj.io",
   kind: "CronWorkflow",
-  /** The CRD has no status subresource: writing the copy again must not forget what has run. */
+  /** The CRD has no status subresource: updating the copy must not reset its history. */
   retain(desired, observed) {
     const suspend = observed.spec?.suspend;
     return {
@@ -48,7 +47,7 @@ export const cronWorkflowInterpreter: KindInterpreter<CronWorkflow> = {
       ...(conditions.length > 0 && { conditions }),
     });
   },
-  /** A schedule that cannot be read is told in a condition. */
+  /** An invalid schedule is reported in a condition. */
   isHealthy({ status }) {
     const conditions =
       isObject(status) && Array.isArray(status["conditions"]) ? status["conditions"].filter(isObject) : [];

@@ -1,6 +1,5 @@
 /**
- * Argo Rollout: like a Deployment; its controller writes the observed generation as text, and says in `phase` how it
- * is.
+ * Argo Rollout: like a Deployment; its controller writes the observed generation as a string and its health in `phase`.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { equalJson, isObject, type JsonObject } from "../../../base/index.ts";
@@ -16,7 +15,7 @@ interface Rollout extends KubernetesObject {
 
 const COUNTERS = ["replicas", "readyReplicas", "updatedReplicas", "availableReplicas", "HPAReplicas"];
 const REPORTED = [...COUNTERS, "phase", "message", "currentPodHash", "stableRS", "observedGeneration", "selector"];
-/** The worst phase of any member is the phase of the template. */
+/** The template shows the worst phase of any member. */
 const PHASES = ["Degraded", "Paused", "Progressing", "Healthy"];
 
 export const rolloutInterpreter: KindInterpreter<Rollout> = {

@@ -1,9 +1,8 @@
 /**
- * Argo Workflow. Its CRD has no status subresource, so a member's progress is kept when its copy is written again.
+ * Argo Workflow. Its CRD has no status subresource, so a member's progress is kept when its copy is updated.
  *
- * Statuses are not summed onto the template: there the status is part of the object, so every step of the workflow
- * would make a new generation of the template and with it a write to every member. What the members report is on the
- * binding.
+ * Statuses are not aggregated onto the template: there the status is part of the object, so every step of the workflow
+ * would create a new generation of the template and so a write to every member. The binding has the members' statuses.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, type Json, type JsonObject } from "../../../base/index.ts";
@@ -53,7 +52,7 @@ export const workflowInterpreter: KindInterpreter<Workflow> = {
   dependencies: ({ metadata, spec }) => workflowDependencies(spec, metadata.namespace),
 };
 
-/** What a workflow names outside of its steps. */
+/** The dependencies of a workflow outside its steps. */
 export function workflowDependencies(
   spec: Readonly<Record<string, unknown>> | undefined,
   namespace: string | undefined,

@@ -3,15 +3,15 @@ import { secondsOf } from "./duration.ts";
 
 const cases: Record<string, { duration: unknown; want: number }> = {
   "hours, minutes and seconds add up": { duration: "1h2m3.5s", want: 3723.5 },
-  "minutes alone are minutes": { duration: "3m", want: 180 },
-  "milliseconds are not minutes": { duration: "850ms", want: 0.85 },
+  "a lone m is minutes": { duration: "3m", want: 180 },
+  "ms is milliseconds, not minutes": { duration: "850ms", want: 0.85 },
   "microseconds have two spellings": { duration: "1s500µs", want: 1.0005 },
-  "a bare number is seconds": { duration: 90, want: 90 },
-  "a bare number in a text is seconds": { duration: "90", want: 90 },
-  "nothing lasts no time": { duration: undefined, want: 0 },
-  "an empty text lasts no time": { duration: "", want: 0 },
-  "a word lasts no time": { duration: "forever", want: 0 },
-  "a text too long for a duration lasts no time": { duration: "1".repeat(100_000), want: 0 },
+  "a bare number is in seconds": { duration: 90, want: 90 },
+  "a bare number in a string is in seconds": { duration: "90", want: 90 },
+  "an absent value is zero": { duration: undefined, want: 0 },
+  "an empty string is zero": { duration: "", want: 0 },
+  "a word is zero": { duration: "forever", want: 0 },
+  "a string too long for a duration is zero": { duration: "1".repeat(100_000), want: 0 },
 };
 for (const [behaviour, { duration, want }] of Object.entries(cases)) {
   test(behaviour, () => {

@@ -9,11 +9,11 @@ const SECONDS: Readonly<Record<string, number>> = {
   us: 1e-6,
   ns: 1e-9,
 };
-/** The longest duration of 64 bits has 26 characters. */
+/** The longest 64-bit duration has 26 characters. */
 const MAX_LENGTH = 64;
 const PART = /([\d.]+)([hmsµμun]s?)/g;
 
-/** A bare number is seconds. What is no duration lasts no time. */
+/** A bare number is in seconds. An invalid duration is zero. */
 export function secondsOf(duration: unknown): number {
   if (typeof duration === "number") return duration;
   if (typeof duration !== "string" || duration.length > MAX_LENGTH) return 0;

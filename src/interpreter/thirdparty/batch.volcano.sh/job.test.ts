@@ -10,7 +10,7 @@ const job = deepFreeze({
 const item = (clusterName: string, status: Json) => ({ clusterName, status });
 const aggregate = (...items: ReturnType<typeof item>[]) => volcanoJobInterpreter.aggregateStatus?.(job, items).status;
 
-test("each task is a component, counted by what must be available, and may lack a name or a template", () => {
+test("each task is a component, counted by minAvailable, and may lack a name or a template", () => {
   const tasks: Json[] = [
     {
       name: "ps",
@@ -44,7 +44,7 @@ test("the failed state has the time of the last member that failed", () => {
   });
 });
 
-test("summing the same again changes nothing", () => {
+test("aggregating again changes nothing", () => {
   const items = [
     item("oslo", { succeeded: 1, state: { phase: "Completed", lastTransitionTime: "2024-05-01T10:00:00Z" } }),
     item("paris", { succeeded: 2, state: { phase: "Completed" } }),
@@ -54,7 +54,7 @@ test("summing the same again changes nothing", () => {
   expect(volcanoJobInterpreter.aggregateStatus?.(summed, items)).toBe(summed);
 });
 
-test("of each phase the newest condition counts, and one without a time is the oldest", () => {
+test("uses the newest condition of each phase, and one without a time is the oldest", () => {
   const status = aggregate(
     item("oslo", {
       conditions: [{ status: "Pending" }, { status: "Running", lastTransitionTime: "2024-05-01T10:00:00Z" }],
@@ -77,7 +77,7 @@ test("of each phase the newest condition counts, and one without a time is the o
   });
 });
 
-test("the longest duration wins in whatever units it is written", () => {
+test("the longest duration wins regardless of units", () => {
   expect(
     aggregate(
       item("oslo", { runningDuration: "900ms" }),
@@ -87,7 +87,7 @@ test("the longest duration wins in whatever units it is written", () => {
   ).toEqual({ runningDuration: "61.5s" });
 });
 
-test("a task or resource may be named like a prototype", () => {
+test("a task or resource may have the name of a prototype property", () => {
   const hostile = JSON.parse(
     '{"taskStatusCount":{"__proto__":{"phase":{"constructor":1}}},"controlledResources":{"__proto__":"u1"}}',
   ) as Json;

@@ -1,8 +1,9 @@
 /**
- * Volcano Job: tasks that start together. Each task is a component, counted by what must be available of it.
+ * Volcano Job: tasks that start together. Each task is a component, counted by its minAvailable.
  *
- * As in Karmada, except that a task without a template asks for nothing, a condition may lack its time or status, a
- * duration may have units below the second, and the time of a summed state is the members' newest, not that of summing.
+ * As in Karmada, except that a task without a template requests nothing, a condition may lack its time or status, a
+ * duration may have units below the second, and the time of an aggregated state is the members' newest, not the time of
+ * aggregation.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, setOwn, type Json, type JsonObject } from "../../../base/index.ts";
@@ -40,7 +41,7 @@ const HEALTHY = new Set([
   "Terminating",
   "Terminated",
 ]);
-/** A condition of a Volcano Job is a phase that it was in; after one of these, the job will not complete. */
+/** A condition of a Volcano Job is a past phase; after one of these, the job will not complete. */
 const FAILING = new Set(["Failed", "Aborting", "Aborted", "Terminating", "Terminated"]);
 
 export const volcanoJobInterpreter: KindInterpreter<VolcanoJob> = {
@@ -97,10 +98,7 @@ function sumStatuses(items: readonly StatusItem[]): JsonObject {
   });
 }
 
-/**
- * Failed when any member has failed, completed when all have; before that the fleet has no phase that would be true of
- * all.
- */
+/** Failed when any member has failed, completed when all have; before that no phase is true of all members. */
 function stateOf(items: readonly StatusItem[]): JsonObject {
   const failed: string[] = [];
   let completed = 0;
@@ -134,7 +132,7 @@ function stateOf(items: readonly StatusItem[]): JsonObject {
   };
 }
 
-/** The story of the first member that fails; while none does, the newest time of each phase. */
+/** The conditions of the first failing member; if none fails, the newest time of each phase. */
 function conditionsOf(statuses: readonly JsonObject[]): JsonObject[] {
   const newest = new Map<string, JsonObject>();
   for (const status of statuses) {

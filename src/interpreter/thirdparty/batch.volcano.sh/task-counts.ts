@@ -1,12 +1,12 @@
 /**
- * How many pods of each task of a Volcano Job are in each phase, over all members. Names are the members' and may be
+ * Counts the pods of each task of a Volcano Job in each phase, over all members. Names come from members and may be
  * anything.
  */
 import { isObject, type JsonObject } from "../../../base/index.ts";
 import { countOf } from "../../replica-status.ts";
 
 export class TaskCounts {
-  /** A cell per phase, so that the usual count finds it once and adds. */
+  /** A mutable cell per phase, so that counting needs one lookup. */
   readonly #phases = new Map<string, Map<string, { pods: number }>>();
 
   add(taskStatusCount: unknown): void {

@@ -12,13 +12,13 @@ const makeDeployment = (spec: FlinkDeployment["spec"], status?: FlinkDeployment[
 });
 
 const taskManagers: Record<string, { spec: FlinkDeployment["spec"]; want: number }> = {
-  "are as many as are asked for": { spec: { taskManager: { replicas: 4 }, job: { parallelism: 9 } }, want: 4 },
-  "are as many as hold the slots that the job needs": {
+  "are as many as requested": { spec: { taskManager: { replicas: 4 }, job: { parallelism: 9 } }, want: 4 },
+  "are as many as the slots of the job require": {
     spec: { job: { parallelism: 5 }, flinkConfiguration: { "taskmanager.numberOfTaskSlots": "2" } },
     want: 3,
   },
-  "are one when nobody says how many slots each has": { spec: { job: { parallelism: 5 } }, want: 1 },
-  "are one when they have no slots": {
+  "default to one when slots per task manager are not set": { spec: { job: { parallelism: 5 } }, want: 1 },
+  "default to one when they have no slots": {
     spec: { job: { parallelism: 5 }, flinkConfiguration: { "taskmanager.numberOfTaskSlots": "0" } },
     want: 1,
   },
@@ -34,7 +34,7 @@ for (const [behaviour, { spec, want }] of Object.entries(taskManagers)) {
   });
 }
 
-test("taken as one kind of pod, every pod counts as the larger of the two", () => {
+test("as a single kind of pod, every pod counts as the larger of the two", () => {
   const deployment = makeDeployment({
     jobManager: { resource: { cpu: 0.5, memory: "2Gi" } },
     taskManager: { replicas: 2, resource: { cpu: 2, memory: "512Mi" } },
@@ -47,7 +47,7 @@ test("taken as one kind of pod, every pod counts as the larger of the two", () =
   });
 });
 
-test("memory in Flink's own notation is refused, and the message names the field", () => {
+test("rejects memory in Flink's own notation, and the message names the field", () => {
   const deployment = makeDeployment({ taskManager: { resource: { memory: "1g" } } });
 
   expect(() => flinkDeploymentInterpreter.components?.(deployment)).toThrow(
@@ -55,7 +55,7 @@ test("memory in Flink's own notation is refused, and the message names the field
   );
 });
 
-test("a job that cannot pull its image stays where it is; one that merely starts does not count as healthy", () => {
+test("a job that cannot pull its image is not moved; a job that is merely starting is not healthy", () => {
   const starting = (error: string): FlinkDeployment =>
     makeDeployment({}, { jobStatus: { state: "RECONCILING" }, error });
 
@@ -63,7 +63,7 @@ test("a job that cannot pull its image stays where it is; one that merely starts
   expect(flinkDeploymentInterpreter.isHealthy?.(starting(""))).toBe(false);
 });
 
-test("the status of the last member that reports one is shown, and summing it again changes nothing", () => {
+test("shows the status of the last member that reports one, and aggregating again changes nothing", () => {
   const items: StatusItem[] = [
     { clusterName: "oslo", status: { lifecycleState: "STABLE", error: "old" } },
     { clusterName: "paris", status: { lifecycleState: "FAILED", observedGeneration: 2 } },

@@ -1,10 +1,10 @@
 /**
- * FlinkDeployment: a job manager and its task managers, whose pods share one template. A job runs in one place, so of
- * several members' statuses the last one is shown.
+ * FlinkDeployment: a job manager and its task managers, whose pods share one template. A job runs on one member, so of
+ * several statuses the last one is shown.
  *
- * As for Karmada, memory is a Kubernetes quantity: `2Gi` means the same to Flink, but Flink's own `1g` is refused and
- * its `2048m` counts as thousandths. Unlike there, what no member reports is left out instead of being written as
- * empty.
+ * As in Karmada, memory is a Kubernetes quantity: `2Gi` means the same to Flink, but Flink's own `1g` is rejected and
+ * its `2048m` counts as thousandths. Unlike in Karmada, fields that no member reports are omitted instead of being
+ * written as empty.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
@@ -51,7 +51,7 @@ const FIELDS = [
   "taskManager",
 ];
 
-/** A job that runs, has ended, or is on its way between the two. */
+/** A job that runs, has ended, or is between the two. */
 const SETTLED = new Set<unknown>([
   "RUNNING",
   "FINISHED",
@@ -63,13 +63,16 @@ const SETTLED = new Set<unknown>([
   "RESTARTING",
 ]);
 const STARTING = new Set<unknown>(["CREATED", "INITIALIZING", "RECONCILING"]);
-/** A job that cannot start for a reason of its own would not start on another member either, so it is not moved. */
+/**
+ * A job that cannot start because of its own configuration would not start on another member either, so it is not
+ * moved.
+ */
 const USER_ERRORS = ["ErrImagePull", "ImagePullBackOff", "CrashLoopBackOff"];
 
 export const flinkDeploymentInterpreter: KindInterpreter<FlinkDeployment> = {
   group: "flink.apache.org",
   kind: "FlinkDeployment",
-  /** One number and one kind of pod cannot tell the managers apart, so every pod counts as the larger of them. */
+  /** One number and one kind of pod cannot distinguish the managers, so every pod counts as the larger of them. */
   replicas(deployment) {
     const { namespace } = deployment.metadata;
     const requirements = {
@@ -105,7 +108,7 @@ export const flinkDeploymentInterpreter: KindInterpreter<FlinkDeployment> = {
 
 const jobManagers = ({ spec }: Deployment): number => replicasOr(1, spec?.jobManager?.replicas);
 
-/** As many as are asked for, or as the slots of the job need. */
+/** As many as requested, or as the slots of the job require. */
 function taskManagers({ spec }: Deployment): number {
   const slots = replicasOr(0, spec?.flinkConfiguration?.["taskmanager.numberOfTaskSlots"]);
   const parallelism = replicasOr(NaN, spec?.job?.parallelism);
@@ -120,7 +123,7 @@ function component(deployment: Deployment, role: Role, replicas: number): Compon
   };
 }
 
-/** What each pod of the roles asks for, or the larger of them. */
+/** The requirements of each pod of the roles, or the larger of them. */
 function requirementsOf(deployment: Deployment, roles: readonly Role[]): ReplicaRequirements {
   const amounts = new Map<string, Quantity>();
   for (const role of roles) {
@@ -130,14 +133,12 @@ function requirementsOf(deployment: Deployment, roles: readonly Role[]): Replica
       const field = `spec.${role}.resource.${resource}`;
       const amount = quantityIn(deployment, field, value);
       if (resource === "memory" && amount.mantissa < 0n)
-        throw new InterpretError(
-          `reading ${field} of ${deployment.kind} ${deployment.metadata.name}: it is below zero`,
-        );
+        throw new InterpretError(`reading ${field} of ${deployment.kind} ${deployment.metadata.name}: it is negative`);
       const other = amounts.get(resource);
       if (!other || compareQuantities(amount, other) > 0) amounts.set(resource, amount);
     }
   }
-  // As in Karmada's rules, an affinity is not looked at.
+  // As in Karmada's rules, affinity is ignored.
   const { nodeSelector, tolerations, priorityClassName } = deployment.spec?.podTemplate?.spec ?? {};
   return placedRequirements(deployment, amounts, { nodeSelector, tolerations, priorityClassName });
 }

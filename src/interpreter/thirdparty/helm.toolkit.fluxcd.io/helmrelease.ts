@@ -1,9 +1,9 @@
 /**
- * Flux HelmRelease. Failures are the sum of what the members count now: Karmada adds them to the sum before, so that
- * they grow with every look, and only when the template has a number already.
+ * Flux HelmRelease. Failures are the sum of the members' current counts: Karmada adds them to the previous sum, so that
+ * they grow with every aggregation, and only when the template already has a number.
  *
- * Controllers since `v2beta2` keep a history and tell in the reason which action succeeded; before, one reason stood
- * for all. Which of them runs on a member does not follow from the version of the copy, as each serves the older
+ * Controllers since `v2beta2` keep a history and name the successful action in the reason; earlier ones used one reason
+ * for all. The version of the copy does not determine which controller runs on a member, as each serves the older
  * versions too.
  */
 import type { KindInterpreter } from "../../kind-interpreter.ts";

@@ -1,10 +1,10 @@
-/** When a training job is well. */
+/** Health of training jobs. */
 import type { DeepReadonly } from "../../../base/index.ts";
 import { statusOf } from "../../replica-status.ts";
 import { conditionsIn, isTrue } from "../member-status.ts";
 import type { TrainingJob } from "./replica-specs.ts";
 
-/** Its controller has begun to tell how it is, and has not said that it failed. */
+/** Its controller has reported a condition, and none is Failed. */
 export function hasNotFailed(job: DeepReadonly<TrainingJob>): boolean {
   const status = statusOf(job);
   if (!status || (status["conditions"] ?? null) === null) return false;

@@ -42,7 +42,7 @@ test("the failure of a TFJob has the members' newest time", () => {
 });
 
 for (const kind of [pyTorchJobInterpreter, tfJobInterpreter]) {
-  test(`a ${kind.kind} that no member runs has not completed anywhere`, () => {
+  test(`a ${kind.kind} that no member runs is not completed`, () => {
     const job = make(kind.kind, {
       status: {
         startTime: "2024-05-01T10:00:00Z",
@@ -79,7 +79,7 @@ for (const kind of [pyTorchJobInterpreter, tfJobInterpreter]) {
   });
 }
 
-test("a PyTorchJob that runs nowhere any more is not running", () => {
+test("a PyTorchJob that no longer runs on any member is not running", () => {
   const running = { type: "Running", status: "True", lastUpdateTime: "2024-05-01T10:00:00Z" };
   const items = [
     item("oslo", { conditions: [running] }),
@@ -112,7 +112,7 @@ test("a PyTorchJob that runs nowhere any more is not running", () => {
   });
 });
 
-test("the components of an MPIJob are in the order of their names, and workers are there when asked for", () => {
+test("the components of an MPIJob are sorted by name, and workers are included only if requested", () => {
   const job = make("MPIJob", {
     spec: { mpiReplicaSpecs: { Worker: { template: {} }, Launcher: { template: {} }, Observer: { replicas: 2 } } },
   });
@@ -123,7 +123,7 @@ test("the components of an MPIJob are in the order of their names, and workers a
   ]);
 });
 
-test("an MPIJob shows the newest condition of each type, also of one without a name", () => {
+test("an MPIJob shows the newest condition of each type, including one without a name", () => {
   const items = [
     item("oslo", {
       conditions: [
@@ -169,7 +169,7 @@ test("Notebooks that all run are ready since the last one started", () => {
   });
 });
 
-test("a Notebook that does not run has failed since its member said so", () => {
+test("a Notebook that does not run has failed since its member reported so", () => {
   const items = [
     item("oslo", { readyReplicas: 1, containerState: { running: { startedAt: "2024-05-01T11:00:00Z" } } }),
     item("paris", {
@@ -194,14 +194,14 @@ test("a Notebook that does not run has failed since its member said so", () => {
   });
 });
 
-test("a Notebook without a template is one pod that asks for nothing", () => {
+test("a Notebook without a template is one pod without requests", () => {
   expect(notebookInterpreter.replicas?.(make("Notebook"))).toEqual({ replicas: 1 });
 });
 
 // oxlint-disable-next-line typescript/no-explicit-any -- the list holds interpreters of different kinds.
 const kinds: KindInterpreter<any>[] = [mpiJobInterpreter, notebookInterpreter, pyTorchJobInterpreter, tfJobInterpreter];
 for (const kind of kinds) {
-  test(`summing the members of a ${kind.kind} again changes nothing`, () => {
+  test(`aggregating the members of a ${kind.kind} again changes nothing`, () => {
     const items = [
       item("oslo", { ...(ended("Succeeded", "2024-05-01T11:00:00Z") as object), readyReplicas: 1 }),
       item("paris", ended("Failed", "2024-05-01T12:00:00Z")),
@@ -211,11 +211,11 @@ for (const kind of kinds) {
     expect(kind.aggregateStatus?.(summed, items)).toBe(summed);
   });
 
-  test(`a ${kind.kind} whose status is not an object cannot be read`, () => {
+  test(`rejects a ${kind.kind} whose status is not an object`, () => {
     expect(() => kind.isHealthy?.(make(kind.kind, { status: "fine" }))).toThrow(InterpretError);
   });
 
-  test(`a ${kind.kind} of odd values has no meaning and does no harm`, () => {
+  test(`ignores invalid values in a ${kind.kind}`, () => {
     const odd = make(kind.kind, {
       spec: { pytorchReplicaSpecs: [], tfReplicaSpecs: 3, mpiReplicaSpecs: { Worker: null } },
       status: { conditions: "none", containerState: 1, replicaStatuses: { Worker: 2 } },

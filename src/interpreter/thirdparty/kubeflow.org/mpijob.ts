@@ -1,6 +1,6 @@
 /**
- * Kubeflow MPIJob, as Karmada reads it: a job that runs on one member has that member's status, and of conditions on
- * several members the newest of each type counts. Components are in the order of their names.
+ * Kubeflow MPIJob, with Karmada's rules: a job that runs on one member has that member's status; for conditions on
+ * several members the newest of each type is used. Components are sorted by name.
  */
 import { isObject, type JsonObject } from "../../../base/index.ts";
 import type { KindInterpreter, StatusItem } from "../../kind-interpreter.ts";
@@ -21,7 +21,7 @@ export const mpiJobInterpreter: KindInterpreter<TrainingJob> = {
     const described = rolesOf(job, SPECS, isObject(specs) ? Object.keys(specs).toSorted() : []).filter(
       ({ template }) => (template ?? null) !== null,
     );
-    // A launcher can do the work alone, so workers are only there when they are asked for.
+    // A launcher can do the work alone, so there are workers only if requested.
     return described.map((role) =>
       componentOf(job, role, replicasOr(role.name.toLowerCase() === "worker" ? 0 : 1, role.replicas)),
     );
@@ -35,7 +35,7 @@ export const mpiJobInterpreter: KindInterpreter<TrainingJob> = {
     const only = items.length === 1 ? items[0] : undefined;
     return putStatus(job, only ? wholeStatus(only) : sumStatuses(items));
   },
-  /** An empty list of conditions says as little as none. */
+  /** An empty list of conditions counts as none. */
   isHealthy(job) {
     const conditions = statusOf(job)?.["conditions"];
     return Array.isArray(conditions) && conditions.length > 0 && hasNotFailed(job);

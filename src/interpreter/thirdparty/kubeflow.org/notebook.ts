@@ -1,8 +1,8 @@
 /**
- * Kubeflow Notebook: one pod wherever it is placed, and its status tells how the container is.
+ * Kubeflow Notebook: one pod on each target, and its status reports the state of the container.
  *
- * As in Karmada, except that a Notebook without a template is a pod that asks for nothing, and that the times of the
- * summed conditions are the members', not that of summing.
+ * As in Karmada, except that a Notebook without a template is a pod without requests, and that the times of the
+ * aggregated conditions are the members', not the time of aggregation.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, type JsonObject } from "../../../base/index.ts";
@@ -16,7 +16,7 @@ interface Notebook extends KubernetesObject {
   status?: JsonObject;
 }
 
-/** A container that ended by itself is well, unless for one of these reasons. */
+/** A container that terminated by itself is healthy, unless for one of these reasons. */
 const FAILURES = new Set<unknown>(["Error", "OOMKilled", "ContainerCannotRun"]);
 
 export const notebookInterpreter: KindInterpreter<Notebook> = {
@@ -55,7 +55,7 @@ export const notebookInterpreter: KindInterpreter<Notebook> = {
   },
 };
 
-/** The container of the last member where it does not run; where all run, the one that started last. */
+/** The container state of the last member where it does not run; if all run, of the one that started last. */
 function sumStatuses(items: readonly StatusItem[]): JsonObject {
   const failedIn: string[] = [];
   let readyReplicas = 0;

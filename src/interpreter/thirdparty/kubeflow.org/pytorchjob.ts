@@ -1,4 +1,4 @@
-/** Kubeflow PyTorchJob, as Karmada reads it. */
+/** Kubeflow PyTorchJob, with Karmada's rules. */
 import { isObject, type JsonObject } from "../../../base/index.ts";
 import type { KindInterpreter, StatusItem } from "../../kind-interpreter.ts";
 import { statusOf } from "../../replica-status.ts";
@@ -42,10 +42,10 @@ export const pyTorchJobInterpreter: KindInterpreter<TrainingJob> = {
   dependencies: (job) => trainingDependencies(job, SPECS, ROLES),
 };
 
-/** What the members' conditions say about the whole job. */
+/** Summary of the members' conditions for the whole job. */
 interface Ends {
   isCreated: boolean;
-  /** The condition of the last member that runs, or has run. */
+  /** The condition of the last member that runs or has run the job. */
   running?: JsonObject;
   failedIn: string[];
   hasSucceeded: boolean;
@@ -66,7 +66,7 @@ function endsOf(items: readonly StatusItem[]): Ends {
   return ends;
 }
 
-/** In the order of a job's life: tools show the last one. */
+/** In lifecycle order: tools show the last one. */
 function conditionsOf(
   { isCreated, running, failedIn, hasSucceeded }: Ends,
   { startTime, completionTime }: JobTimes,

@@ -1,6 +1,6 @@
 /**
- * What Kubeflow's training jobs have in common: pods in roles, such as Master and Worker, listed by role in the spec
- * and counted by role in the status.
+ * Common rules of Kubeflow's training jobs: pods in roles, such as Master and Worker, listed by role in the spec and
+ * counted by role in the status.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../../base/index.ts";
@@ -19,7 +19,7 @@ export interface Role extends PodRole {
   readonly replicas: Json | undefined;
 }
 
-/** The roles that the spec describes. */
+/** The roles that the spec defines. */
 export function rolesOf({ spec }: Job, field: string, roles: readonly string[]): Role[] {
   const specs = spec?.[field];
   if (!isObject(specs)) return [];
@@ -29,7 +29,7 @@ export function rolesOf({ spec }: Job, field: string, roles: readonly string[]):
   });
 }
 
-/** One component per role; a role is one pod unless it says otherwise. */
+/** One component per role; a role has one pod by default. */
 export function roleComponents(job: Job, field: string, roles: readonly string[]): Component[] {
   return rolesOf(job, field, roles).map(({ name, template, replicas }) =>
     componentOf(job, { name: name.toLowerCase(), template }, replicasOr(1, replicas)),
@@ -39,7 +39,7 @@ export function roleComponents(job: Job, field: string, roles: readonly string[]
 export const trainingDependencies = (job: Job, field: string, roles: readonly string[]): Dependency[] =>
   roleDependencies(job, rolesOf(job, field, roles));
 
-/** The status of a job that no member runs: of how it went elsewhere, nothing is left. */
+/** The status of a job that no member runs: the results of earlier members are cleared. */
 export function idleStatus({ status }: Job): JsonObject {
   const {
     startTime: _start,
@@ -52,7 +52,8 @@ export function idleStatus({ status }: Job): JsonObject {
 }
 
 /**
- * Pods over all members, by role. Roles that are not named beforehand follow in the order in which members report them.
+ * Pods over all members, by role. Roles that are not listed in advance follow in the order in which members report
+ * them.
  */
 export function sumReplicaStatuses(items: readonly StatusItem[], roles?: readonly string[]): JsonObject {
   const sums = new Map<string, { active: number; succeeded: number; failed: number }>();
@@ -72,7 +73,7 @@ export function sumReplicaStatuses(items: readonly StatusItem[], roles?: readonl
   return Object.fromEntries(sums);
 }
 
-/** From the first start on any member to the last completion. An empty text where no member reports a time. */
+/** From the first start on any member to the last completion. Empty strings where no member reports a time. */
 export interface JobTimes {
   startTime: string;
   completionTime: string;

@@ -1,7 +1,7 @@
 /**
- * Kubeflow TFJob, as Karmada reads it, with two exceptions. The times of the summed conditions are the members' newest,
- * so that summing the same again changes nothing, and are in the fields that conditions of the kind have. A job that no
- * member runs has not completed anywhere.
+ * Kubeflow TFJob, with Karmada's rules and two exceptions. The times of the aggregated conditions are the members'
+ * newest, so that aggregating again changes nothing, and are in the fields that conditions of the kind have. A job that
+ * no member runs is not completed.
  */
 import { isObject, type JsonObject } from "../../../base/index.ts";
 import type { KindInterpreter, StatusItem } from "../../kind-interpreter.ts";
@@ -44,7 +44,7 @@ export const tfJobInterpreter: KindInterpreter<TrainingJob> = {
   dependencies: (job) => trainingDependencies(job, SPECS, ROLES),
 };
 
-/** Only how the job ended is told: failed when it did so on any member, succeeded when it did on all. */
+/** Reports only how the job ended: failed if it failed on any member, succeeded if it succeeded on all. */
 function conditionsOf(items: readonly StatusItem[]): { conditions: JsonObject[]; hasSucceeded: boolean } {
   const failedIn: string[] = [];
   let succeeded = 0;

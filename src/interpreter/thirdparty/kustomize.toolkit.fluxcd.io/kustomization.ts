@@ -1,7 +1,4 @@
-/**
- * Flux Kustomization. Other than in Karmada, the ConfigMaps and Secrets whose variables it puts into manifests come
- * along.
- */
+/** Flux Kustomization. Unlike in Karmada, the ConfigMaps and Secrets with substitution variables are dependencies. */
 import { fluxInterpreter } from "../flux.ts";
 
 export const kustomizationInterpreter = fluxInterpreter({

@@ -9,7 +9,7 @@ const policy: KyvernoPolicy = {
 };
 const counted = (validate: number) => ({ rulecount: { validate, generate: 0, mutate: 1, verifyimages: 0 } });
 
-test("rules are counted over all members, and the same members give the same policy", () => {
+test("counts rules over all members, and the same members yield the identical policy", () => {
   const items = [
     { clusterName: "oslo", status: { ready: false, ...counted(2) } },
     { clusterName: "paris", status: { ready: true, ...counted(3) } },
@@ -21,7 +21,7 @@ test("rules are counted over all members, and the same members give the same pol
   expect(rules.aggregateStatus?.(once ?? policy, items)).toBe(once);
 });
 
-test("a member that does not count every kind of rule is an error that names the field", () => {
+test("rejects a rule count without all rule types and names the field", () => {
   const items = [{ clusterName: "oslo", status: { rulecount: { validate: 1 } } }];
 
   expect(() => rules.aggregateStatus?.(policy, items)).toThrow(
@@ -29,7 +29,7 @@ test("a member that does not count every kind of rule is an error that names the
   );
 });
 
-test("generated rules come back without their empty parts", () => {
+test("generated rules are reflected without their empty fields", () => {
   const observed = {
     ...policy,
     status: { autogen: { rules: [{ name: "autogen-labels", exclude: {}, generate: {} }] } },
@@ -38,7 +38,7 @@ test("generated rules come back without their empty parts", () => {
   expect(rules.reflectStatus?.(observed)).toEqual({ autogen: { rules: [{ name: "autogen-labels" }] } });
 });
 
-test("a readiness that is neither true nor false is an error", () => {
+test("rejects a status.ready that is neither true nor false", () => {
   expect(() => rules.isHealthy?.({ ...policy, status: { ready: "yes" } })).toThrow(
     "status.ready is neither true nor false",
   );

@@ -1,7 +1,7 @@
 /**
- * What both of Kyverno's policy kinds have in common: every member enforces its own copy. Rules are counted over all
- * members, and the conditions are shown side by side. Karmada's rules are for one version; these are for all, and show
- * nothing that no member reports.
+ * Common rules of both Kyverno policy kinds: every member enforces its own copy. Rule counts are summed over all
+ * members, and conditions are shown side by side. Karmada's rules apply to one version; these apply to all, and show
+ * only values that members report.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, type DeepReadonly, type JsonObject } from "../../../base/index.ts";
@@ -27,7 +27,7 @@ export function policyInterpreter(kind: string): KindInterpreter<KyvernoPolicy> 
       return status && { ...pickFields(status, ["ready", "conditions", "rulecount"]), ...generatedRules(status) };
     },
     aggregateStatus: (policy, items) => replaceStatus(policy, aggregate(policy, items)),
-    /** Before it wrote conditions, Kyverno said it in a field. */
+    /** Before it wrote conditions, Kyverno used a `ready` field. */
     isHealthy({ kind: own, metadata, status }) {
       const ready = isObject(status) ? status["ready"] : undefined;
       if (ready === undefined || ready === null) return isReady(status, ["Succeeded"]);
@@ -51,12 +51,12 @@ function aggregate(policy: DeepReadonly<KyvernoPolicy>, items: readonly StatusIt
 const lastWith = (statuses: readonly JsonObject[], field: string): JsonObject =>
   statuses.findLast((status) => (status[field] ?? null) !== null) ?? {};
 
-/** The rules that Kyverno made from the user's, without the many empty parts of its way to write a rule. */
+/** The rules that Kyverno generated from the user's, without their many empty fields. */
 function generatedRules({ autogen }: JsonObject): JsonObject {
   return autogen === undefined || autogen === null ? {} : { autogen: withoutEmpties(autogen) };
 }
 
-/** Throws when a member counts its rules and leaves a kind of them out: the sum would be of different things. */
+/** Throws when a member's rule count lacks a rule type: the sum would mix different things. */
 function countRules({ kind, metadata }: DeepReadonly<KyvernoPolicy>, statuses: readonly JsonObject[]): JsonObject {
   const sums = new Map(RULE_KINDS.map((rule) => [rule, 0]));
   for (const { rulecount } of statuses) {

@@ -7,7 +7,7 @@ const budget = {
   metadata: { name: "web", namespace: "shop", generation: 1 },
 };
 
-test("a budget shows the sums of its members, and whose pods are away", () => {
+test("a budget shows the sums of its members, and disrupted pods with their clusters", () => {
   const observed = { observedGeneration: 1, generation: 1, resourceTemplateGeneration: 1 };
   const items = [
     {

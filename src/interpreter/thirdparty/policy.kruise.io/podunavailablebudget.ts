@@ -1,4 +1,4 @@
-/** OpenKruise PodUnavailableBudget: every member keeps its own budget; the template shows the sums. */
+/** OpenKruise PodUnavailableBudget: every member enforces its own budget; the template shows the sums. */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, type JsonObject } from "../../../base/index.ts";
 import type { KindInterpreter } from "../../kind-interpreter.ts";

@@ -1,4 +1,4 @@
-/** The Ray cluster that every kind of Ray describes in its spec: a head and groups of workers. */
+/** The Ray cluster that every Ray kind has in its spec: a head and groups of workers. */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, type DeepReadonly, type JsonObject } from "../../../base/index.ts";
 import type { Component } from "../../kind-interpreter.ts";
@@ -21,10 +21,7 @@ export function headOf(spec: Spec | undefined): PodRole | undefined {
   return template === undefined ? undefined : { name: "ray-head", template };
 }
 
-/**
- * A group without a name is called by its place, counted from one; one that does not say how many it wants starts
- * empty.
- */
+/** A group without a name is named by its one-based index; a group without a replica count starts empty. */
 export function workerGroupsOf(spec: Spec | undefined): WorkerGroup[] {
   return groupListOf(spec).map((group, index) => ({
     name: textOf(group["groupName"]) || `worker-${index + 1}`,

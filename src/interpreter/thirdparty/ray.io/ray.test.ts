@@ -30,7 +30,7 @@ const makeRay = (kind: string, spec: object) => ({
   spec,
 });
 
-test("a cluster is a head and its groups of workers; one without a name goes by its place", () => {
+test("a cluster is a head and its worker groups; a group without a name is named by its index", () => {
   expect(rayClusterInterpreter.components?.(makeRay("RayCluster", clusterSpec))).toEqual([
     { name: "ray-head", replicas: 1, requirements: { resourceRequest: { cpu: "1" } } },
     { name: "small", replicas: 2, requirements: { resourceRequest: { cpu: "2" } } },
@@ -38,7 +38,7 @@ test("a cluster is a head and its groups of workers; one without a name goes by 
   ]);
 });
 
-test("what the pod templates name comes along, for all three kinds alike and each once", () => {
+test("pod template references are dependencies of all three kinds, without duplicates", () => {
   const submitterPodTemplate = pod("1", "submitter");
 
   const namesOf = (dependencies: { name?: string }[] | undefined): (string | undefined)[] | undefined =>
@@ -54,10 +54,13 @@ test("what the pod templates name comes along, for all three kinds alike and eac
 });
 
 const amounts: Record<string, { members: string[]; want: string }> = {
-  "keep the notation of the first member": { members: ["1Gi", "1Gi"], want: "2Gi" },
-  "lose binary suffixes once they cannot be written with one": { members: ["3072Mi", "3G", "3G"], want: "9221225472" },
+  "keep the format of the first member": { members: ["1Gi", "1Gi"], want: "2Gi" },
+  "lose binary suffixes when the sum is no longer a binary multiple": {
+    members: ["3072Mi", "3G", "3G"],
+    want: "9221225472",
+  },
   "are never written with exponents": { members: ["1e3", "1"], want: "1001" },
-  "leave out members that say nothing": { members: ["", "2G"], want: "2G" },
+  "skip members that report nothing": { members: ["", "2G"], want: "2G" },
 };
 for (const [behaviour, { members, want }] of Object.entries(amounts)) {
   test(`amounts of memory ${behaviour}`, () => {
@@ -72,7 +75,7 @@ for (const [behaviour, { members, want }] of Object.entries(amounts)) {
   });
 }
 
-test("a number of devices that is none is an error that names the field", () => {
+test("rejects an invalid device count and names the field", () => {
   const items = [{ clusterName: "oslo", status: { desiredGPU: "many" } }, { clusterName: "paris" }];
 
   expect(() => rayClusterInterpreter.aggregateStatus?.(makeRay("RayCluster", clusterSpec), items)).toThrow(
@@ -80,7 +83,7 @@ test("a number of devices that is none is an error that names the field", () => 
   );
 });
 
-test("a summed status leaves the spec alone, and summing again changes nothing", () => {
+test("an aggregated status does not change the spec, and aggregating again changes nothing", () => {
   const items = ["oslo", "paris"].map((clusterName) => ({
     clusterName,
     status: { readyWorkerReplicas: 2, desiredCPU: "500m", state: "ready", endpoints: { client: clusterName } },
@@ -98,7 +101,7 @@ test("a summed status leaves the spec alone, and summing again changes nothing",
   expect(shown && rayClusterInterpreter.aggregateStatus?.(shown, items)).toBe(shown);
 });
 
-test("of jobs in several places the states that most need a look are shown", () => {
+test("shows the most severe states of jobs on several members", () => {
   const items: StatusItem[] = [
     { clusterName: "oslo", status: { jobDeploymentStatus: "Failed", reason: "AppFailed", jobStatus: "FAILED" } },
     { clusterName: "paris", status: { jobDeploymentStatus: "Complete", message: "done", jobStatus: "SUCCEEDED" } },
@@ -109,7 +112,7 @@ test("of jobs in several places the states that most need a look are shown", () 
   expect(shown?.status).toEqual({ jobDeploymentStatus: "Failed", reason: "AppFailed", jobStatus: "FAILED" });
 });
 
-test("of applications with the same name the one that most needs a look is shown", () => {
+test("shows the most severe state of applications with the same name", () => {
   const serving = (clusterName: string, status: string) => ({
     clusterName,
     status: { activeServiceStatus: { rayClusterName: clusterName, applicationStatuses: { chat: { status } } } },
@@ -126,7 +129,7 @@ test("of applications with the same name the one that most needs a look is shown
   });
 });
 
-test("a service counts its head and all workers, as large as the largest of them", () => {
+test("a service counts its head and all workers, each as large as the largest", () => {
   expect(rayServiceInterpreter.replicas?.(makeRay("RayService", { rayClusterConfig: clusterSpec }))).toEqual({
     replicas: 3,
     requirements: { resourceRequest: { cpu: "4" } },
@@ -147,16 +150,16 @@ const revisions: Record<string, { current: number[]; replicas: number; want: num
   "keep their proportions": { current: [4, 2], replicas: 13, want: [8, 4] },
   "share evenly when all are empty": { current: [0, 0, 0], replicas: 6, want: [2, 2, 1] },
   "are empty when only the head is left": { current: [2, 10], replicas: 1, want: [0, 0] },
-  "are rounded up only while something is left": { current: [4, 3, 4, 4], replicas: 3, want: [1, 0, 1, 0] },
-  "that come last get nothing rather than less": { current: [1, 1, 1, 1], replicas: 3, want: [1, 1, 0, 0] },
+  "are rounded up only while workers are left": { current: [4, 3, 4, 4], replicas: 3, want: [1, 0, 1, 0] },
+  "at the end get zero rather than a negative number": { current: [1, 1, 1, 1], replicas: 3, want: [1, 1, 0, 0] },
 };
 for (const [behaviour, { current, replicas, want }] of Object.entries(revisions)) {
-  test(`groups of workers ${behaviour}`, () => {
+  test(`worker groups ${behaviour}`, () => {
     expect(revisedGroups(current, replicas)).toEqual(want);
   });
 }
 
-test("groups never lose or invent a worker, and none is negative", () => {
+test("worker groups add up exactly, and none is negative", () => {
   const groups = fc.array(fc.integer({ min: 0, max: 50 }), { minLength: 1, maxLength: 8 });
   fc.assert(
     fc.property(groups, fc.integer({ min: 1, max: 500 }), (current, replicas) => {

@@ -1,8 +1,8 @@
 /**
  * RayCluster: a head and groups of workers.
  *
- * Karmada's rules find no dependencies here though they do for the kinds that hold a RayCluster; Flotilla brings along
- * what the pod templates name for all three.
+ * Karmada's rules find no dependencies here, although they do for the kinds that contain a RayCluster; Flotilla follows
+ * the pod templates for all three.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../../base/index.ts";
@@ -29,7 +29,7 @@ const COUNTERS = [
   "minWorkerReplicas",
   "desiredWorkerReplicas",
 ];
-/** Where to reach a cluster is shown for the first member that says so. */
+/** The endpoints of a cluster are shown for the first member that reports them. */
 const FIRST = ["endpoints", "head"];
 const STATE = ["state", "stateTransitionTimes"];
 const ZERO = parseQuantity("0");
@@ -67,7 +67,7 @@ function aggregate(cluster: Cluster, items: readonly StatusItem[]): JsonObject {
   return status;
 }
 
-/** The values that members give; an empty text is none. */
+/** The values that members report; an empty string counts as none. */
 function givenIn(statuses: readonly JsonObject[], field: string): Json[] {
   return statuses
     .map((status) => status[field])
@@ -75,7 +75,7 @@ function givenIn(statuses: readonly JsonObject[], field: string): Json[] {
     .filter((value) => value !== "");
 }
 
-/** Added up member by member, as the original does: the notation of the sum depends on the way. */
+/** Added member by member, as upstream does: the format of the sum depends on the order. */
 function sumAmounts(cluster: Cluster, statuses: readonly JsonObject[], field: string): string {
   // Most members report one of a few sizes.
   const known = new Map<Json, Quantity>();
@@ -89,14 +89,12 @@ function sumAmounts(cluster: Cluster, statuses: readonly JsonObject[], field: st
   return formatQuantity(sum);
 }
 
-/**
- * Whether a sum is still binary after it was written down. Only multiples of 1024 are; exponents are not kept at all.
- */
+/** Whether a sum keeps its binary suffix when it is formatted. Only multiples of 1024 do; exponents are never kept. */
 function hasBinarySuffix({ mantissa, exponent, format }: Quantity): boolean {
   return format === "BinarySI" && exponent >= 0 && (mantissa * 10n ** BigInt(exponent)) % 1024n === 0n;
 }
 
-/** Devices are counted whole, so these are numbers in a text. */
+/** Device counts are integers in a string. */
 function sumDevices({ kind, metadata }: Cluster, statuses: readonly JsonObject[], field: string): string {
   let sum = 0;
   for (const value of givenIn(statuses, field)) sum += numberOr(NaN, value);

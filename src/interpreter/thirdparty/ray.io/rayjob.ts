@@ -1,6 +1,6 @@
 /**
- * RayJob: a Ray cluster that lives for one job, and the pod that submits it. Each member that has a copy runs the job,
- * so the states that are shown are those that most need a look.
+ * RayJob: a Ray cluster that exists for one job, and the pod that submits it. Each member with a copy runs the job, so
+ * the most severe states are shown.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
 import type { DeepReadonly, JsonObject } from "../../../base/index.ts";
@@ -16,7 +16,7 @@ interface RayJob extends KubernetesObject {
   status?: JsonObject;
 }
 
-/** How much a state needs a look; one that is not listed least of all. */
+/** Severity of a state; unlisted states rank lowest. */
 const DEPLOYMENT_CONCERN: ReadonlyMap<unknown, number> = new Map<unknown, number>([
   ["", 0],
   ["Initializing", 1],
@@ -77,7 +77,7 @@ function aggregate(job: DeepReadonly<RayJob>, items: readonly StatusItem[]): Jso
   return status;
 }
 
-/** The first of those that need a look most. */
+/** The first of the most severe. */
 function worstOf(
   statuses: readonly JsonObject[],
   field: string,

@@ -2,7 +2,7 @@
  * RayService: a Ray cluster that serves applications. Its replicas are the head and all workers; a member's share keeps
  * one head and divides its workers over the groups in proportion.
  *
- * Unlike Karmada's rules, a group never gets more than is left: there, groups that are rounded up could leave a
+ * Unlike in Karmada's rules, a group never gets more than is left: there, groups that are rounded up could leave a
  * negative number to the last one.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
@@ -22,7 +22,7 @@ interface RayService extends KubernetesObject {
 }
 type Service = DeepReadonly<RayService>;
 
-/** How much the state of an application needs a look; one that is not listed least of all. */
+/** Severity of an application state; unlisted states rank lowest. */
 const CONCERN: ReadonlyMap<unknown, number> = new Map<unknown, number>([
   ["RUNNING", 0],
   ["NOT_STARTED", 1],
@@ -64,8 +64,7 @@ export const rayServiceInterpreter: KindInterpreter<RayService> = {
 };
 
 /**
- * What the head asks for, with as much CPU and memory as the largest pod. A head that runs anywhere and asks for
- * nothing speaks for all.
+ * The head's requirements, with the CPU and memory of the largest pod. If the head has no requirements, none are used.
  */
 function largestOf([head, ...workers]: readonly (ReplicaRequirements | undefined)[]): ReplicaRequirements | undefined {
   if (!head) return undefined;
@@ -83,7 +82,10 @@ function largestOf([head, ...workers]: readonly (ReplicaRequirements | undefined
   return { ...head, ...(Object.keys(resourceRequest).length > 0 && { resourceRequest }) };
 }
 
-/** Workers over the groups as they are now; evenly when all of them are empty. The last group gets what is left. */
+/**
+ * Distributes workers in proportion to the current groups, or evenly when all of them are empty. The last group gets
+ * the remainder.
+ */
 function shareWorkers(current: readonly number[], workers: number): number[] {
   const total = current.reduce((sum, replicas) => sum + replicas, 0);
   let left = workers;
@@ -111,14 +113,14 @@ function aggregate(service: Service, items: readonly StatusItem[]): JsonObject {
     ...(lastUpdateTime && { lastUpdateTime }),
     numServeEndpoints: sumOf(statuses, "numServeEndpoints"),
     observedGeneration: statuses.reduce((newest, status) => Math.max(newest, countOf(status["observedGeneration"])), 0),
-    // A service that does not run says nothing at all.
+    // The status of a service that does not run is empty.
     serviceStatus: statuses.some(({ serviceStatus }) => serviceStatus === "") ? "" : "Running",
     ...(active && { activeServiceStatus: active }),
     ...(pending !== undefined && { pendingServiceStatus: pending }),
   };
 }
 
-/** The first member's, with the applications of all: of two with the same name the one that more needs a look. */
+/** The first member's status with the applications of all; of two with the same name the more severe one. */
 function activeServiceOf(statuses: readonly JsonObject[]): JsonObject | undefined {
   const actives = statuses.map((status) => status["activeServiceStatus"]).filter(isObject);
   const [first] = actives;

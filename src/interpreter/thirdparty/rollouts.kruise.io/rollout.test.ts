@@ -24,7 +24,7 @@ const cases: Record<string, { members: JsonObject[]; want: JsonObject }> = {
     ],
     want: { phase: "Progressing", message: "oslo=step 1", currentStepIndex: 1, currentStepState: "StepPaused" },
   },
-  "by the state of the step, also where only the strategy tells it": {
+  "by step state, also if only the strategy has it": {
     members: [
       { phase: "Progressing", canaryStatus: { currentStepIndex: 1, currentStepState: "StepPaused" } },
       { phase: "Progressing", canaryStatus: { currentStepIndex: 1, currentStepState: "StepUpgrade" } },
@@ -33,7 +33,7 @@ const cases: Record<string, { members: JsonObject[]; want: JsonObject }> = {
   },
 };
 for (const [how, { members, want }] of Object.entries(cases)) {
-  test(`a Rollout shows the member that is furthest behind, ${how}`, () => {
+  test(`a Rollout shows the slowest member, ${how}`, () => {
     const items = members.map((status, index) => ({
       clusterName: ["oslo", "paris"][index] ?? "",
       status: { ...observed, ...status },
@@ -46,7 +46,7 @@ for (const [how, { members, want }] of Object.entries(cases)) {
   });
 }
 
-test("a Rollout without members has not begun", () => {
+test("a Rollout without members is in the initial phase", () => {
   expect(rules.aggregateStatus?.({ ...rollout, status: { phase: "Progressing" } }, [])?.status).toEqual({
     phase: "Initial",
     currentStepIndex: 0,
@@ -56,12 +56,12 @@ test("a Rollout without members has not begun", () => {
 });
 
 const health: Record<string, { status: JsonObject; want: boolean }> = {
-  "that is done": { status: { phase: "Healthy", observedGeneration: 4 }, want: true },
-  "that waits for a person": {
+  "that is complete": { status: { phase: "Healthy", observedGeneration: 4 }, want: true },
+  "that waits for manual approval": {
     status: { phase: "Progressing", currentStepState: "StepPaused", observedGeneration: 4 },
     want: true,
   },
-  "that is at work": {
+  "that is in progress": {
     status: { phase: "Progressing", currentStepState: "StepUpgrade", observedGeneration: 4 },
     want: false,
   },

@@ -1,6 +1,6 @@
 /**
  * OpenKruise Rollout: every member releases its own workload step by step. Step, state and message belong together, so
- * the template shows those of one member: the one that is furthest behind, because a release is as far as that. Its
+ * the template shows those of one member: the slowest one, because it determines the progress of the release. The
  * message names the cluster.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
@@ -23,7 +23,7 @@ const REPORTED = [
   "blueGreenStatus",
   "conditions",
 ];
-/** Before any member has said something. The API does not take a status without a step. */
+/** Before any member has reported. The API rejects a status without a step. */
 const NOT_BEGUN = { phase: "Initial", currentStepIndex: 0, currentStepState: "" };
 /** From the least to the most advanced. */
 const PHASES = ["", "Terminating", "Disabling", "Initial", "Progressing", "Disabled", "Healthy"];
@@ -51,7 +51,7 @@ export const kruiseRolloutInterpreter: KindInterpreter<Rollout> = {
       observedGeneration: observedGenerationOf(rollout, items),
     });
   },
-  /** A step that waits for a person is where it should be. */
+  /** A step that waits for manual approval is healthy. */
   isHealthy(rollout) {
     if (!isObject(rollout.status) || !isObserved(rollout)) return false;
     const phase = rollout.status["phase"];
@@ -68,7 +68,7 @@ interface Reported {
   status: JsonObject;
 }
 
-/** The first of those that are equally far. */
+/** The first of those with equal progress. */
 function furthestBehind(items: readonly StatusItem[]): Reported | undefined {
   let last: Reported | undefined;
   for (const { clusterName, status } of items) {
@@ -86,7 +86,7 @@ function compareProgress(a: JsonObject, b: JsonObject): number {
   );
 }
 
-/** Older versions tell the step only in the part of the status that belongs to the strategy. */
+/** Older versions report the step only in the strategy's part of the status. */
 function stepOf(status: DeepReadonly<JsonObject>): { index: number; state: string } {
   const parts: (DeepReadonly<Json> | undefined)[] = [status, status["canaryStatus"], status["blueGreenStatus"]];
   const part = parts.find((each): each is JsonObject => isObject(each) && each["currentStepState"] !== undefined) ?? {};

@@ -1,6 +1,6 @@
 /**
- * Flux Bucket. Other than in Karmada, the Secrets of its certificates, proxy and token service, and its service
- * account, come along.
+ * Flux Bucket. Unlike in Karmada, the Secrets of its certificates, proxy and token service, and its service account,
+ * are dependencies.
  */
 import { fluxInterpreter } from "../flux.ts";
 

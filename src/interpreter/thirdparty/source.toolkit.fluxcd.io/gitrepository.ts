@@ -1,4 +1,4 @@
-/** Flux GitRepository. Other than in Karmada, the Secret of its proxy and its service account come along. */
+/** Flux GitRepository. Unlike in Karmada, the Secret of its proxy and its service account are dependencies. */
 import { fluxInterpreter } from "../flux.ts";
 
 export const gitRepositoryInterpreter = fluxInterpreter({

@@ -1,7 +1,6 @@
 /**
- * Flux HelmChart. The generation that a member has observed is brought back, which Karmada forgets, so that the
- * template's can follow. A chart that is packaged from a Git repository or a bucket has a reason of its own and is as
- * healthy as one that is pulled.
+ * Flux HelmChart. A member's observed generation is reflected, which Karmada omits, so that the template's can advance.
+ * A chart packaged from a Git repository or a bucket has its own reason and is as healthy as one that is pulled.
  */
 import { fluxInterpreter } from "../flux.ts";
 

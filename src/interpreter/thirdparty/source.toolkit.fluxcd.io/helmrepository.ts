@@ -1,6 +1,6 @@
 /**
  * Flux HelmRepository. One that names an OCI registry is only read by charts: Flux keeps no status for it, and Karmada
- * would call it unhealthy for ever. Other than in Karmada, the Secret of its certificates comes along.
+ * would report it as unhealthy forever. Unlike in Karmada, the Secret of its certificates is a dependency.
  */
 import { isObject } from "../../../base/index.ts";
 import type { KindInterpreter } from "../../kind-interpreter.ts";

@@ -1,6 +1,6 @@
 /**
- * Flux OCIRepository. Karmada fails on one without a service account; here it has none. The Secret of its proxy comes
- * along.
+ * Flux OCIRepository. Karmada fails on one without a service account; here the service account is optional. The Secret
+ * of its proxy is a dependency.
  */
 import { fluxInterpreter } from "../flux.ts";
 

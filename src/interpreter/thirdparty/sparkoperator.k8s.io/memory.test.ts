@@ -8,10 +8,10 @@ const size = (text: string): NonNullable<ReturnType<typeof parseJavaSize>> => {
 };
 
 const totals: Record<string, { heap: string; overhead?: string; factor: number; want: string }> = {
-  "gets a part of its heap on top": { heap: "10g", factor: 0.4, want: "14336.000000Mi" },
-  "gets at least 384 MiB on top": { heap: "1g", factor: 0.1, want: "1408.000000Mi" },
-  "gets its own overhead instead when it names one": { heap: "2G", overhead: "1gb", factor: 0.4, want: "3.000000Gi" },
-  "is counted in the smaller of two units": { heap: "1.5m", overhead: "100k", factor: 0.1, want: "1636.000000Ki" },
+  "gets a fraction of its heap as overhead": { heap: "10g", factor: 0.4, want: "14336.000000Mi" },
+  "gets at least 384 MiB of overhead": { heap: "1g", factor: 0.1, want: "1408.000000Mi" },
+  "uses an explicit overhead instead": { heap: "2G", overhead: "1gb", factor: 0.4, want: "3.000000Gi" },
+  "uses the smaller of two units": { heap: "1.5m", overhead: "100k", factor: 0.1, want: "1636.000000Ki" },
 };
 for (const [behaviour, { heap, overhead, factor, want }] of Object.entries(totals)) {
   test(`a pod ${behaviour}`, () => {
@@ -19,11 +19,11 @@ for (const [behaviour, { heap, overhead, factor, want }] of Object.entries(total
   });
 }
 
-test("a size without a unit, or with one of Kubernetes, is none", () => {
+test("rejects a size without a unit or with a Kubernetes unit", () => {
   for (const text of ["1536", "512Mi", "", "g", "1.g.", "-1g", "1 g", "5b"])
     expect(parseJavaSize(text)).toBeUndefined();
 });
 
-test("a long text is refused at once", () => {
+test("rejects a long string at once", () => {
   expect(parseJavaSize(`${"1".repeat(200_000)}!`)).toBeUndefined();
 });

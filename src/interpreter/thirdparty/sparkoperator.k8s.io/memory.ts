@@ -1,12 +1,9 @@
-/**
- * The memory of a Spark pod: the heap that is asked for, in Java's notation (`512m`, `2.5g`), plus what Spark needs
- * beside it.
- */
+/** The memory of a Spark pod: the requested heap in Java's notation (`512m`, `2.5g`), plus Spark's overhead. */
 
-/** Java's units are powers of 1024, like the suffixes of quantities at the same places. */
+/** Java's units are powers of 1024, like the quantity suffixes at the same index. */
 const JAVA_UNITS = ["k", "m", "g", "t", "p"];
 const SUFFIXES = ["Ki", "Mi", "Gi", "Ti", "Pi"];
-/** Spark leaves at least this much beside the heap. */
+/** Spark's minimum overhead. */
 const LEAST_OVERHEAD: Size = { value: 384, unit: SUFFIXES.indexOf("Mi") };
 
 interface Size {
@@ -15,19 +12,17 @@ interface Size {
   unit: number;
 }
 
-/** Undefined for a text without one of the units: Spark's own default unit depends on the field. */
+/** Undefined for a string without one of the units: Spark's default unit depends on the field. */
 export function parseJavaSize(text: string): Size | undefined {
   const [, digits = "", letter = ""] = /^(\d+(?:\.\d*)?)([kmgtp])b?$/.exec(text.toLowerCase()) ?? [];
   return letter === "" ? undefined : { value: Number(digits), unit: JAVA_UNITS.indexOf(letter) };
 }
 
-/**
- * Heap and overhead together, as the text of a quantity. Without an overhead of its own, a pod gets a part of its heap.
- */
+/** Heap plus overhead as a quantity string. Without an explicit overhead, a pod gets a fraction of its heap. */
 export function totalMemory(heap: Size, overhead: Size | undefined, factor: number): string {
   const beside = overhead ?? larger({ value: heap.value * factor, unit: heap.unit }, LEAST_OVERHEAD);
   const unit = Math.min(heap.unit, beside.unit);
-  // Six digits, because that is what the original passes on: more would be another quantity.
+  // Six digits, as upstream: more digits would be a different quantity.
   return `${(inUnit(heap, unit) + inUnit(beside, unit)).toFixed(6)}${SUFFIXES[unit]}`;
 }
 

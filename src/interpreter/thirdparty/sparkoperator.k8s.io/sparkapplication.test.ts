@@ -10,7 +10,7 @@ const makeApplication = (spec: SparkApplication["spec"]): SparkApplication => ({
   spec,
 });
 
-test("a driver and its executors ask for their cores, memory and devices", () => {
+test("a driver and its executors request their cores, memory and devices", () => {
   const application = makeApplication({
     type: "Scala",
     driver: { cores: 2, memory: "512m" },
@@ -35,7 +35,7 @@ test("a driver and its executors ask for their cores, memory and devices", () =>
   ]);
 });
 
-test("an application that scales itself counts the executors that it starts with", () => {
+test("an autoscaled application counts its initial executors", () => {
   const application = makeApplication({
     type: "Python",
     executor: { instances: 2 },
@@ -55,18 +55,18 @@ const refused: Record<string, { spec: SparkApplication["spec"]; message: string 
     spec: { type: "Java", executor: { memoryOverhead: "" } },
     message: "reading spec.executor.memoryOverhead of SparkApplication pi",
   },
-  "a number of executors that no cluster has": {
+  "an excessive number of executors": {
     spec: { type: "Java", executor: { instances: 3_000_000_000 } },
     message: "counting the replicas of executor in SparkApplication pi",
   },
 };
 for (const [what, { spec, message }] of Object.entries(refused)) {
-  test(`${what} is refused, and the message names the field`, () => {
+  test(`${what} is rejected, and the message names the field`, () => {
     expect(() => sparkApplicationInterpreter.components?.(makeApplication(spec))).toThrow(message);
   });
 }
 
-test("of several members the state that most needs a look is shown, with attempts summed and executors side by side", () => {
+test("shows the most severe state of several members, sums attempts and merges executors", () => {
   const items: StatusItem[] = [
     {
       clusterName: "oslo",
@@ -101,7 +101,7 @@ test("of several members the state that most needs a look is shown, with attempt
   expect(shown && sparkApplicationInterpreter.aggregateStatus?.(shown, items)).toBe(shown);
 });
 
-test("a state that nobody has ranked is an error that names the member", () => {
+test("rejects an unknown state and names the member", () => {
   const items: StatusItem[] = [
     { clusterName: "oslo", status: { applicationState: { state: "MELTED" } } },
     { clusterName: "paris" },

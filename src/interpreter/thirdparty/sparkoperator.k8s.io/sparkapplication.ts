@@ -1,9 +1,10 @@
 /**
- * SparkApplication: a driver and its executors. Each member that has a copy runs the whole application, so the state
- * that is shown is the one that most needs a look.
+ * SparkApplication: a driver and its executors. Each member with a copy runs the whole application, so the most severe
+ * state is shown.
  *
- * Unlike Karmada's rules, times that no member reports are left out instead of being written as empty texts, which are
- * no times. Executors are named by each member alone: of two with the same name the later member's state is shown.
+ * Unlike in Karmada's rules, times that no member reports are omitted instead of being written as empty strings, which
+ * are not valid times. Executor names are unique per member only: of two with the same name the later member's state is
+ * shown.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, setOwn, type DeepReadonly, type JsonObject } from "../../../base/index.ts";
@@ -50,7 +51,7 @@ const REFLECTED = [
 ];
 const TIMES = ["lastSubmissionAttemptTime", "terminationTime"];
 
-/** How much a state needs a look. */
+/** Severity of a state. */
 const CONCERN: ReadonlyMap<unknown, number> = new Map<unknown, number>([
   ["", 0],
   ["UNKNOWN", 0],
@@ -90,7 +91,7 @@ export const sparkApplicationInterpreter: KindInterpreter<SparkApplication> = {
   },
 };
 
-/** What Spark keeps beside the heap, as a part of it: interpreters of other languages need more than the JVM alone. */
+/** Spark's overhead as a fraction of the heap: interpreters of other languages need more than the JVM alone. */
 function overheadFactorOf({ kind, metadata, spec }: Application): number {
   if (typeof spec?.type !== "string")
     throw new InterpretError(
@@ -99,7 +100,7 @@ function overheadFactorOf({ kind, metadata, spec }: Application): number {
   return numberOr(/^(java|scala)$/i.test(spec.type) ? 0.1 : 0.4, spec.memoryOverheadFactor);
 }
 
-/** As many as run at the start; an application that scales itself changes that later. */
+/** The initial number; an autoscaled application changes it later. */
 function executorsOf({ spec }: Application): number {
   const instances = numberOr(1, spec?.executor?.instances);
   const { enabled, initialExecutors, minExecutors } = spec?.dynamicAllocation ?? {};
@@ -157,7 +158,7 @@ function aggregate(application: Application, items: readonly StatusItem[]): Json
   return status;
 }
 
-/** The names are the members', so they are set with care. */
+/** The names come from members, so they are set with `setOwn`. */
 function executorsIn(statuses: readonly JsonObject[]): JsonObject | undefined {
   let executors: JsonObject | undefined;
   for (const { executorState } of statuses) {
@@ -167,7 +168,7 @@ function executorsIn(statuses: readonly JsonObject[]): JsonObject | undefined {
   return executors;
 }
 
-/** Throws for a state that nobody has ranked: it may be the one to show. */
+/** Throws for an unknown state: it may be the most severe one. */
 function worstState({ kind, metadata }: Application, items: readonly StatusItem[]): JsonObject | undefined {
   let worst: JsonObject | undefined;
   for (const { clusterName, status } of items) {
@@ -175,7 +176,7 @@ function worstState({ kind, metadata }: Application, items: readonly StatusItem[
     if (!isObject(state)) continue;
     if (!CONCERN.has(state["state"]))
       throw new InterpretError(
-        `summing the status of ${kind} ${metadata.name}: cluster ${clusterName} reports an application state that is not known`,
+        `summing the status of ${kind} ${metadata.name}: cluster ${clusterName} reports an unknown application state`,
       );
     if (!worst || countOf(CONCERN.get(state["state"])) > countOf(CONCERN.get(worst["state"]))) worst = state;
   }

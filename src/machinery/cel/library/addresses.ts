@@ -1,4 +1,4 @@
-/** IP addresses and networks, read as strictly as Go reads them. */
+/** IP addresses and networks, parsed as strictly as in Go. */
 import type { Row } from "../functions.ts";
 import { goQuote } from "../go-text.ts";
 import { CelError, CelOpaque, type CelValue, NO_SUCH_OVERLOAD } from "../values.ts";
@@ -55,7 +55,7 @@ class CelCidr extends CelOpaque {
 
 const width = ({ family }: CelIp): number => (family === 4 ? 32 : 128);
 
-/** An address, or what Go says is wrong with it. */
+/** An address, or Go's error message. */
 function parseAddress(text: string): CelIp | string {
   for (const character of text) {
     if (character === ".") return parseV4(text);
@@ -171,7 +171,7 @@ function parseCidr(text: string): CelCidr | CelError {
   return new CelCidr(address, Number(bits));
 }
 
-/** The canonical text: small letters, the longest run of zero groups left out. */
+/** The canonical form: lower case, the longest run of zero groups compressed. */
 function formatIp({ family, bits }: CelIp): string {
   if (family === 4) return [24n, 16n, 8n, 0n].map((shift) => (bits >> shift) & 0xffn).join(".");
   const groups = Array.from({ length: 8 }, (_, index) => Number((bits >> BigInt(112 - 16 * index)) & 0xffffn));
@@ -211,7 +211,7 @@ const about =
 
 function containsIp(cidr: CelCidr, ip: CelIp | string): CelValue {
   const address = typeof ip === "string" ? parseIp(ip) : ip;
-  // cel-go hides why the text is no address.
+  // cel-go hides the parse error.
   return address instanceof CelError ? NO_SUCH_OVERLOAD : cidr.contains(address);
 }
 

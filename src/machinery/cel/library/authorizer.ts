@@ -1,6 +1,6 @@
 /**
  * The signatures of the authorizer library. No expression has an authorizer yet, so none of this can run; but a rule
- * that uses one of these names by mistake is told that it does not fit, not that it does not exist.
+ * that uses one of these names by mistake gets an error that no overload matches, not that the function does not exist.
  */
 import type { Row } from "../functions.ts";
 import { type CelValue, NO_SUCH_OVERLOAD } from "../values.ts";

@@ -1,11 +1,11 @@
-/** What Open Cluster Management adds: JSON in texts, conditions of a status, and the scores of clusters. */
+/** Open Cluster Management's CEL functions: JSON in strings, status conditions, and the scores of clusters. */
 import type { Json } from "../../../base/index.ts";
 import { ArrayList } from "../collections.ts";
 import { dynamicValueOf, parsedValueOf } from "../dynamic-values.ts";
 import type { Row } from "../functions.ts";
 import { CelError, CelList, CelMap, type CelValue, NO_SUCH_OVERLOAD } from "../values.ts";
 
-/** The scores of an AddOnPlacementScore in a cluster's namespace; undefined when there is none of that name. */
+/** The scores of an AddOnPlacementScore in a cluster's namespace; undefined when it does not exist. */
 export type ScoreSource = (
   cluster: string,
   name: string,
@@ -16,7 +16,7 @@ function parseJson(text: string): CelValue {
   try {
     json = JSON.parse(text) as Json;
   } catch (error) {
-    // The only thing that can be wrong here is the text.
+    // The only possible error here is invalid JSON.
     return new CelError(`failed to parse json: ${(error as SyntaxError).message}`);
   }
   return parsedValueOf(json);
@@ -55,7 +55,7 @@ export const selecting = (source: ScoreSource): readonly Row[] => [
   ["scores", "cluster_scores", "dyn.(string) -> list(dyn)", scoresOf(source), "checks itself"],
 ];
 
-/** For rules about an object's condition. */
+/** For rules about an object's conditions. */
 export const judging: readonly Row[] = [
   ["hasConditions", "status_has_conditions", "(dyn) -> bool", hasConditions, "checks itself"],
 ];

@@ -1,6 +1,6 @@
 /**
- * `"%d of %s".format([1, "x"])`. The clauses are read in one place, for the call itself and for the check of a call
- * whose arguments are written out.
+ * `"%d of %s".format([1, "x"])`. The clauses are parsed in one place, for the call itself and for checking calls with
+ * literal arguments.
  */
 import { itemsOf } from "../collections.ts";
 import { toText } from "../conversions.ts";
@@ -23,12 +23,12 @@ export type Clause = "s" | "d" | "f" | "e" | "b" | "x" | "X" | "o";
 const CLAUSES = new Set("sdfebxXo");
 const DEFAULT_DIGITS = 6;
 
-/** What stands in a format instead of each clause; an error ends it. */
+/** The replacement of each clause; an error ends formatting. */
 type Render = (index: number, clause: Clause, digits: number | undefined) => string | CelError;
 
 const badClause = (why: string): CelError => new CelError(`could not parse formatting clause: ${why}`);
 
-/** Reads a format and puts it together. `count` is the number of arguments there are. */
+/** Parses a format and renders it. `count` is the number of arguments. */
 export function interpolate(text: string, count: number, render: Render): string | CelError {
   let result = "";
   let argument = 0;
@@ -54,7 +54,7 @@ export function interpolate(text: string, count: number, render: Render): string
   }
 }
 
-/** How many arguments a format that has no errors asks for. */
+/** The number of arguments that a valid format requires. */
 export function argumentsWanted(text: string): number {
   let count = 0;
   interpolate(text, Infinity, () => {
@@ -88,7 +88,7 @@ function readClause(
 
 const failed = (why: string): CelError => new CelError(`error during formatting: ${why}`);
 
-/** What is said of a clause and a type that do not go together. */
+/** The error for a clause that does not support a type. */
 export function clauseError(clause: Clause, type: string): CelError {
   return failed(`${REASONS.get(clause === "X" ? "x" : clause) ?? ""}, was given ${type}`);
 }
@@ -136,7 +136,7 @@ function formatOne(clause: Clause, digits: number | undefined, value: CelValue):
     case "f":
       return withDouble(value, (double) => fixedPoint(double, digits ?? DEFAULT_DIGITS));
     default:
-      // The digits are the width here, as in cel-go; the fraction always has six.
+      // The precision is the width here, as in cel-go; the fraction always has six digits.
       return withDouble(value, (double) => scientific(double).padStart(digits ?? DEFAULT_DIGITS));
   }
 }
@@ -159,7 +159,7 @@ function withDouble(value: CelValue, render: (value: number) => string): string 
 
 const symbol = (value: number): string => (Number.isNaN(value) ? "NaN" : value > 0 ? "∞" : "-∞");
 
-/** With commas between thousands, as in American English. */
+/** With commas as thousands separators, as in American English. */
 function fixedPoint(value: number, digits: number): string {
   if (!Number.isFinite(value)) return symbol(value);
   const [integer = "", fraction] = fixed(value, digits).split(".");
@@ -175,7 +175,7 @@ function scientific(value: number): string {
   return `${mantissa}×10${power < 0 ? "⁻" : ""}${Array.from(digits, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(digit)]).join("")}`;
 }
 
-/** Undefined for values that have no text. */
+/** Undefined for values without a string form. */
 function formatString(value: CelValue): string | CelError | undefined {
   if (value === null) return "null";
   if (value instanceof CelList) return formatList(value);
@@ -193,7 +193,7 @@ const hasText = (value: CelValue & object): boolean =>
   value instanceof CelDuration ||
   value instanceof Uint8Array;
 
-/** A value inside a list or a map, where texts have quotes. */
+/** A value inside a list or a map, where strings are quoted. */
 function formatMember(value: CelValue): string | CelError {
   if (value instanceof CelDouble)
     return Number.isFinite(value.value)

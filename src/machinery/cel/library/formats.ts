@@ -1,4 +1,4 @@
-/** Named formats: `format.dns1123Label().validate(name)` gives what is wrong with a text, or nothing. */
+/** Named formats: `format.dns1123Label().validate(name)` returns the errors of a string, or none. */
 import { formatCheck } from "../../formats.ts";
 import {
   dns1035LabelProblems,
@@ -18,7 +18,7 @@ export class CelFormat extends CelOpaque {
   readonly typeName = "kubernetes.NamedFormat";
   readonly name: string;
   readonly problems: Problems;
-  /** The length of the pattern that a check is charged for. */
+  /** The pattern length that a check is charged for. */
   readonly patternSize: number;
   constructor(name: string, problems: Problems, patternSize: number) {
     super();
@@ -32,7 +32,7 @@ export class CelFormat extends CelOpaque {
   }
 }
 
-/** Names that a suffix will follow may end in a dash. */
+/** Names that are followed by a suffix may end in a dash. */
 const asPrefix =
   (problems: Problems): Problems =>
   (text) =>

@@ -1,4 +1,4 @@
-/** Lists: order, sums, positions, slices, and lists as sets. */
+/** Lists: sorting, sums, indexes, slices, and lists as sets. */
 import { ArrayList, EMPTY_LIST, itemsOf } from "../collections.ts";
 import { compare, contains, equal } from "../equality.ts";
 import type { Row } from "../functions.ts";
@@ -32,7 +32,7 @@ const sumFrom =
     return total;
   };
 
-/** The element that is not after (`sign` 1) or not before (-1) any other. */
+/** The maximum (`sign` 1) or minimum (-1) element. */
 const extreme =
   (name: string, sign: 1 | -1) =>
   (list: CelList): CelValue => {
@@ -102,7 +102,7 @@ function sortBy(list: CelList, keys: CelList): CelValue {
   return new ArrayList(sorted.map(({ index }) => list.at(index)));
 }
 
-/** Beyond what any call may cost; the cost would be counted too late, after the list was made. */
+/** More than any call may cost; the cost would be charged too late, after the list was allocated. */
 const MAX_RANGE = 1_000_000;
 
 function range(count: CelInt): CelValue {
@@ -115,7 +115,7 @@ const reverse = (list: CelList): CelValue => new ArrayList(itemsOf(list).toRever
 function distinct(list: CelList): CelValue {
   const items = itemsOf(list);
   if (items.length === 0) return EMPTY_LIST;
-  // Scalars are equal when they are the same, unless numbers of several types are among them.
+  // Scalars are equal when they are identical, unless numbers of several types are among them.
   if (items.every((item) => typeof item !== "object")) return new ArrayList([...new Set(items)]);
   const found: CelValue[] = [];
   for (const item of items) if (!found.some((other) => equal(item, other) === true)) found.push(item);
@@ -141,7 +141,7 @@ function setIntersects(a: CelList, b: CelList): CelValue {
 }
 
 const COMPARABLE = ["int", "uint", "double", "bool", "duration", "timestamp", "string", "bytes"];
-/** Two libraries name these types differently in their overloads. */
+/** Two libraries use different type names in their overload ids. */
 const longName = (type: string): string =>
   type === "duration" || type === "timestamp"
     ? `google.protobuf.${type === "duration" ? "Duration" : "Timestamp"}`

@@ -1,4 +1,4 @@
-/** Values that may be absent, and what macros over maps insert with. */
+/** Optional values, and the insert functions of map macros. */
 import { ArrayList, describe, HashMap } from "../collections.ts";
 import type { Row } from "../functions.ts";
 import {
@@ -17,7 +17,7 @@ import {
 
 const NO_VALUE = new CelError("optional.none() dereference");
 
-/** Whether a value is the one that its type starts with: zero, empty or false. */
+/** Reports whether a value is the zero value of its type: zero, empty or false. */
 function isZero(value: CelValue): boolean {
   if (value === null || value === false || value === 0 || value === "") return true;
   if (value instanceof CelDouble) return value.value === 0;
@@ -48,7 +48,7 @@ function asHashMap(map: CelMap): HashMap {
   return copy;
 }
 
-/** Adds one entry, or all of another map; a key may be there once. */
+/** Adds one entry, or all of another map; a duplicate key is an error. */
 export function insertInto(map: HashMap, keyOrMap: CelValue, value?: CelValue): CelError | undefined {
   if (value !== undefined) return map.insert(keyOrMap, value);
   if (!(keyOrMap instanceof CelMap)) return NO_SUCH_OVERLOAD;
@@ -66,7 +66,7 @@ function mapInsert(map: CelMap, keyOrMap: CelValue, value?: CelValue): CelValue 
 
 const orValue = (optional: CelOptional, fallback: CelValue): CelValue => optional.value ?? fallback;
 const or = (optional: CelOptional, other: CelValue): CelValue => (optional.value === undefined ? other : optional);
-/** Field and index operators are compiled to code of their own. */
+/** Field and index operators are compiled separately. */
 const built = (): CelValue => NO_SUCH_OVERLOAD;
 
 export const optionals: readonly Row[] = [

@@ -1,4 +1,4 @@
-/** Regular expressions: whether a text matches, and what is found in it. */
+/** Regular expressions: matching and finding. */
 import { ArrayList } from "../collections.ts";
 import type { Row } from "../functions.ts";
 import { finderOf, matchesPattern, search } from "../regex.ts";

@@ -14,7 +14,7 @@ import { CelDouble, CelError, type CelInt, CelOpaque, type CelValue, NO_SUCH_OVE
 class CelQuantity extends CelOpaque {
   readonly typeName = "kubernetes.Quantity";
   readonly quantity: Quantity;
-  /** The power of ten in which it was written: `1000m` is in thousandths, and by that no integer. */
+  /** The power of ten in which it was written: `1000m` is in thousandths, and therefore not an integer. */
   readonly scale: number;
   constructor(quantity: Quantity, scale: number) {
     super();
@@ -26,7 +26,7 @@ class CelQuantity extends CelOpaque {
     return other instanceof CelQuantity ? compareQuantities(this.quantity, other.quantity) === 0 : NO_SUCH_OVERLOAD;
   }
 
-  /** How many of 10^scale there are. */
+  /** The amount in units of 10^scale. */
   get units(): bigint {
     const { mantissa, exponent } = this.quantity;
     return exponent >= this.scale ? mantissa * 10n ** BigInt(exponent - this.scale) : mantissa;
@@ -43,7 +43,7 @@ const WRONG_FORMAT = new CelError(
   "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
 );
 const WRONG_SUFFIX = new CelError("unable to parse quantity's suffix");
-/** Digits without anything between them are matched in one way only, so that a long text takes no longer than it is. */
+/** Adjacent digits have a single possible match, so that matching a long text takes linear time. */
 const SHAPE = /^[+-]?\d*(?:\.\d*)?(?:(?:[eEinumkKMGTP]+[-+]?|[-+])\d*)?$/;
 
 function parse(text: string): CelQuantity | CelError {
@@ -59,7 +59,7 @@ function scaleOf(text: string, { exponent }: Quantity): number {
   return power - fraction.length;
 }
 
-/** A sum is in the finer of the two scales, unless one side is nothing. */
+/** A sum has the finer of the two scales, unless one operand is zero. */
 function combine(a: CelQuantity, b: CelQuantity, run: typeof addQuantities): CelQuantity {
   const scale =
     b.quantity.mantissa === 0n ? a.scale : a.quantity.mantissa === 0n ? b.scale : Math.min(a.scale, b.scale);

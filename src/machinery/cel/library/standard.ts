@@ -1,4 +1,4 @@
-/** The language's own functions: operators, conversions, sizes, texts and times. */
+/** CEL's standard functions: operators, conversions, sizes, strings and times. */
 import { toBool, toBytes, toDouble, toDuration, toInt, toText, toTimestamp, toUint } from "../conversions.ts";
 import { equal } from "../equality.ts";
 import type { Row } from "../functions.ts";
@@ -26,7 +26,7 @@ const NUMBERS = [
 ] as const;
 const ORDERED = ["string", "bytes", "timestamp", "duration"] as const;
 
-/** One comparing operator: numbers of any two types, and two values of each type that has an order. */
+/** One comparison operator: numbers of any two types, and two values of each ordered type. */
 function comparison(name: string, id: string, run: (a: CelValue, b: CelValue) => CelValue): Row[] {
   const numbers = NUMBERS.flatMap(([left, leftType]) => {
     const same: Row = [name, `${id}_${left}`, `(${leftType}, ${leftType}) -> bool`, run, "checks itself"];
@@ -48,7 +48,7 @@ function comparison(name: string, id: string, run: (a: CelValue, b: CelValue) =>
 
 const identity = (value: CelValue): CelValue => value;
 const notEqual = (a: CelValue, b: CelValue): CelValue => equal(a, b) !== true;
-/** Compiled to code of their own; the rows say what they take and give. */
+/** Compiled separately; the rows declare their signatures. */
 const built = (): CelValue => NO_SUCH_OVERLOAD;
 
 export const operators: readonly Row[] = [
@@ -133,7 +133,7 @@ export const conversions: readonly Row[] = [
   ["uint", "string_to_uint64", "(string) -> uint", toUint],
 ];
 
-/** A question about two texts. */
+/** A predicate on two strings. */
 const aboutTexts =
   (ask: (text: string, part: string) => boolean) =>
   (text: CelValue, part: CelValue): CelValue =>

@@ -1,11 +1,13 @@
-/** Texts, counted in code points. Most texts have no surrogates, and then JavaScript's own indexes are right. */
+/**
+ * String functions, counted in code points. Most strings have no surrogates, and then JavaScript's indexes are correct.
+ */
 import { ArrayList, describe, EMPTY_LIST } from "../collections.ts";
 import type { Row } from "../functions.ts";
 import { GO_ESCAPES } from "../go-text.ts";
 import { CelError, type CelInt, type CelList, type CelValue, lengthOf } from "../values.ts";
 import { format } from "./format.ts";
 
-/** A text cut into code points; the text itself where each is one unit. */
+/** A string split into code points; the string itself where each is one UTF-16 unit. */
 type Characters = {
   readonly length: number;
   slice(start: number, end?: number): string;
@@ -69,7 +71,7 @@ function substring(text: string, start: CelInt, end?: CelInt): CelValue {
 
 const lowerAscii = (text: string): CelValue => text.replaceAll(/[A-Z]+/g, (part) => part.toLowerCase());
 const upperAscii = (text: string): CelValue => text.replaceAll(/[a-z]+/g, (part) => part.toUpperCase());
-/** What Unicode calls white space, which Go trims; JavaScript also trims the byte order mark. */
+/** Unicode white space, which Go trims; JavaScript also trims the byte order mark. */
 const trim = (text: string): CelValue =>
   text.replaceAll(/^[\s\u0085]+|[\s\u0085]+$/g, (part) => (part.includes("\ufeff") ? trimAround(part) : ""));
 const trimAround = (part: string): string => part.slice(part.indexOf("\ufeff"), part.lastIndexOf("\ufeff") + 1);
@@ -85,7 +87,7 @@ function replace(text: string, from: string, to: string, limit: CelInt = -1): Ce
     : [...parts.slice(0, count), parts.slice(count).join(from)].join(to);
 }
 
-/** Puts a text before, between and after the characters of another. */
+/** Inserts a string before, between and after the characters of another. */
 function weave(text: string, between: string, limit: number): string {
   let result = "";
   let left = limit;

@@ -1,4 +1,4 @@
-/** Parts of points in time, in UTC or a time zone, and of spans of it. */
+/** Components of timestamps, in UTC or a time zone, and of durations. */
 import type { Row } from "../functions.ts";
 import { zoneAt } from "../time.ts";
 import { type CelDuration, CelError, type CelTimestamp, type CelValue } from "../values.ts";

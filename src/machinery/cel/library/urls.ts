@@ -1,4 +1,4 @@
-/** URLs, read by Go's rules for the target of a request: absolute, or a path that starts with a slash. */
+/** URLs, parsed by Go's rules for a request URI: absolute, or a path that starts with a slash. */
 import { ArrayList, HashMap } from "../collections.ts";
 import type { Row } from "../functions.ts";
 import { goQuote } from "../go-text.ts";
@@ -25,13 +25,13 @@ class CelUrl extends CelOpaque {
   }
 }
 
-/** What is wrong, as Go says it after the URL. */
+/** The error, as Go prints it after the URL. */
 class Refusal extends Error {}
 
-/** The URL, or what is wrong with it. */
+/** The URL, or an error message. */
 export function parseUrl(text: string): CelUrl | string {
   try {
-    // The fragment belongs to the path while a request's target is checked, and to nothing afterwards.
+    // The fragment counts as part of the path while the request URI is checked, and is ignored afterwards.
     readParts(text);
     return new CelUrl(text, readParts(text.split("#", 1)[0] ?? ""));
   } catch (error) {
@@ -83,7 +83,7 @@ function readHost(authority: string): string {
   return decode(host);
 }
 
-/** The text, whose percent signs all begin an escape. */
+/** The text, after checking that every percent sign starts an escape. */
 function checkedEscapes(text: string): string {
   const wrong = /%(?![0-9a-fA-F]{2})/.exec(text);
   if (wrong) throw new Refusal(`invalid URL escape ${goQuote(text.slice(wrong.index, wrong.index + 3))}`);

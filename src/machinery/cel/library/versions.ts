@@ -1,4 +1,4 @@
-/** Semantic versions (semver.org), strict or, on request, forgiving about a `v`, leading zeros and missing parts. */
+/** Semantic versions (semver.org), strict or, on request, tolerating a `v`, leading zeros and missing parts. */
 import { compareTexts } from "../equality.ts";
 import type { Row } from "../functions.ts";
 import { goQuote } from "../go-text.ts";
@@ -25,12 +25,12 @@ const MAX_NUMBER = 2n ** 64n - 1n;
 const ALPHANUMERIC = /^[0-9A-Za-z-]+$/;
 
 function parse(text: string, normalize = false): CelSemver | CelError {
-  if (text.length > MAX_LENGTH) return new CelError(`a version has at most ${MAX_LENGTH} characters`);
+  if (text.length > MAX_LENGTH) return new CelError(`a version must have at most ${MAX_LENGTH} characters`);
   const normal = normalize ? normalized(text) : text;
   return normal instanceof CelError ? normal : parseStrict(normal);
 }
 
-/** Splits into as many parts as there may be; the last keeps the rest. */
+/** Splits into at most this many parts; the last one keeps the rest. */
 function splitInto(text: string, separator: string, count: number): string[] {
   const parts = text.split(separator);
   return parts.length <= count ? parts : [...parts.slice(0, count - 1), parts.slice(count - 1).join(separator)];

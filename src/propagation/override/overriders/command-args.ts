@@ -1,4 +1,4 @@
-/** Appends to and takes from the command or the arguments of a container that is found by its name. */
+/** Adds and removes command elements or arguments of a container that is found by its name. */
 import type { CommandArgsOverrider } from "../../../api/index.ts";
 import type { DeepReadonly, Json, JsonObject } from "../../../base/index.ts";
 import { patchAt } from "../json-pointer.ts";
@@ -20,7 +20,7 @@ function overrideList(object: JsonObject, field: "command" | "args", overriders:
     if (!target) return result;
     const present = target.container[field];
     const revised = revise(Array.isArray(present) ? present : [], overrider);
-    // An empty list is left out rather than written where there was none.
+    // An empty list is omitted where there was none.
     if (present === undefined && revised.length === 0) return result;
     return patchAt(result, "add", `${target.path}/${field}`, revised) as JsonObject;
   }, object);

@@ -1,4 +1,4 @@
-/** Where the kinds that Karmada knows keep their containers. Other kinds are overridden by a path. */
+/** Container paths of the kinds that Karmada supports. Other kinds are overridden by a path. */
 import { isObject, type Json, type JsonObject } from "../../../base/index.ts";
 import { valueAt } from "../json-pointer.ts";
 
@@ -18,7 +18,7 @@ export interface ContainerAt {
   container: JsonObject;
 }
 
-/** Main containers with their places; init containers are not among them. Matched by kind alone, whatever the group. */
+/** Main containers with their paths, without init containers. Matched by kind only, in any group. */
 export function containersOf(object: JsonObject): ContainerAt[] {
   const kind = object["kind"];
   const path = typeof kind === "string" && Object.hasOwn(PATHS, kind) ? PATHS[kind] : undefined;

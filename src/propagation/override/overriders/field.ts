@@ -1,8 +1,8 @@
 /**
- * Changes a JSON or YAML document inside a text field, such as a file in a ConfigMap.
+ * Changes a JSON or YAML document inside a string field, such as a file in a ConfigMap.
  *
- * The document is parsed, patched and written anew: comments are lost, and YAML is read by the rules of version 1.1, as
- * Karmada does (`n` is false). A JSON field that is empty has nothing to change and stays empty.
+ * The document is parsed, patched and serialized: comments are lost, and YAML is parsed as version 1.1, as in Karmada
+ * (`n` is false). An empty JSON field stays empty.
  */
 import {
   boolYaml11Tag,
@@ -27,7 +27,7 @@ export function overrideFields(object: JsonObject, overriders: readonly Override
   return overriders.reduce<JsonObject>((result, { fieldPath, json, yaml }) => {
     const text = valueAt(result, splitPointer(fieldPath));
     if (typeof text !== "string")
-      throw new OverrideError(`cannot change the document in ${fieldPath}: the object has no text there`);
+      throw new OverrideError(`cannot change the document in ${fieldPath}: the object has no string there`);
     let changed = text;
     if (json?.length) changed = patchJson(changed, json, fieldPath);
     if (yaml?.length) changed = patchYaml(changed, yaml, fieldPath);
@@ -66,15 +66,15 @@ function parseJson(text: string, fieldPath: string): Json {
     return JSON.parse(text) as Json;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw new OverrideError(`cannot read ${fieldPath} as JSON`, { cause: error });
+    throw new OverrideError(`cannot parse ${fieldPath} as JSON`, { cause: error });
   }
 }
 
-/** Version 1.1 without what JSON cannot hold: a date stays text, and there are no sets or binaries. */
+/** Version 1.1 without types that JSON lacks: a date stays a string, and there are no sets or binaries. */
 const YAML_1_1 = FAILSAFE_SCHEMA.withTags(nullYaml11Tag, boolYaml11Tag, intYaml11Tag, floatCoreTag, mergeTag);
 /**
- * A few lines with aliases can stand for gigabytes. A document of this many values, aliases written out, is larger than
- * any object.
+ * A few lines with aliases can expand to gigabytes. A document with this many values after alias expansion is larger
+ * than any object.
  */
 const MAX_YAML_VALUES = 200_000;
 const MAX_YAML_ALIASES = 1_000;
@@ -83,16 +83,16 @@ function parseYaml(text: string, fieldPath: string): Json {
   try {
     const document = load(text, { schema: YAML_1_1, maxAliases: MAX_YAML_ALIASES }) as Json;
     if (countValues(document, MAX_YAML_VALUES) >= MAX_YAML_VALUES)
-      throw new OverrideError(`cannot read ${fieldPath} as YAML: it stands for more than ${MAX_YAML_VALUES} values`);
+      throw new OverrideError(`cannot parse ${fieldPath} as YAML: it expands to more than ${MAX_YAML_VALUES} values`);
     return document;
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error;
-    throw new OverrideError(`cannot read ${fieldPath} as YAML`, { cause: error });
+    throw new OverrideError(`cannot parse ${fieldPath} as YAML`, { cause: error });
   }
 }
 
 /**
- * Values in a document with its aliases written out; stops at the limit, so a document that contains itself ends too.
+ * Counts the values of a document with aliases expanded; stops at the limit, so a self-referencing document ends too.
  */
 function countValues(document: Json, limit: number): number {
   const waiting: Json[] = [document];

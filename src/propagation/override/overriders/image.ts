@@ -1,6 +1,5 @@
 /**
- * Changes registry, repository or tag of images: of all main containers, or of the one string that a predicate points
- * to.
+ * Changes registry, repository or tag of images: of all main containers, or of the one string at a predicate's path.
  */
 import type { ImageOverrider } from "../../../api/index.ts";
 import type { DeepReadonly, Json, JsonObject } from "../../../base/index.ts";
@@ -33,12 +32,12 @@ function imagesOf(object: JsonObject): ImageAt[] {
   });
 }
 
-/** The parts of a predicate are taken as they are written: no escapes, so no key with a slash. */
+/** The parts of a predicate are literal: no escapes, so no key with a slash. */
 function imageAt(object: JsonObject, path: string): ImageAt {
   const parts = path.split("/").slice(1);
   const image: Json | undefined = valueAt(object, parts);
   if (typeof image !== "string")
-    throw new OverrideError(`cannot override the image at ${path}: the object has no text there`);
+    throw new OverrideError(`cannot override the image at ${path}: the object has no string there`);
   return { path: parts.map((part) => `/${escapePointer(part)}`).join(""), image };
 }
 

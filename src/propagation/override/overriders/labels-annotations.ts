@@ -1,4 +1,4 @@
-/** Sets, changes and removes labels or annotations. Only `add` creates keys; the others leave absent ones alone. */
+/** Adds, replaces and removes labels or annotations. Only `add` creates keys; the others ignore missing ones. */
 import type { LabelAnnotationOverrider } from "../../../api/index.ts";
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../../base/index.ts";
 import { escapePointer, patchAt, valueAt } from "../json-pointer.ts";

@@ -6,7 +6,7 @@ const NO_OTHERS: readonly string[] = [];
 
 /**
  * OpenKruise's kinds in the versions that delivery converts to: a member that serves one of them can have a template of
- * another. What that version has no words for is refused when it is delivered.
+ * another. Fields that this version lacks are rejected at delivery.
  */
 let others: ReadonlyMap<string, readonly string[]> | undefined;
 
@@ -21,8 +21,8 @@ function otherVersions(served: string): readonly string[] {
 }
 
 /**
- * Keeps a resource off clusters that do not serve its kind. A cluster that already runs it stays: the list of what it
- * serves comes from discovery, and a discovery that failed in part must not remove a workload.
+ * Excludes clusters that do not serve the resource's kind. A cluster that already runs the resource stays: served kinds
+ * come from discovery, and a partially failed discovery must not remove a workload.
  */
 export const apiEnablement: FilterPlugin = {
   name: "APIEnablement",

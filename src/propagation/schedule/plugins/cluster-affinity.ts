@@ -2,7 +2,7 @@ import { fits, rejects, type FilterPlugin, type ScorePlugin } from "../framework
 
 const NOT_MEANT = rejects("cluster(s) did not match the placement cluster affinity constraint");
 
-/** Keeps a resource on the clusters that its placement names. All of them are equally good. */
+/** Restricts a resource to the clusters that its placement selects. All of them score equally. */
 export const clusterAffinity: FilterPlugin & ScorePlugin = {
   name: "ClusterAffinity",
   filter({ tierOf }, cluster) {

@@ -2,7 +2,7 @@ import { fits, rejects, type FilterPlugin } from "../framework.ts";
 
 const EVICTING = rejects("cluster(s) is in the process of eviction");
 
-/** Keeps a resource off the clusters that it is being moved away from. */
+/** Excludes the clusters that the resource is being evicted from. */
 export const clusterEviction: FilterPlugin = {
   name: "ClusterEviction",
   filter({ evicting }, { name }) {

@@ -1,6 +1,6 @@
 /**
- * The plugins in the order in which they are asked. A cluster's reason is that of the first one that rejects it, so the
- * order is part of what users read: what they wrote themselves comes first.
+ * The plugins in order. The first plugin that rejects a cluster provides its reason, so the order is visible to users:
+ * settings that they wrote themselves come first.
  */
 import type { FilterPlugin, ScorePlugin } from "../framework.ts";
 import { apiEnablement } from "./api-enablement.ts";
@@ -18,6 +18,6 @@ export const filterPlugins: readonly FilterPlugin[] = [
   apiEnablement,
   spreadConstraint,
 ];
-/** For bindings that are in a workload group, which nearly none is: what the others of the group do is asked last. */
+/** For the few bindings in a workload group: the group is checked last. */
 export const groupPlugins: readonly FilterPlugin[] = [...filterPlugins, workloadAffinity, workloadAntiAffinity];
 export const scorePlugins: readonly ScorePlugin[] = [clusterLocality, clusterAffinity];

@@ -40,12 +40,12 @@ const cases: Record<
   { plugin: FilterPlugin; spec?: Partial<BindingSpecView>; cluster?: ClusterView; want: Verdict }
 > = {
   "a cluster that serves the kind fits": { plugin: apiEnablement, want: fits },
-  "one that does not serve it is rejected": {
+  "a cluster that does not serve the kind is rejected": {
     plugin: apiEnablement,
     cluster: unknown,
     want: rejects("cluster(s) did not have the API resource"),
   },
-  "one that serves an OpenKruise kind in its other version fits, because delivery converts": {
+  "a cluster that serves an OpenKruise kind in its other version fits, because delivery converts": {
     plugin: apiEnablement,
     spec: { resource: { apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet", name: "web" } },
     cluster: {
@@ -58,7 +58,7 @@ const cases: Record<
     },
     want: fits,
   },
-  "one that serves another kind in another version is rejected": {
+  "a cluster that serves another kind in another version is rejected": {
     plugin: apiEnablement,
     spec: { resource: { apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet", name: "web" } },
     cluster: {
@@ -71,7 +71,7 @@ const cases: Record<
     },
     want: rejects("cluster(s) did not have the API resource"),
   },
-  "one that runs the resource already stays, whatever its list says": {
+  "a cluster that already runs the resource stays, regardless of served kinds": {
     plugin: apiEnablement,
     cluster: unknown,
     spec: { clusters: [{ name: "oslo" }] },
@@ -81,12 +81,12 @@ const cases: Record<
     plugin: taintToleration,
     want: rejects("cluster(s) had untolerated taint {maint:NoSchedule}"),
   },
-  "a tolerated one does not": {
+  "a tolerated taint does not reject": {
     plugin: taintToleration,
     spec: { placement: { clusterTolerations: [{ key: "maint", operator: "Exists" }] } },
     want: fits,
   },
-  "a taint does not reject where the resource runs already": {
+  "a taint does not reject where the resource already runs": {
     plugin: taintToleration,
     spec: { clusters: [{ name: "oslo" }] },
     want: fits,
@@ -102,27 +102,27 @@ const cases: Record<
     spec: { replicas: 1, placement: overflowing },
     want: fits,
   },
-  "what runs no pods does not overflow": {
+  "a resource without pods does not overflow": {
     plugin: clusterAffinity,
     spec: { placement: overflowing },
     want: rejects("cluster(s) did not match the placement cluster affinity constraint"),
   },
-  "a cluster that is being left is rejected": {
+  "a cluster under eviction is rejected": {
     plugin: clusterEviction,
     spec: { gracefulEvictionTasks: [{ fromCluster: "oslo", reason: "TaintUntolerated", producer: "TaintManager" }] },
     want: rejects("cluster(s) is in the process of eviction"),
   },
-  "spreading over regions needs a region, which oslo has": {
+  "spreading by region requires a region, which oslo has": {
     plugin: spreadConstraint,
     spec: { placement: { spreadConstraints: [{ spreadByField: "region" }] } },
     want: fits,
   },
-  "spreading by a label needs the label, which it has not": {
+  "spreading by a label requires the label, which oslo lacks": {
     plugin: spreadConstraint,
     spec: { placement: { spreadConstraints: [{ spreadByLabel: "rack" }] } },
     want: rejects("cluster(s) did not have label rack"),
   },
-  "spreading over zones needs a zone, which it has not": {
+  "spreading by zone requires a zone, which oslo lacks": {
     plugin: spreadConstraint,
     spec: { placement: { spreadConstraints: [{ spreadByField: "zone" }] } },
     want: rejects("cluster(s) did not have zones property"),
@@ -139,7 +139,7 @@ for (const [behaviour, { plugin, spec, cluster = oslo, want }] of Object.entries
   });
 }
 
-describe("the others of a workload group", () => {
+describe("the other bindings of a workload group", () => {
   const elsewhere = { areAllOn: () => false, isTaken: () => true };
   const here = { areAllOn: () => true, isTaken: () => false };
   const judge = (
@@ -148,7 +148,7 @@ describe("the others of a workload group", () => {
     clusters: BindingSpecView["clusters"] = [],
   ): Verdict => plugin.filter(createView({ resource, clusters }, undefined, 0, neighbours), readCluster(oslo));
 
-  test("keep a new one off clusters where they are not, or are", () => {
+  test("exclude clusters without them by affinity, and clusters with them by anti-affinity", () => {
     expect(judge(workloadAffinity, elsewhere)).toEqual(
       rejects("ResourceBinding with the same affinity group does not target this cluster"),
     );
@@ -159,7 +159,7 @@ describe("the others of a workload group", () => {
     expect(judge(workloadAntiAffinity, here)).toEqual(fits);
   });
 
-  test("do not move what runs already, nor what is in no group", () => {
+  test("do not move a running binding, nor one without a group", () => {
     for (const plugin of [workloadAffinity, workloadAntiAffinity]) {
       expect(judge(plugin, elsewhere, [{ name: "oslo" }])).toEqual(fits);
       expect(judge(plugin, undefined)).toEqual(fits);
@@ -167,7 +167,7 @@ describe("the others of a workload group", () => {
   });
 });
 
-test("clusters that run the resource already are preferred", () => {
+test("clusters that already run the resource are preferred", () => {
   const view = createView({ resource, clusters: [{ name: "oslo" }] }, undefined);
 
   expect(clusterLocality.score(view, readCluster(oslo))).toBe(100);

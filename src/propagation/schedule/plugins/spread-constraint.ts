@@ -4,10 +4,7 @@ const NO_PROVIDER = rejects("cluster(s) did not have provider property");
 const NO_REGION = rejects("cluster(s) did not have region property");
 const NO_ZONES = rejects("cluster(s) did not have zones property");
 
-/**
- * Keeps a resource that is spread over providers, regions, zones or a label off clusters that do not say where they
- * are.
- */
+/** Excludes clusters without the provider, region, zone or label that a resource is spread over. */
 export const spreadConstraint: FilterPlugin = {
   name: "SpreadConstraint",
   filter({ placement }, { metadata, spec }) {

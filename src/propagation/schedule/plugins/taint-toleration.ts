@@ -1,9 +1,7 @@
 import { fits, rejects, type FilterPlugin } from "../framework.ts";
 import { findUntoleratedTaint, formatTaint } from "../tolerations.ts";
 
-/**
- * Keeps new workloads off tainted clusters. What already runs there stays; evicting it is the business of NoExecute.
- */
+/** Keeps new workloads off tainted clusters. Running workloads stay; only NoExecute evicts them. */
 export const taintToleration: FilterPlugin = {
   name: "TaintToleration",
   filter({ placement, targets, nowMs }, { name, spec }) {

@@ -1,14 +1,14 @@
 /**
- * Spread constraints made ready: over what the clusters are spread, and how many groups of it a selection may have.
+ * Parsed spread constraints: the dimension over which clusters are spread, and how many groups a selection may have.
  *
- * A group is a region, a zone, a provider, a value of a label, or a cluster itself. A cluster may lie in several zones
+ * A group is a region, a zone, a provider, a value of a label, or a single cluster. A cluster may be in several zones
  * and then counts for each.
  */
 import type { Placement } from "../framework.ts";
 import type { ScoredCandidate } from "../candidate.ts";
 
 export interface Dimension {
-  /** As messages name it. */
+  /** The name in messages. */
   readonly name: string;
   readonly min: number;
   /** Infinity when the constraint sets none. */
@@ -27,14 +27,14 @@ const FIELDS: Readonly<Record<string, Dimension["groupsOf"]>> = {
 };
 
 export interface Spread {
-  /** What Karmada spreads by itself. */
+  /** The dimensions that Karmada itself supports. */
   readonly region: Dimension | undefined;
   readonly cluster: Dimension | undefined;
-  /** All that a selection has to satisfy, from coarse to fine. */
+  /** All constraints that a selection must satisfy, from coarse to fine. */
   readonly all: readonly Dimension[];
 }
 
-/** A field that is constrained twice follows its last constraint; admission refuses such a placement. */
+/** For a field that is constrained twice the last constraint counts; admission rejects such a placement. */
 export function readSpread(constraints: readonly Constraint[]): Spread {
   const byField = new Map<string, Constraint>(
     constraints
@@ -57,8 +57,8 @@ export function readSpread(constraints: readonly Constraint[]): Spread {
 }
 
 /**
- * Zero means that nothing was set: then at least one group, and as many as there are. Karmada takes a missing maximum
- * for zero and fails.
+ * Zero means unset: then at least one group, and as many as there are. Karmada treats a missing maximum as zero and
+ * fails.
  */
 function dimension(name: string, constraint: Constraint | undefined, groupsOf: Dimension["groupsOf"]): Dimension[] {
   return constraint
@@ -71,7 +71,7 @@ function labelGroups(labels: Readonly<Record<string, string>> | undefined, key: 
   return value === undefined ? [] : [value];
 }
 
-/** The candidates of each group, in the order in which they come. */
+/** The candidates of each group, in input order. */
 export function groupCandidates(
   { groupsOf }: Dimension,
   candidates: readonly ScoredCandidate[],
@@ -93,7 +93,7 @@ export function countGroups({ groupsOf }: Dimension, candidates: readonly Scored
   return groups.size;
 }
 
-/** The first dimension that the selection has too few or too many groups of. */
+/** The first dimension with too few or too many groups in the selection. */
 export function findViolation(
   dimensions: readonly Dimension[],
   selection: readonly ScoredCandidate[],

@@ -58,7 +58,7 @@ function subsets<T>(items: readonly T[]): T[][] {
   return Array.from({ length: 2 ** items.length }, (_, mask) => items.filter((_item, index) => (mask >> index) & 1));
 }
 
-test("what is found satisfies everything, and something is found where there is something to find", () => {
+test("a found selection satisfies everything, and one is found if it exists", () => {
   fc.assert(
     fc.property(someCandidates, someDimensions, fc.integer({ min: 0, max: 50 }), (candidates, dimensions, replicas) => {
       const found = searchSelection(candidates, dimensions, { replicas, duplicated: false });
@@ -70,7 +70,7 @@ test("what is found satisfies everything, and something is found where there is 
   );
 });
 
-test("a thousand clusters with impossible constraints are given up soon", () => {
+test("a thousand clusters with impossible constraints end the search soon", () => {
   const candidates = Array.from({ length: 1000 }, (_, index): ScoredCandidate => {
     const name = `m${index}`;
     const spec = {

@@ -1,16 +1,16 @@
 /**
- * Looks for clusters that satisfy spread constraints of every kind at once, and have room.
+ * Searches clusters that satisfy all kinds of spread constraints at once, and have room.
  *
- * Three steps, repeated with the next best groups when they lead nowhere: take clusters that bring missing groups until
- * every minimum is reached; fill up in order of preference as far as the maxima allow; let clusters give way to roomier
- * ones until there is room. To satisfy several kinds at once is a covering problem, so the number of tries is bounded:
- * a placement that only a very clever choice could satisfy may be refused.
+ * Three steps, repeated with the next best groups on failure: select clusters that add missing groups until every
+ * minimum is reached; fill up in order of preference up to the maxima; replace clusters by ones with more room until
+ * all replicas fit. Satisfying several kinds at once is a covering problem, so the number of attempts is limited: a
+ * placement that only a very specific choice could satisfy may be rejected.
  */
 import type { ScoredCandidate } from "../candidate.ts";
 import { groupCandidates, type Dimension } from "./dimensions.ts";
 import { weighGroup, type Demand } from "./select-by-karmada.ts";
 
-/** Tries cost a pass over the candidates each; with a thousand of them this is some ten milliseconds. */
+/** Each attempt costs a pass over the candidates; with a thousand of them all attempts take some ten milliseconds. */
 const MAX_TRIES = 64;
 
 /** `candidates` are in order of preference; so is the result. */
@@ -23,7 +23,7 @@ export function searchSelection(
   return search.run() ? candidates.filter((candidate) => search.selected.has(candidate)) : undefined;
 }
 
-/** One dimension, with how many of the selected clusters lie in each group. */
+/** One dimension, with the number of selected clusters in each group. */
 interface Tally {
   readonly dimension: Dimension;
   readonly counts: Map<string, number>;
@@ -31,7 +31,7 @@ interface Tally {
 }
 
 class Search {
-  /** In the order in which they were selected. */
+  /** In order of selection. */
   readonly selected = new Set<ScoredCandidate>();
   private readonly candidates: readonly ScoredCandidate[];
   private readonly demand: Demand;
@@ -67,8 +67,8 @@ class Search {
   }
 
   /**
-   * Clusters that bring a new group, one for each set of groups: first those that bring most of what is missing, then
-   * those of the best group.
+   * Clusters that add a new group, one for each set of groups: first those that add the most missing groups, then those
+   * of the best group.
    */
   private bringing({ dimension, counts, weights }: Tally): ScoredCandidate[] {
     const kinds = new Map<string, { candidate: ScoredCandidate; brings: number; weight: number }>();
@@ -89,7 +89,7 @@ class Search {
       .map(({ candidate }) => candidate);
   }
 
-  /** Clusters with the same groups can stand for each other, except that each is a group of its own among clusters. */
+  /** Clusters with the same groups are interchangeable, except that each is a group of its own among clusters. */
   private kindOf(candidate: ScoredCandidate): string {
     return JSON.stringify(
       this.tallies.map(({ dimension }) => (dimension.name === "cluster" ? "" : dimension.groupsOf(candidate))),
@@ -103,7 +103,7 @@ class Search {
     ).length;
   }
 
-  /** Fills up and makes room; when there is none, everything is as before. */
+  /** Fills up and makes room; on failure, restores the previous state. */
   private complete(): boolean {
     const filled: ScoredCandidate[] = [];
     for (const candidate of this.candidates) {
@@ -124,7 +124,9 @@ class Search {
     return this.demand.duplicated || this.room >= this.demand.replicas;
   }
 
-  /** From the last on, clusters give way to the roomiest one that keeps every constraint satisfied. */
+  /**
+   * From the last one on, clusters are replaced by the one with the most room that keeps every constraint satisfied.
+   */
   private makeRoom(): boolean {
     const byRoom = this.candidates.toSorted((a, b) => b.availableReplicas - a.availableReplicas);
     for (const current of [...this.selected].reverse()) {

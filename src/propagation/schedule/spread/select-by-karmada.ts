@@ -1,6 +1,6 @@
 /**
- * How Karmada selects clusters by its two kinds of spread constraint, clusters and regions. Where its choice satisfies
- * the whole placement it is taken, so that a fleet that moves from Karmada does not see its workloads move.
+ * Karmada's cluster selection for its two kinds of spread constraint, clusters and regions. If it satisfies the whole
+ * placement it is used, so that a fleet that migrates from Karmada does not see its workloads move.
  */
 import { byPreference, sumAvailable, type ScoredCandidate } from "../candidate.ts";
 import { groupCandidates, type Dimension } from "./dimensions.ts";
@@ -10,10 +10,10 @@ export type Selection =
   | { readonly ok: true; readonly candidates: readonly ScoredCandidate[] }
   | { readonly ok: false; readonly message: string };
 
-/** What the selection is for. */
+/** The requirements of the selection. */
 export interface Demand {
   readonly replicas: number;
-  /** Every cluster gets all replicas, and room is not asked for. */
+  /** Every cluster gets all replicas, and room is ignored. */
   readonly duplicated: boolean;
 }
 
@@ -34,8 +34,8 @@ export function selectByCluster(
 }
 
 /**
- * The first clusters; from the last on they give way to the roomiest of the others until there is room for all
- * replicas. One that gave way may come back for another, so it takes the place of the one that came.
+ * The first clusters; from the last one on they are replaced by the one with the most room until all replicas fit. A
+ * replaced cluster may return for another, so it is swapped with its replacement.
  */
 function withRoom(
   candidates: readonly ScoredCandidate[],
@@ -102,16 +102,15 @@ export function selectByRegion(
 
   const firsts = selected.flatMap((group) => group.candidates.slice(0, 1));
   const others = selected.flatMap((group) => group.candidates.slice(1)).sort(byPreference);
-  // Without a maximum Karmada takes one cluster of each region; no fewer than the minimum make it a choice that can be
-  // used.
+  // Without a maximum Karmada takes one cluster of each region; at least the minimum is needed for a usable choice.
   const count = cluster && Number.isFinite(cluster.max) ? cluster.max : wanted;
   return { ok: true, candidates: [...firsts, ...others.slice(0, Math.max(0, count - firsts.length))] };
 }
 
-/** Room counts first, and scores, which are at most 100 each, decide between groups with as much room. */
+/** Room counts first; scores, at most 100 each, decide between groups with equal room. */
 const ROOM = 1000;
 
-/** How much of what one group has to take the group can take. `members` are in order of preference. */
+/** The share of its demand that a group can take. `members` are in order of preference. */
 export function weighGroup(
   members: readonly ScoredCandidate[],
   minGroups: number,

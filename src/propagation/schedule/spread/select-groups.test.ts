@@ -11,34 +11,34 @@ describe("groups are selected as Karmada selects them", () => {
     string,
     { rows: Record<string, [number, number]>; demand: GroupDemand; want: string[] | undefined }
   > = {
-    "one that suffices": { rows: { R1: [1, 80] }, demand: { min: 1, max: 3, clusters: 1 }, want: ["R1"] },
+    "one group that suffices": { rows: { R1: [1, 80] }, demand: { min: 1, max: 3, clusters: 1 }, want: ["R1"] },
     "too few groups": { rows: { R1: [1, 80] }, demand: { min: 2, max: 3, clusters: 1 }, want: undefined },
     "too few clusters": {
       rows: { R1: [1, 80], R2: [2, 60] },
       demand: { min: 2, max: 3, clusters: 4 },
       want: undefined,
     },
-    "only the largest have enough clusters": {
+    "only the largest groups have enough clusters": {
       rows: { R1: [1, 80], R3: [1, 80], R2: [1, 60], R5: [2, 60], R4: [5, 50], R6: [3, 50] },
       demand: { min: 1, max: 3, clusters: 10 },
       want: ["R5", "R4", "R6"],
     },
-    "no more than needed": {
+    "no more groups than needed": {
       rows: { R1: [1, 80], R2: [4, 40], R3: [1, 30], R4: [3, 30], R5: [3, 20], R6: [5, 10] },
       demand: { min: 2, max: 6, clusters: 5 },
       want: ["R1", "R2"],
     },
-    "the heaviest": {
+    "the heaviest groups": {
       rows: { R1: [1, 60], R2: [1, 50], R3: [1, 40], R4: [3, 30], R5: [3, 20], R6: [3, 10] },
       demand: { min: 1, max: 3, clusters: 6 },
       want: ["R1", "R4", "R5"],
     },
-    "two of a kind": {
+    "two groups of different size": {
       rows: { R1: [1, 60], R2: [2, 50], R3: [3, 40], R4: [4, 30] },
       demand: { min: 1, max: 2, clusters: 5 },
       want: ["R1", "R4"],
     },
-    "heavier together": {
+    "the pair that is heavier together": {
       rows: { R4: [1, 60], R3: [3, 50], R1: [3, 40], R2: [4, 30] },
       demand: { min: 1, max: 2, clusters: 5 },
       want: ["R3", "R1"],
@@ -51,7 +51,7 @@ describe("groups are selected as Karmada selects them", () => {
   }
 });
 
-/** The rule walked through one combination after the other. */
+/** A brute-force version of the rule over all combinations. */
 function walk(all: readonly Group[], { min, max, clusters }: GroupDemand): string[] | undefined {
   const row = all.toSorted((a, b) => a.size - b.size || b.weight - a.weight || (a.name < b.name ? -1 : 1));
   const found: Group[][] = [];
@@ -78,7 +78,7 @@ function walk(all: readonly Group[], { min, max, clusters }: GroupDemand): strin
   return best?.map(({ name }) => name);
 }
 
-test("the result is that of a walk through all combinations", () => {
+test("the result equals a search over all combinations", () => {
   const group = fc.record({ size: fc.integer({ min: 1, max: 4 }), weight: fc.integer({ min: 0, max: 3 }) });
   const demand = fc.record({
     min: fc.integer({ min: 1, max: 4 }),
@@ -97,7 +97,7 @@ test("the result is that of a walk through all combinations", () => {
   );
 });
 
-test("a thousand groups are selected without a walk", () => {
+test("a thousand groups are selected without enumerating combinations", () => {
   const all = Array.from({ length: 1000 }, (_, index): Group => ({ name: `R${index}`, size: 1, weight: index }));
 
   const selected = selectGroups(all, { min: 2, max: Infinity, clusters: 500 });

@@ -1,16 +1,16 @@
 /**
  * The best combination of groups, such as regions, that together have enough clusters.
  *
- * Karmada walks through all combinations, which takes for ever for a few dozen groups. Its result can be had directly.
+ * Karmada enumerates all combinations, which takes forever for a few dozen groups. Its result can be computed directly.
  * It orders the groups by number of clusters and takes a combination no further than needed: with more groups than the
  * minimum it would have too few clusters without its last one. Of those the heaviest wins, then the one with the most
- * clusters, then the first in that order; and of the winner only its heaviest groups are taken if they suffice. What is
- * best from a group on depends only on how many groups and clusters were taken before it, so each such state is decided
- * once.
+ * clusters, then the first in that order; and of the winner only its heaviest groups are taken if they suffice. The
+ * best choice from a group on depends only on how many groups and clusters were taken before it, so each such state is
+ * decided once.
  */
 export interface Group {
   readonly name: string;
-  /** How many clusters it has, at least one. */
+  /** Its number of clusters, at least one. */
   readonly size: number;
   readonly weight: number;
 }
@@ -22,15 +22,15 @@ export interface GroupDemand {
   readonly clusters: number;
 }
 
-/** Beyond this many states, some ten milliseconds, a good combination is taken instead of the best. */
+/** Beyond this many states, some ten milliseconds, a good combination is used instead of the best. */
 const MAX_STATES = 1_000_000;
 
-/** Heaviest first; undefined when no combination will do. */
+/** Heaviest first; undefined when no combination suffices. */
 export function selectGroups<G extends Group>(groups: readonly G[], demand: GroupDemand): G[] | undefined {
   const row = groups.toSorted((a, b) => a.size - b.size || b.weight - a.weight || compareNames(a, b));
   const most = Math.min(demand.max, row.length);
   if (most < demand.min || most === 0) return undefined;
-  // Every group has a cluster: as many groups as the minimum have that many clusters anyway.
+  // Every group has a cluster, so the minimum number of groups already has that many clusters.
   const goal = demand.clusters <= demand.min ? 0 : demand.clusters;
   const isSmall = row.length * (most + 1) * (goal + 1) <= MAX_STATES;
   const best = isSmall ? findBest(row, demand.min, most, goal) : findGood(row, demand.min, most, goal);
@@ -42,7 +42,7 @@ const byWeight = (a: Group, b: Group): number => b.weight - a.weight || compareN
 const sizeOf = (groups: readonly Group[]): number => groups.reduce((sum, { size }) => sum + size, 0);
 
 /**
- * States are (next group, groups taken, clusters taken up to `goal`); each remembers whether taking the next group is
+ * States are (next group, groups taken, clusters taken up to `goal`); each records whether taking the next group is
  * best.
  */
 function findBest<G extends Group>(row: readonly G[], min: number, most: number, goal: number): G[] | undefined {
@@ -52,7 +52,7 @@ function findBest<G extends Group>(row: readonly G[], min: number, most: number,
   let weight = new Float64Array(layer);
   let size = new Float64Array(layer);
   const isDone = (taken: number, clusters: number): boolean => taken >= min && clusters >= goal;
-  // After the last group only what is done is worth anything.
+  // After the last group only completed states have a value.
   for (let state = 0; state < layer; state++)
     weight[state] = isDone(Math.floor(state / width), state % width) ? 0 : -Infinity;
 
@@ -98,7 +98,7 @@ function findGood<G extends Group>(row: readonly G[], min: number, most: number,
   return [heaviest, largest].find((groups) => groups.length >= min && sizeOf(groups) >= goal);
 }
 
-/** The shortest beginning that Karmada's walk would have met as a combination of its own. */
+/** The shortest prefix that Karmada's enumeration would have found as a combination of its own. */
 function shorten<G extends Group>(best: readonly G[], row: readonly G[], { min, clusters }: GroupDemand): G[] {
   const placeOf = new Map(row.map((group, place) => [group, place]));
   let [size, last, lastPlace] = [0, 0, -1];

@@ -48,7 +48,7 @@ const told = (): string[] => [
 
 const RUNS_FOR_EVER = { "sim/run": "forever" };
 
-test("runs once on every node, and is complete when all pods came to their end", async () => {
+test("runs once on every node, and completes when all pods have ended", async () => {
   await start({});
 
   expect(new Set(member.pods().map(({ spec }) => spec.nodeName))).toEqual(
@@ -65,7 +65,7 @@ test("runs once on every node, and is complete when all pods came to their end",
   expect(told()).toEqual(["Normal SuccessfulCreate", "Normal JobComplete"]);
 });
 
-test("labels its pods, so that people can find them", async () => {
+test("labels its pods", async () => {
   await start({});
 
   const { uid } = (await member.get(BroadcastJob, "job")).metadata;
@@ -83,7 +83,7 @@ test("runs no more pods at a time than its parallelism", async () => {
   expect(await statusOf()).toMatchObject({ phase: "running", desired: 3, active: 2 });
 });
 
-test("goes only where its pods fit", async () => {
+test("creates pods only on nodes that fit", async () => {
   member = await startKruiseMember({ customs: kruiseKinds, nodes: 3 });
   await member.pass(1000);
   const [node] = await member.list(Node);
@@ -102,7 +102,7 @@ test("goes only where its pods fit", async () => {
   expect(member.pods().map(({ spec }) => spec.nodeName)).not.toContain(node?.metadata.name);
 });
 
-test("follows nodes that join while it runs", async () => {
+test("creates pods on nodes that join while it runs", async () => {
   await start({ spec: { completionPolicy: { type: "Never" } } });
   const [node] = await member.list(Node);
   const { resourceVersion: _, uid: __, ...metadata } = node?.metadata ?? { name: "" };
@@ -114,10 +114,10 @@ test("follows nodes that join while it runs", async () => {
   expect(await statusOf()).toMatchObject({ phase: "running", desired: 4 });
 });
 
-describe("a pod that fails", () => {
+describe("a failing pod", () => {
   const FAILS = { "sim/exit-code": "1" };
 
-  test("ends the job, which is FailFast by default", async () => {
+  test("fails the job with FailFast, the default", async () => {
     await start({ spec: { parallelism: 1 }, annotations: FAILS });
 
     expect(member.pods()).toHaveLength(1);
@@ -139,7 +139,7 @@ describe("a pod that fails", () => {
   });
 });
 
-test("fails when its time is over, and stops its pods", async () => {
+test("fails at activeDeadlineSeconds, and deletes its pods", async () => {
   await start({
     spec: { completionPolicy: { type: "Always", activeDeadlineSeconds: 60 } },
     annotations: RUNS_FOR_EVER,
@@ -154,7 +154,7 @@ test("fails when its time is over, and stops its pods", async () => {
   expect(told()).toContain("Warning DeadlineExceeded");
 });
 
-test("is deleted when it was to be kept no longer", async () => {
+test("is deleted after ttlSecondsAfterFinished", async () => {
   await start({ spec: { completionPolicy: { type: "Always", ttlSecondsAfterFinished: 60 } } });
 
   await member.pass(120_000);
@@ -162,7 +162,7 @@ test("is deleted when it was to be kept no longer", async () => {
   expect(await member.list(BroadcastJob)).toEqual([]);
 });
 
-test("waits while it is paused, and then goes on", async () => {
+test("waits while it is paused, and continues when it is resumed", async () => {
   await start({ spec: { paused: true } });
   const paused = [member.pods().length, (await statusOf())?.phase];
 
@@ -173,7 +173,7 @@ test("waits while it is paused, and then goes on", async () => {
   expect(await statusOf()).toMatchObject({ phase: "completed", succeeded: 3 });
 });
 
-test("writes nothing any more when it is over", async () => {
+test("writes nothing after it has finished", async () => {
   await start({});
   const before = member.writes.total();
 

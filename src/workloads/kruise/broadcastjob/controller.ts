@@ -1,8 +1,8 @@
 /**
  * BroadcastJob: OpenKruise's job that runs once on every node.
  *
- * Reads:  BroadcastJob, its pods, Node.
- * Writes: Pod, BroadcastJob status; the BroadcastJob itself is deleted when its time after the end is over.
+ * Reads: BroadcastJob, its pods, Node.
+ * Writes: Pod, BroadcastJob status; deletes the BroadcastJob after its ttlSecondsAfterFinished.
  */
 import { BroadcastJob, Node, Pod } from "../../../api/index.ts";
 import { TerminalError, equalJson } from "../../../base/index.ts";
@@ -47,7 +47,7 @@ export function createBroadcastJobController(deps: WorkloadDependencies): Contro
       const owner = { cluster, uid: job.metadata.uid ?? "" };
       const waitMs = Math.max(podsSeen.waitMs(owner), statusSeen.waitMs(owner));
       if (waitMs > 0) return { requeueAfterMs: waitMs };
-      // A job whose counts are about to be written looks at all nodes then.
+      // A job with a pending status update evaluates all nodes when that update is due.
       const left = job.status?.phase === "running" ? statusDelay.leftMs(idOfKey(key)) : 0;
       if (left > 0) return { requeueAfterMs: left };
       const plan = planBroadcastJob({
@@ -67,7 +67,7 @@ export function createBroadcastJobController(deps: WorkloadDependencies): Contro
         signal,
       );
       const result = await settle(job, plan, key, signal);
-      // Told after the status says how things stand; only a change of the job helps.
+      // Reported after the status is written; only a change of the job helps.
       const problem = isFinished(job) ? undefined : parallelismProblem(job);
       if (problem !== undefined) throw new TerminalError(problem);
       return result;
@@ -90,12 +90,12 @@ export function createBroadcastJobController(deps: WorkloadDependencies): Contro
       statusDelay.settled(idOfKey(key));
       return again;
     }
-    // Only counts may wait: a job that begins or ends says so at once.
+    // Only counts may be delayed: the start and the end of a job are written at once.
     const isStep = status.phase !== job.status?.phase || status.conditions?.length !== job.status?.conditions?.length;
     const leftMs = isStep ? 0 : statusDelay.waitMs(idOfKey(key));
     if (leftMs > 0) return { requeueAfterMs: leftMs };
     const written = await unlessChanged(client.updateStatus(BroadcastJob, key.cluster, { ...job, status }, { signal }));
-    if (!written) return done; // Changed meanwhile: it comes back as an event.
+    if (!written) return done; // The job changed in the meantime: the event triggers another reconcile.
     statusSeen.wrote({ cluster: key.cluster, uid: job.metadata.uid ?? "" }, written);
     statusDelay.settled(idOfKey(key));
     for (const event of told) events?.record(key.cluster, job, event);
@@ -110,7 +110,7 @@ export function createBroadcastJobController(deps: WorkloadDependencies): Contro
   }
 }
 
-/** A node that only says that it is alive changes nothing for a job. */
+/** Node heartbeats do not affect a job. */
 function changesPlaces({ object, old, deleted }: ObjectEvent<Node>): boolean {
   if (!old || deleted) return true;
   return (

@@ -18,7 +18,7 @@ export function broadcastPod(job: ReadonlyBroadcastJob, node: string, random: Ra
         "broadcastjob-controller-uid": job.metadata.uid ?? "",
       },
     },
-    // What the template says about nodes has chosen this one; the name is all that the scheduler needs.
+    // The node was already selected by the template's node constraints; the scheduler needs only its name.
     spec: {
       ...pod.spec,
       affinity: {

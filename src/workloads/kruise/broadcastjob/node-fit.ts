@@ -1,4 +1,6 @@
-/** Where the pods of a BroadcastJob can run: by name, selectors, taints, and what an empty node has. Pure. */
+/**
+ * The nodes that fit the pods of a BroadcastJob: by name, selectors, taints, and the capacity of the empty node. Pure.
+ */
 import { containerTotals, toleratesTaint, wantsNode } from "../../../api/index.ts";
 import type { Node } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
@@ -13,15 +15,15 @@ const ZERO = parseQuantity("0");
 const ONE = parseQuantity("1");
 const UNSCHEDULABLE = { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" } as const;
 
-/** Whether a pod that is there may stay on this node. */
+/** Whether an existing pod may stay on this node. */
 export function fitsNode(pod: Spec, node: ReadonlyNode): boolean {
   const { nodeName } = pod.spec;
   return (!nodeName || nodeName === node.metadata.name) && couldRunOn(pod, node);
 }
 
 /**
- * Whether a pod could be on this node, whichever it names. What else runs there does not matter: the pod would wait for
- * it.
+ * Whether a pod could run on this node, whatever its nodeName. Other pods on the node do not matter: the pod would wait
+ * for them.
  */
 export function couldRunOn(pod: Spec, node: ReadonlyNode): boolean {
   if (!wantsNode(pod, node)) return false;
@@ -34,10 +36,10 @@ export function couldRunOn(pod: Spec, node: ReadonlyNode): boolean {
   return true;
 }
 
-/** A template is held against every node, and pods and nodes that an informer holds never change. */
+/** A template is checked against every node, and pods and nodes in an informer are immutable. */
 const requests = new WeakMap<Spec["spec"], ReadonlyMap<string, Quantity>>();
 
-/** What the containers ask for together; what is not more than nothing is left out. */
+/** The total requests of the containers, without those that are zero. */
 function requestsOf({ spec }: Spec): ReadonlyMap<string, Quantity> {
   let known = requests.get(spec);
   if (!known) {
@@ -52,7 +54,7 @@ function requestsOf({ spec }: Spec): ReadonlyMap<string, Quantity> {
 
 const rooms = new WeakMap<ReadonlyNode, Map<string, Quantity>>();
 
-/** What the node has of a resource in all. */
+/** The total capacity of the node per resource. */
 function roomOn(node: ReadonlyNode): (name: string) => Quantity {
   let known = rooms.get(node);
   if (!known)

@@ -13,11 +13,11 @@ const makeJob = (phase: string, activeDeadlineSeconds: number): ReadonlyBroadcas
   }) as unknown as ReadonlyBroadcastJob;
 
 const cases: Record<string, [job: ReadonlyBroadcastJob, want: number | undefined]> = {
-  "a job that runs is looked at when its time is over": [makeJob("running", 90), 30_000],
-  "a job whose time is over is looked at at once": [makeJob("running", 30), 1],
-  // Nothing ends it while it is paused, so looking at it would never end either.
-  "a job that is paused waits for a change, also when its time is over": [makeJob("paused", 30), undefined],
-  "a job that failed has no more deadline": [makeJob("failed", 30), undefined],
+  "requeues a running job for its deadline": [makeJob("running", 90), 30_000],
+  "requeues a job past its deadline at once": [makeJob("running", 30), 1],
+  // Nothing ends a paused job, so requeueing it would never stop.
+  "a paused job waits for a change, even past its deadline": [makeJob("paused", 30), undefined],
+  "a failed job has no deadline": [makeJob("failed", 30), undefined],
 };
 for (const [behaviour, [job, want]] of Object.entries(cases)) {
   test(behaviour, () => {

@@ -1,8 +1,8 @@
 /**
- * The decisions of a BroadcastJob: a pod that runs to its end on every node that it fits. Pure; `controller.ts` carries
- * them out.
+ * The decisions of a BroadcastJob: one pod that runs to completion on every node that fits. Pure; `controller.ts`
+ * executes them.
  *
- * Nodes that join while the job runs get a pod too. A pod that no longer fits its node is removed and counts as failed.
+ * Nodes that join while the job runs get a pod too. A pod that no longer fits its node is deleted and counts as failed.
  */
 import type { BroadcastJob, BroadcastJobCondition, BroadcastJobStatus } from "../../../api/index.ts";
 import { compareText, formatTime } from "../../../base/index.ts";
@@ -19,9 +19,9 @@ export type ReadonlyBroadcastJob = DeepReadonly<BroadcastJob>;
 
 export interface BroadcastInput {
   job: ReadonlyBroadcastJob;
-  /** All of the cluster. */
+  /** All nodes of the cluster. */
   nodes: readonly ReadonlyNode[];
-  /** Of the job. */
+  /** The pods of the job. */
   pods: readonly ReadonlyPod[];
   nowMs: number;
 }
@@ -30,12 +30,12 @@ export interface BroadcastPlan {
   /** Nodes that get a pod. */
   create: readonly string[];
   remove: readonly ReadonlyPod[];
-  /** Its time after the end is over. */
+  /** Its ttlSecondsAfterFinished is over. */
   removeJob: boolean;
-  /** As it is when the rest is done. */
+  /** The status after the other actions. */
   status: DeepReadonly<BroadcastJobStatus>;
   events: readonly RecordedEvent[];
-  /** Look again after this time; 0 when a change will tell. */
+  /** Requeue after this time; 0 if an event will trigger the next reconcile. */
   requeueAfterMs: number;
 }
 
@@ -129,7 +129,7 @@ export function planBroadcastJob(input: BroadcastInput): BroadcastPlan {
   });
 }
 
-/** A job that is over waits for its end, if it was given one. */
+/** A finished job waits for its deletion, if it has a TTL. */
 function planFinished({ job, nowMs }: BroadcastInput): BroadcastPlan {
   const { ttlSecondsAfterFinished: ttl } = job.spec.completionPolicy ?? {};
   const leftMs =
@@ -153,7 +153,7 @@ interface Counted {
   succeeded: ReadonlyPod[];
 }
 
-/** Pods on their way out count for nothing unless they came to an end. */
+/** Terminating pods count only if they have ended. */
 function countPods(pods: readonly ReadonlyPod[], restartLimit: number): Counted {
   const counted: Counted = { active: [], failed: [], succeeded: [] };
   for (const pod of pods) {
@@ -173,9 +173,9 @@ function restartsTooOften({ spec, status }: ReadonlyPod, limit: number): boolean
 }
 
 interface Places {
-  /** Every node that should have a pod, with the pod that it has. */
+  /** Every node that needs a pod, with its existing pod. */
   desired: Map<string, ReadonlyPod | undefined>;
-  /** Those without one, by name. */
+  /** Nodes without a pod, by name. */
   free: string[];
   /** Pods that no longer fit their node. */
   remove: ReadonlyPod[];
@@ -200,7 +200,7 @@ function viewPlaces({ job, nodes, pods }: BroadcastInput, events: RecordedEvent[
     const pod = byNode.get(name);
     if (pod && !pod.metadata.deletionTimestamp && !fitsNode(pod, node)) places.remove.push(pod);
     else if (pod) places.desired.set(name, pod);
-    // A template that names a node is for every node all the same, as upstream has it.
+    // A template with a nodeName still runs on every node, as upstream does.
     else if (couldRunOn(template, node)) {
       places.desired.set(name, undefined);
       places.free.push(name);
@@ -209,15 +209,15 @@ function viewPlaces({ job, nodes, pods }: BroadcastInput, events: RecordedEvent[
   return places;
 }
 
-/** As many pods as upstream can count: no limit. */
+/** The largest count of upstream: no limit. */
 const UNLIMITED = 2 ** 31 - 1;
 
-/** Undefined for a text that is no percentage: then no pod is started. */
+/** Undefined for an invalid percentage: then no pod is created. */
 function parallelismOf({ parallelism = UNLIMITED }: ReadonlyBroadcastJob["spec"], desired: number): number | undefined {
   return legacyShare(parallelism, desired, "up");
 }
 
-/** Why a job that runs starts nothing, though it could. */
+/** Why a running job creates no pods although it could. */
 export function parallelismProblem({ metadata, spec }: ReadonlyBroadcastJob): string | undefined {
   if (parallelismOf(spec, 1) !== undefined) return undefined;
   return `running BroadcastJob ${metadata.namespace}/${metadata.name}: its parallelism ${JSON.stringify(spec.parallelism)} is neither a number nor a percentage`;
@@ -263,7 +263,7 @@ function failureOf(
   };
 }
 
-/** Every node has a pod that came to its end, or is on its way out. */
+/** Every node has a pod that has ended or is terminating. */
 function isComplete({ spec }: ReadonlyBroadcastJob, { desired }: Places): boolean {
   if (spec.completionPolicy?.type === "Never" || desired.size === 0) return false;
   return [...desired.values()].every((pod) => pod !== undefined && !isActive(pod));
@@ -287,13 +287,13 @@ function finished(
   return { ...status, conditions: [...(status.conditions ?? []), condition], completionTime: time };
 }
 
-/** A little more than the job is to be kept. */
+/** Slightly longer than the TTL. */
 const keepMs = ({ spec }: ReadonlyBroadcastJob): number => {
   const { ttlSecondsAfterFinished: ttl } = spec.completionPolicy ?? {};
   return ttl === undefined ? 0 : (ttl + 1) * 1000;
 };
 
-/** Milliseconds until a job that runs is over time. The time of one that is paused counts when it goes on. */
+/** Milliseconds until the deadline of a running job. The deadline of a paused job counts once it is resumed. */
 export function deadlineInMs({ spec, status }: ReadonlyBroadcastJob, nowMs: number): number | undefined {
   const { type, activeDeadlineSeconds: deadline } = spec.completionPolicy ?? {};
   if (

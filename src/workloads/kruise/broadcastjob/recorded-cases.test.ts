@@ -1,13 +1,13 @@
-/** BroadcastJobs against passes recorded from OpenKruise's own controller. */
+/** BroadcastJobs compared with reconciles recorded from OpenKruise's own controller. */
 import { describe } from "vitest";
 import { broadcastJobCases } from "../testdata/broadcastjob-cases.ts";
 import { checkCases } from "../testdata/check-cases.ts";
 import { readCases } from "../testdata/read-cases.ts";
 
-/** Upstream crashes there; `whyBroadcastJobDiffers` says how. */
+/** Upstream panics in this case; see `whyBroadcastJobDiffers`. */
 const DIFFERENT = ["broadcastjob/reconcile/0248"];
 
-describe("BroadcastJobs are OpenKruise's", () => {
+describe("BroadcastJobs match OpenKruise's recorded cases", () => {
   for (const [kind, run] of Object.entries(broadcastJobCases))
     checkCases(kind, readCases<never, never>("broadcastjob.jsonl.gz", kind), run, DIFFERENT);
 });

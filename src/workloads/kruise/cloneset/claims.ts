@@ -1,8 +1,8 @@
 /**
- * Volume claims of a CloneSet: one of each template for each pod, found by the instance id that both carry. Pure.
+ * Volume claims of a CloneSet: one per template and pod, matched by the instance id that both carry. Pure.
  *
- * A pod that is deleted by the CloneSet takes its claims with it. One that others delete leaves them behind: they are
- * used again by its successor, which then has the same name, or removed when the CloneSet does not reuse claims.
+ * A pod that the CloneSet deletes takes its claims with it. A pod that other clients delete leaves them behind: its
+ * successor reuses them, with the same name, or they are deleted if the CloneSet does not reuse claims.
  */
 import { controllerReference } from "../../../api/index.ts";
 import { randomSuffix } from "../../../base/index.ts";
@@ -16,7 +16,7 @@ import type { ReadonlyCloneSet } from "./pod-state.ts";
 export const instanceIdOf = ({ metadata }: ReadonlyPod | ReadonlyClaim): string =>
   metadata.labels?.[INSTANCE_ID_LABEL] ?? "";
 
-/** The claims of one pod, by the names of their templates. */
+/** The claims of one pod, by template name. */
 export function claimsOfPod(cloneSet: ReadonlyCloneSet, id: string): ReadonlyMap<string, ReadonlyClaim> {
   const { metadata, spec } = cloneSet;
   return makeClaims(spec.volumeClaimTemplates, {
@@ -27,18 +27,17 @@ export function claimsOfPod(cloneSet: ReadonlyCloneSet, id: string): ReadonlyMap
   });
 }
 
-/** Everything that has an instance id. */
+/** All objects with an instance id. */
 export interface Instances {
-  /** Pods that count, and all that exist. */
+  /** Active pods, and all existing ones. */
   active: readonly ReadonlyPod[];
   pods: readonly ReadonlyPod[];
   claims: readonly ReadonlyClaim[];
 }
 
 /**
- * Ids for new pods: those of claims that no pod uses first, then new ones. An id is part of names, so none is used
- * twice. The pod of a claim may not quite be gone; then the creation of its successor fails and is tried again, as
- * upstream does.
+ * Ids for new pods: first those of unused claims, then new ones. An id is part of names, so none is used twice. The pod
+ * of a claim may still be terminating; then creating its successor fails and is retried, as upstream does.
  */
 export function chooseInstanceIds(count: number, { active, pods, claims }: Instances, random: Random): string[] {
   const used = new Set(active.map(instanceIdOf));
@@ -53,15 +52,15 @@ export function chooseInstanceIds(count: number, { active, pods, claims }: Insta
 }
 
 export interface ClaimPlan {
-  /** Claims that belong to pods that count, or that may be used again. */
+  /** Claims of active pods, and claims that may be reused. */
   kept: readonly ReadonlyClaim[];
-  /** No pod has them any more. */
+  /** Claims without a pod. */
   remove: readonly ReadonlyClaim[];
-  /** Their pod is on its way out and takes them along: it becomes their owner. */
+  /** Claims of a terminating pod, which becomes their owner so that they are deleted with it. */
   handOver: readonly ReadonlyClaim[];
 }
 
-/** What becomes of the claims of pods that no longer count. */
+/** Plans the claims of pods that are no longer active. */
 export function planClaims(
   { spec, metadata }: ReadonlyCloneSet,
   claims: readonly ReadonlyClaim[],

@@ -1,6 +1,6 @@
 /**
- * What must hold of every CloneSet at every moment, for random specs and random sequences of scaling and updating, on a
- * member whose pods are slow to start: its budgets are kept, it comes to an end, and then it is silent.
+ * Invariants of a CloneSet for random specs and random sequences of scaling and updating, on a member with slow pods:
+ * it respects its budgets, converges, and then writes nothing.
  */
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
@@ -23,7 +23,7 @@ const rolling: fc.Arbitrary<CloneSetRolling> = fc
     maxSurge: fc.oneof(fc.integer({ min: 0, max: 3 }), fc.constantFrom("0%", "50%")),
     partition: share,
   })
-  // Both zero would be refused: nothing could ever move.
+  // The API server rejects zero for both: the update could never progress.
   .map((strategy) => ({ ...strategy, maxUnavailable: strategy.maxUnavailable === 0 ? 1 : strategy.maxUnavailable }));
 
 const step = fc.oneof(
@@ -53,7 +53,7 @@ function applied(spec: Spec, { replicas, image, partition, env }: Step): Spec {
   };
 }
 
-/** Checks every state that an observer of the pods can see while nobody changes the spec. */
+/** Checks every pod state that a watcher can observe while the spec does not change. */
 function watchBudgets(member: KruiseMember): { findings: string[]; begin(cloneSet: DeepReadonly<CloneSet>): void } {
   const findings: string[] = [];
   let cloneSet: DeepReadonly<CloneSet> | undefined;
@@ -76,7 +76,7 @@ function watchBudgets(member: KruiseMember): { findings: string[]; begin(cloneSe
     if (pods.length > ceiling) findings.push(`${pods.length} pods, at most ${ceiling} wanted`);
     if (pods.filter(isOld).length < oldFloor)
       findings.push(`${pods.filter(isOld).length} old pods, at least ${oldFloor} wanted`);
-    // What became available stays so, as far as the budget reaches.
+    // The number of available pods must not fall below this, within the budget.
     floor = Math.max(floor, Math.min(available(), budgetFloor()));
   });
   const budgetFloor = (): number => {
@@ -93,13 +93,13 @@ function watchBudgets(member: KruiseMember): { findings: string[]; begin(cloneSe
       const pods = active();
       floor = Math.min(available(), budgetFloor());
       ceiling = Math.max(pods.length, replicas + maxSurge);
-      // Pods above the new size go, old ones first; those that stay and are old are kept by the partition.
+      // Pods above the new size are deleted, old ones first; remaining old pods are kept by the partition.
       oldFloor = Math.min(pods.filter(isOld).length, partition, replicas);
     },
   };
 }
 
-test("a CloneSet keeps its budgets, comes to an end and is then silent", { timeout: 120_000 }, async () => {
+test("a CloneSet respects its budgets, converges and then writes nothing", { timeout: 120_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 0, max: 6 }),
@@ -137,7 +137,7 @@ test("a CloneSet keeps its budgets, comes to an end and is then silent", { timeo
   );
 });
 
-/** All pods run, as many as wanted, and the old ones are those that the partition keeps. */
+/** All desired pods run, and the old ones are those that the partition keeps. */
 async function expectSettled(member: KruiseMember): Promise<void> {
   const cloneSet = await member.cloneSet();
   const { replicas } = budgetsOf(cloneSet);

@@ -1,6 +1,6 @@
 /**
- * CloneSets on a simulated member, on a clock that stands still: what users see of hooks, claims, grace periods and
- * chosen deletions.
+ * CloneSets on a simulated member with a fake clock: hooks, claims, grace periods and specified deletions as users see
+ * them.
  */
 import { afterEach, describe, expect, test } from "vitest";
 import { CloneSet, PersistentVolumeClaim, Pod, ResourceQuota } from "../../../api/index.ts";
@@ -46,7 +46,7 @@ const template = (image: string) => (spec: DeepReadonly<CloneSet["spec"]>) => ({
 });
 
 describe("A new pod", () => {
-  test("is Normal and ready, with both gates open, after three writes", async () => {
+  test("is Normal and ready, with both gates true, after three writes", async () => {
     await start(makeWebCloneSet(20));
 
     const pods = member.pods();
@@ -61,7 +61,7 @@ describe("A new pod", () => {
     expect(member.writes.total({ resource: "pods" })).toBe(60);
   });
 
-  test("carries only the hash of its revision where the gate for short hashes is on", async () => {
+  test("carries only the revision hash with the gate for short hashes", async () => {
     await start(makeWebCloneSet(1), { gates: { CloneSetShortHash: true } });
 
     const { status } = await member.cloneSet();
@@ -93,7 +93,7 @@ describe("Volume claims", () => {
       .filter(({ metadata }) => !metadata.deletionTimestamp)
       .map(({ metadata }) => metadata.name);
 
-  test("are made for each pod, named after it, and used by it", async () => {
+  test("are created per pod, named after it, and mounted in it", async () => {
     await start(makeWebCloneSet(2, {}, { volumeClaimTemplates: claims }));
 
     const [pod] = member.pods();
@@ -109,7 +109,7 @@ describe("Volume claims", () => {
     });
   });
 
-  test("go with the pods that a smaller set gives up", async () => {
+  test("are deleted with the pods on scale-down", async () => {
     await start(makeWebCloneSet(3, {}, { volumeClaimTemplates: claims }));
 
     await member.edit((spec) => ({ ...spec, replicas: 1 }));
@@ -119,7 +119,7 @@ describe("Volume claims", () => {
     expect(names()).toHaveLength(1);
   });
 
-  test("wait for the successor of a pod that somebody deletes, which then has the same name", async () => {
+  test("are reused by the successor of a deleted pod, which gets the same name", async () => {
     await start(makeWebCloneSet(2, {}, { volumeClaimTemplates: claims, scaleStrategy: { enablePVCReuse: true } }));
     const before = names();
     const [victim] = member.pods();
@@ -133,7 +133,7 @@ describe("Volume claims", () => {
     expect(member.pods().map((pod) => conditionOf(pod, "Ready"))).toEqual(["True", "True"]);
   });
 
-  test("are not used again where reuse is off", async () => {
+  test("are not reused if reuse is disabled", async () => {
     await start(makeWebCloneSet(2, {}, { volumeClaimTemplates: claims }));
     const [victim = ""] = names();
 
@@ -156,7 +156,7 @@ describe("A preDelete hook", () => {
     },
   );
 
-  test("holds a pod that is to go, until its handler is taken off", async () => {
+  test("blocks the deletion of a pod until its handler is removed", async () => {
     await start(held);
 
     await member.edit((spec) => ({ ...spec, replicas: 2 }));
@@ -171,7 +171,7 @@ describe("A preDelete hook", () => {
     expect(names()).toHaveLength(2);
   });
 
-  test("lets a pod come back that is needed after all", async () => {
+  test("returns a pod to Normal if it is needed again", async () => {
     await start(held);
     const before = names();
 
@@ -184,7 +184,7 @@ describe("A preDelete hook", () => {
     expect(member.pods().map(stateOf)).toEqual(["Normal", "Normal", "Normal"]);
   });
 
-  test("takes the pod out of traffic when it says so", async () => {
+  test("makes the pod unready if markPodNotReady is set", async () => {
     await start({
       ...held,
       spec: { ...held.spec, lifecycle: { preDelete: { labelsHandler: { hold: "yes" }, markPodNotReady: true } } },
@@ -218,7 +218,7 @@ describe("An update in place", () => {
     );
   });
 
-  test("costs four writes a pod: out of traffic, new image, restarted, back in traffic", async () => {
+  test("costs four writes per pod: unready, new image, restarted, ready", async () => {
     await start(makeWebCloneSet(20, inPlace), { times: { startMs: 0, restartMs: 0 } });
     member.writes.reset();
 
@@ -231,7 +231,7 @@ describe("An update in place", () => {
     expect(member.writes.total({ resource: "pods" })).toBe(80);
   });
 
-  test("that cannot be read says which annotation is in the way", async () => {
+  test("that cannot be parsed reports the invalid annotation", async () => {
     await start(makeWebCloneSet(1, inPlace));
     const [name = ""] = names();
 
@@ -250,7 +250,7 @@ describe("An update in place", () => {
     );
   });
 
-  test("that changes labels alone restarts nothing", async () => {
+  test("that changes only labels restarts nothing", async () => {
     await start(makeWebCloneSet(2, inPlace));
 
     await member.edit((spec) => ({
@@ -269,7 +269,7 @@ describe("An update in place", () => {
     ).toEqual(Array<string>(2).fill("front new 0 Normal True"));
   });
 
-  test("restarts a container whose variable comes from a label that changed", async () => {
+  test("restarts a container whose variable comes from a changed label", async () => {
     const withVariable = (version: string) => {
       const { metadata } = makeWebTemplate("web:1", { labels: { version } });
       const env = [{ name: "VERSION", valueFrom: { fieldRef: { fieldPath: "metadata.labels['version']" } } }];
@@ -297,7 +297,7 @@ describe("An update in place", () => {
     expect(pod && [stateOf(pod), conditionOf(pod, "Ready")]).toEqual(["Normal", "True"]);
   });
 
-  test("waits for a grace period between the end of traffic and the new image", async () => {
+  test("waits for the grace period between unready and the new image", async () => {
     await start(makeWebCloneSet(1, { ...inPlace, inPlaceUpdateStrategy: { gracePeriodSeconds: 20 } }));
 
     await member.edit(template("web:2"));
@@ -312,7 +312,7 @@ describe("An update in place", () => {
     expect(member.pods()[0]?.metadata.annotations?.["apps.kruise.io/inplace-update-grace"]).toBeUndefined();
   });
 
-  test("gives a running container other amounts where the gate is on", async () => {
+  test("resizes a running container with the feature gate", async () => {
     const sized = (cpu: string): CloneSet["spec"]["template"] => {
       const { metadata } = makeWebTemplate("web:1");
       return {
@@ -339,7 +339,7 @@ describe("An update in place", () => {
     ).toEqual(Array<string>(2).fill("200m 0 Normal True"));
   });
 
-  test("goes through every state of its hook", async () => {
+  test("passes through every state of its lifecycle hook", async () => {
     const lifecycle = { inPlaceUpdate: { labelsHandler: { serving: "yes" }, markPodNotReady: true } };
     await start(
       makeWebCloneSet(1, inPlace, { template: makeWebTemplate("web:1", { labels: { serving: "yes" } }), lifecycle }),
@@ -366,7 +366,7 @@ describe("An update in place", () => {
     expect(seen).toEqual(["PreparingUpdate web:1 False", "Updated web:2 True", "Normal web:2 True"]);
   });
 
-  test("takes pods back to the old revision when the partition is raised, where the gate is on", async () => {
+  test("rolls pods back when the partition is raised, with the feature gate", async () => {
     await start(makeWebCloneSet(4, inPlace), { gates: { CloneSetPartitionRollback: true } });
     await member.edit((spec) => ({
       ...template("web:2")(spec),
@@ -401,7 +401,7 @@ describe("Scaling", () => {
     );
   });
 
-  test("gives up the pod that carries the label for it, and makes another", async () => {
+  test("replaces the pod that carries the specified-delete label", async () => {
     await start(makeWebCloneSet(3));
     const [victim = "", ...others] = names();
 
@@ -413,7 +413,7 @@ describe("Scaling", () => {
     expect(names()).toHaveLength(3);
   });
 
-  test("lets a pod go on alone that no longer matches the selector", async () => {
+  test("releases a pod that no longer matches the selector", async () => {
     await start(makeWebCloneSet(2));
     const [stranger = ""] = names();
 
@@ -426,7 +426,7 @@ describe("Scaling", () => {
   });
 });
 
-test("a rollout that does not come to an end in time says so", async () => {
+test("reports a rollout that exceeds its progress deadline", async () => {
   await start(makeWebCloneSet(2, { maxUnavailable: 1 }, { progressDeadlineSeconds: 60 }));
 
   await member.edit(template("web:broken"));
@@ -439,7 +439,7 @@ test("a rollout that does not come to an end in time says so", async () => {
   });
 });
 
-test("with OnDelete a pod is updated when somebody deletes it", async () => {
+test("updates a pod with OnDelete when a user deletes it", async () => {
   await start({ ...makeWebCloneSet(2), spec: { ...makeWebCloneSet(2).spec, updateStrategy: { type: "OnDelete" } } });
   await member.edit(template("web:2"));
   await member.pass(30_000);
@@ -452,8 +452,8 @@ test("with OnDelete a pod is updated when somebody deletes it", async () => {
   expect(member.pods().map(imageOf).toSorted()).toEqual(["web:1", "web:2"]);
 });
 
-describe("Pods that the server refuses", () => {
-  test("are tried again with growing waits, and the status tells of it once", async () => {
+describe("Pods that the API server rejects", () => {
+  test("are retried with backoff, and the status reports it once", async () => {
     member = await startKruiseMember();
     const quota = await member.client.create(ResourceQuota, MEMBER, {
       apiVersion: "v1",

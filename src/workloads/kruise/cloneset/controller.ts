@@ -1,9 +1,11 @@
 /**
- * CloneSet: OpenKruise's workload for stateless applications, with in-place updates, a partition and chosen deletions.
+ * CloneSet: OpenKruise's workload for stateless applications, with in-place updates, a partition and specified
+ * deletions.
  *
  * Reads: CloneSet, its pods, volume claims and ControllerRevisions, Node (topology of victims).
- * Writes: Pod, PersistentVolumeClaim, ControllerRevision, CloneSet (status; `podsToDelete` is emptied as upstream
- * empties it). One pass is scale, or else update, then status; every decision is made by the planners beside this file.
+ * Writes: Pod, PersistentVolumeClaim, ControllerRevision, CloneSet (status; finished `podsToDelete` are removed, as
+ * upstream does). A reconcile either scales or updates, then writes the status; the planners beside this file make all
+ * decisions.
  */
 import { CloneSet, ControllerRevision, Node, PersistentVolumeClaim, Pod } from "../../../api/index.ts";
 import { equalJson, messageOf } from "../../../base/index.ts";
@@ -37,7 +39,7 @@ import { EMPTY_STATUS, deadlineInMs, planStatus } from "./status.ts";
 import type { CloneSetStatus, StatusInput } from "./status.ts";
 import { changesPods, planUpdate } from "./update.ts";
 
-/** Everything that one pass looks at. */
+/** The input of one reconcile. */
 interface View extends Scene {
   key: ObjectKey;
   known: readonly ReadonlyRevision[];
@@ -46,18 +48,18 @@ interface View extends Scene {
 interface PassResult {
   failures: StatusInput["failures"];
   changed: boolean;
-  /** Look again after this time; 0 when a change will tell. */
+  /** Requeue after this time; 0 if an event will trigger the next reconcile. */
   delayMs: number;
 }
 
 export interface CloneSetDependencies extends WorkloadDependencies {
   /**
-   * A budget may keep a pod from being updated (gate PodUnavailableBudgetUpdateGate). Unset lets every pod be updated.
+   * A disruption budget may block the update of a pod (gate PodUnavailableBudgetUpdateGate). Unset allows every update.
    */
   mayUpdatePod?(cluster: string, pod: ReadonlyPod): Promise<boolean>;
 }
 
-/** How soon a pod that a budget holds is tried again. */
+/** Retry interval for a pod that a budget blocks. */
 const HELD_RETRY_MS = 1_000;
 
 export function createCloneSetController(deps: CloneSetDependencies): Controller<ObjectKey> {
@@ -68,7 +70,7 @@ export function createCloneSetController(deps: CloneSetDependencies): Controller
   const history = createRevisionHistory(deps);
   const podsSeen = createExpectations(pods, clock);
   const claimsSeen = createExpectations(claims, clock);
-  // An old status would name an old current revision, and pods would be made from it.
+  // A stale status would name an old current revision, and pods would be created from it.
   const statusSeen = createExpectations(informers.of(CloneSet), clock);
   const statusDelay = createStatusDelay(clock, deps.statusDelayMs ?? STATUS_DELAY_MS);
   const pace = createPace(clock);
@@ -88,7 +90,7 @@ export function createCloneSetController(deps: CloneSetDependencies): Controller
     writes: [Pod, PersistentVolumeClaim, ControllerRevision, CloneSet],
 
     async reconcile(cloneSet, { key, log, signal }) {
-      // The server's garbage collection removes what a CloneSet that goes has made.
+      // The server's garbage collector deletes the dependents of a deleted CloneSet.
       if (cloneSet.metadata.deletionTimestamp) return done;
       const owner = { cluster: key.cluster, uid: cloneSet.metadata.uid ?? "" };
       const waitMs =
@@ -108,7 +110,7 @@ export function createCloneSetController(deps: CloneSetDependencies): Controller
       );
       if (remove.length + handOver.length > 0) {
         await writer.clearClaims({ cloneSet, owner, signal }, remove, handOver);
-        return done; // The claims' own changes bring this CloneSet back.
+        return done; // Changes of the claims trigger the next reconcile.
       }
       const strangers = active.filter((pod) => !matchesLabels(selector, pod.metadata.labels));
       if (strangers.length > 0) {
@@ -122,11 +124,11 @@ export function createCloneSetController(deps: CloneSetDependencies): Controller
       const view: View = { cloneSet, key, owner, pods: all, active, claims: kept, known, revisions, signal };
       if (revisions.write) {
         await writeRevision(view);
-        return done; // The revision, or the status, brings this CloneSet back.
+        return done; // The revision or the status triggers the next reconcile.
       }
       const pass = await runPass(view);
       if (pass.changed) log.debug("pods changed", { revision: revisions.update.metadata.name });
-      // The pods' own changes bring this CloneSet back.
+      // Changes of the pods trigger the next reconcile.
       if (pass.changed && pass.failures.length === 0) return pass.delayMs > 0 ? { requeueAfterMs: pass.delayMs } : done;
       return settle(view, pass);
     },
@@ -142,7 +144,7 @@ export function createCloneSetController(deps: CloneSetDependencies): Controller
 
   async function writeRevision({ cloneSet, owner, revisions, signal }: View): Promise<void> {
     const outcome = await history.write(owner, revisions, signal);
-    // The next try has another hash.
+    // The next attempt uses another hash.
     if (outcome === "collision")
       await writeStatus(
         cloneSet,
@@ -164,7 +166,7 @@ export function createCloneSetController(deps: CloneSetDependencies): Controller
     if (written) statusSeen.wrote(owner, written);
   }
 
-  /** Scale, or else update. */
+  /** Scales, or else updates. */
   async function runPass(view: View): Promise<PassResult> {
     const { cloneSet, owner, active, revisions } = view;
     const input = {
@@ -195,8 +197,8 @@ export function createCloneSetController(deps: CloneSetDependencies): Controller
 
   async function runUpdate(view: View, input: DiffInput): Promise<PassResult> {
     const planned = planUpdate({ ...input, revisions: view.known });
-    // A pod without a node gains nothing from an open gate, and placement is about to write it: both at once would
-    // collide.
+    // A pod without a node does not need the readiness gate yet, and placement is about to write it: two writes at once
+    // would conflict.
     const update = {
       ...planned,
       refresh: planned.refresh.filter(({ pod, after }) => pod.spec.nodeName || after.metadata !== pod.metadata),
@@ -207,7 +209,7 @@ export function createCloneSetController(deps: CloneSetDependencies): Controller
     return { failures, changed: changesPods(update), delayMs: update.delayMs };
   }
 
-  /** Status, and what may follow once it is right: `podsToDelete` and history. */
+  /** Writes the status, then finishes `podsToDelete` and the history. */
   async function settle(view: View, { failures, delayMs }: PassResult): Promise<Result> {
     const { cloneSet, key, active, revisions, signal } = view;
     const leftMs = statusDelay.leftMs(idOfKey(key));
@@ -237,7 +239,7 @@ export function createCloneSetController(deps: CloneSetDependencies): Controller
       await dropFinished(view);
       await pruneHistory(view);
     }
-    // Thrown after the status tells of it, so that the pass is tried again with back-off.
+    // Thrown after the status is written, so that the reconcile is retried with backoff.
     const failed = failures.find(({ cause }) => cause !== undefined);
     if (failed) throw failed.cause;
     const waits = [
@@ -248,7 +250,7 @@ export function createCloneSetController(deps: CloneSetDependencies): Controller
     return waits.length > 0 ? { requeueAfterMs: Math.min(...waits) } : done;
   }
 
-  /** Names of pods that are gone leave `podsToDelete`, or a later pod of that name would be deleted too. */
+  /** Removes names of deleted pods from `podsToDelete`, because a later pod of that name would be deleted too. */
   async function dropFinished({ cloneSet, active, key, signal }: View): Promise<void> {
     const { podsToDelete: named = [], ...scaleStrategy } = cloneSet.spec.scaleStrategy ?? {};
     if (named.length === 0) return;
@@ -275,7 +277,7 @@ export function createCloneSetController(deps: CloneSetDependencies): Controller
   }
 }
 
-/** A failed pass is told in the status first and thrown afterwards, so it is a value until then. */
+/** A failure is written to the status first and thrown afterwards, so it is a value until then. */
 async function attempt<T>(
   type: "FailedScale" | "FailedUpdate",
   writes: Promise<T>,

@@ -1,7 +1,7 @@
 /**
- * The heart of CloneSet: from the pods that are there to the numbers to create, delete and update.
+ * The core of CloneSet: computes from the existing pods how many to create, delete and update.
  *
- * Everything else follows these numbers; nothing else weighs partition, surge and unavailability against each other.
+ * Everything else follows these numbers; only this file balances partition, surge and unavailability.
  * Reads: spec and active pods. Writes nothing.
  */
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
@@ -14,37 +14,37 @@ import { isPodAvailable, isSpecifiedDelete } from "./pod-state.ts";
 import type { ReadonlyCloneSet } from "./pod-state.ts";
 
 export interface Diff {
-  /** Pods that are missing, and how many of them should have the current (old) revision. */
+  /** Missing pods, and how many of them should have the current (old) revision. */
   scaleUpNum: number;
   scaleUpNumOldRevision: number;
   /** How many may be created now, by `scaleStrategy.maxUnavailable`. */
   scaleUpLimit: number;
-  /** Pods that are too many, and how many of them should go from the old revisions. */
+  /** Excess pods, and how many of them should be of old revisions. */
   scaleDownNum: number;
   scaleDownNumOldRevision: number;
   /** How many ready pods may be deleted now. */
   deleteReadyLimit: number;
-  /** Pods beyond `replicas` that help an update or a deletion along. */
+  /** Pods beyond `replicas` that speed up an update or a deletion. */
   useSurge: number;
   useSurgeOldRevision: number;
-  /** Pods to bring to the update revision; negative means back to the current one. */
+  /** Pods to move to the update revision; negative means back to the current one. */
   updateNum: number;
   updateMaxUnavailable: number;
 }
 
-/** What CloneSet assumes when `maxUnavailable` is not set. */
+/** CloneSet's default for `maxUnavailable`. */
 const DEFAULT_MAX_UNAVAILABLE = "20%";
 
 export interface Budgets {
   replicas: number;
-  /** 0 when the partition cannot be read. */
+  /** 0 if the partition is invalid. */
   partition: number;
   maxSurge: number;
   maxUnavailable: number;
   scaleMaxUnavailable: number;
 }
 
-/** What cannot be read counts as none. */
+/** An invalid value counts as 0. */
 const budgetOf = (value: IntOrPercent | undefined, replicas: number, rounding: Rounding): number =>
   value === undefined ? 0 : (legacyShare(value, replicas, rounding) ?? 0);
 
@@ -74,7 +74,7 @@ interface Group {
 
 const emptyGroup = (): Group => ({ count: 0, active: 0, preDeleting: 0, toDelete: 0, unavailable: 0 });
 
-/** Every pod is looked at once: a set of thousands is counted with every change of a pod. */
+/** Every pod is visited once: a set of thousands is counted on every pod change. */
 function countGroups(
   { cloneSet, pods, nowMs }: DiffInput,
   isUpdated: (pod: ReadonlyPod) => boolean,
@@ -95,10 +95,10 @@ function countGroups(
   return groups;
 }
 
-/** Which pods are weighed, and how. */
+/** The pods and settings to compute from. */
 export interface DiffInput {
   cloneSet: ReadonlyCloneSet;
-  /** Active pods alone. */
+  /** Only active pods. */
   pods: readonly ReadonlyPod[];
   currentRevision: string;
   updateRevision: string;
@@ -106,7 +106,7 @@ export interface DiffInput {
   nowMs: number;
 }
 
-/** `isUpdated` says which pods count as new: a scale and an update pass may differ in that. */
+/** `isUpdated` selects the pods that count as new: the scale and the update step may differ in that. */
 export function computeDiff(input: DiffInput, isUpdated: (pod: ReadonlyPod) => boolean): Diff {
   const { cloneSet, pods, currentRevision, updateRevision, gates } = input;
   const budgets = budgetsOf(cloneSet);
@@ -120,7 +120,7 @@ export function computeDiff(input: DiffInput, isUpdated: (pod: ReadonlyPod) => b
 
   let oldDiff = old.active - partition;
   let newDiff = updated.active - (replicas - partition);
-  // Raising the partition takes no pods back to the old revision: only too many old and too few new pods count.
+  // Raising the partition does not roll pods back: only surplus old and missing new pods count.
   if (currentRevision === updateRevision || !gates.isOn("CloneSetPartitionRollback")) {
     oldDiff = Math.max(oldDiff, 0);
     newDiff = Math.min(newDiff, 0);
@@ -166,7 +166,7 @@ interface SurgeNeeds {
   totalUnavailable: number;
 }
 
-/** Surge serves either pods that are to be deleted or pods that are to be updated, whichever needs more of it. */
+/** Surge serves pods to delete or pods to update, whichever needs more. */
 function surgeOf(
   { maxSurge, maxUnavailable }: Budgets,
   needs: SurgeNeeds,
@@ -181,7 +181,7 @@ function surgeOf(
   return { useSurge: Math.min(maxSurge, updateSurge), useSurgeOldRevision: Math.min(maxSurge, updateOldSurge) };
 }
 
-/** One side has too many pods and the other too few; the pods that go back to the old revision are extra old pods. */
+/** One side has too many pods and the other too few; pods that are rolled back count as extra old pods. */
 function surgeOfUpdate(oldDiff: number, newDiff: number): { updateSurge: number; updateOldSurge: number } {
   if (oldDiff * newDiff >= 0) return { updateSurge: 0, updateOldSurge: 0 };
   const updateSurge = Math.min(Math.abs(oldDiff), Math.abs(newDiff));

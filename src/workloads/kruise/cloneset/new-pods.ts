@@ -1,4 +1,4 @@
-/** What a new CloneSet pod looks like. */
+/** Builds a new CloneSet pod. */
 import { controllerReference } from "../../../api/index.ts";
 import type { Pod } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
@@ -39,7 +39,8 @@ export function makePod(
       ...(template.metadata?.finalizers && { finalizers: template.metadata.finalizers }),
       ownerReferences: [controllerReference(cloneSet)],
     },
-    // Every pod has the gate, whatever the update strategy: the strategy may change later, the gates of a pod may not.
+    // Every pod has the readiness gate, whatever the update strategy: the strategy may change later, but the gates of a
+    // pod are immutable.
     spec: {
       ...withClaimVolumes(template.spec ?? {}, claimsOfPod(cloneSet, id)),
       readinessGates: hasGate ? readinessGates : [...readinessGates, { conditionType: IN_PLACE_READY }],

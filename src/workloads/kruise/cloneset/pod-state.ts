@@ -1,6 +1,4 @@
-/**
- * What the CloneSet controller asks about one of its pods. Pure; see also the general questions in `kubernetes/pod.ts`.
- */
+/** Predicates of the CloneSet controller on one pod. Pure; see also the general ones in `kubernetes/pod.ts`. */
 import type { CloneSet } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import { isAvailable, isReady, podCondition } from "../../kubernetes/pod.ts";
@@ -11,24 +9,24 @@ import { isMarkedForDelete } from "../specified-delete.ts";
 
 export type ReadonlyCloneSet = DeepReadonly<CloneSet>;
 
-/** False while the containers are being changed under the pod. */
+/** False while an in-place update is changing the containers. */
 function isSettledInPlace(pod: ReadonlyPod): boolean {
   const condition = podCondition(pod, IN_PLACE_READY);
   return condition === undefined || condition.status === "True";
 }
 
-/** Counted in `readyReplicas`; the lifecycle state plays no part. */
+/** Counts in `readyReplicas`; the lifecycle state is ignored. */
 export function isPodReady(pod: ReadonlyPod): boolean {
   return pod.status?.phase === "Running" && isReady(pod) && isSettledInPlace(pod);
 }
 
-/** Counted in `availableReplicas`, and what budgets protect. */
+/** Counts in `availableReplicas` and for budgets. */
 export function isPodAvailable(pod: ReadonlyPod, minReadySeconds: number, nowMs: number): boolean {
   const state = lifecycleState(pod);
   return (state === "" || state === "Normal") && isPodReady(pod) && isAvailable(pod, minReadySeconds, nowMs);
 }
 
-/** The user, or a recreate update, wants exactly this pod gone. */
+/** The user, or a recreate update, marked this pod for deletion. */
 export function isSpecifiedDelete({ spec }: ReadonlyCloneSet, pod: ReadonlyPod): boolean {
   return isMarkedForDelete(pod) || (spec.scaleStrategy?.podsToDelete?.includes(pod.metadata.name) ?? false);
 }

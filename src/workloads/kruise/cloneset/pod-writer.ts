@@ -1,6 +1,6 @@
 /**
- * Carries out what the planners decided about a CloneSet's pods and claims, tells of it in events, and remembers what
- * the informers have yet to show.
+ * Executes the planned changes of a CloneSet's pods and claims, emits events for them, and records the expectations for
+ * the informers.
  */
 import { PersistentVolumeClaim, Pod } from "../../../api/index.ts";
 import { messageOf } from "../../../base/index.ts";
@@ -26,14 +26,14 @@ import type { ScalePlan } from "./scale.ts";
 import { inPlaceSteps } from "./update.ts";
 import type { UpdateAction, UpdatePlan } from "./update.ts";
 
-/** Pods created in one pass; a set of thousands takes turns with the others. */
+/** Pods created per reconcile; a set of thousands takes turns with the others. */
 const MAX_CREATED_PER_PASS = 500;
 
-/** A CloneSet and all that is around it. */
+/** A CloneSet with its pods, claims and revisions. */
 export interface Scene {
   cloneSet: ReadonlyCloneSet;
   owner: Owner;
-  /** Every pod of the CloneSet, and those that count. */
+  /** All pods of the CloneSet, and the active ones. */
   pods: readonly ReadonlyPod[];
   active: readonly ReadonlyPod[];
   claims: readonly ReadonlyClaim[];
@@ -49,15 +49,15 @@ export interface WriterDependencies {
   random: Random;
   gates: FeatureGates;
   record(owner: Owner, cloneSet: ReadonlyCloneSet, event: RecordedEvent): void;
-  /** A budget may keep a pod from being updated; asked before each, and only when the gate is on. */
+  /** A disruption budget may block the update of a pod; called before each update, only with the gate. */
   mayUpdate(cluster: string, pod: ReadonlyPod): Promise<boolean>;
 }
 
 export interface PodWriter {
   scale(scene: Scene, plan: ScalePlan): Promise<void>;
-  /** `held`: a budget kept a pod from being updated, and with it those behind it. */
+  /** `held`: a budget blocked the update of a pod and all following ones. */
   update(scene: Scene, plan: UpdatePlan): Promise<"updated" | "held">;
-  /** Pods that no longer match the selector go on running without an owner. */
+  /** Pods that no longer match the selector continue to run without an owner. */
   release(scene: Pick<Scene, "owner" | "signal">, pods: readonly ReadonlyPod[]): Promise<void>;
   clearClaims(
     scene: Pick<Scene, "cloneSet" | "owner" | "signal">,
@@ -80,7 +80,7 @@ export function createPodWriter({
   const write = ({ owner, signal }: Pick<Scene, "owner" | "signal">, step: PodStep): Promise<ReadonlyPod | undefined> =>
     writePod(owner, step, signal);
 
-  /** Runs a write and tells of its outcome; a failure is told and passed on. */
+  /** Runs a write and emits an event for the outcome; a failure is rethrown. */
   const told = async <T>(
     { owner, cloneSet }: Pick<Scene, "owner" | "cloneSet">,
     action: Promise<T>,
@@ -92,7 +92,7 @@ export function createPodWriter({
       if (done && result !== undefined) record(owner, cloneSet, { type: "Normal", ...done });
       return result;
     } catch (error) {
-      // Also events cannot be made in a namespace that goes away.
+      // Events cannot be created in a terminating namespace either.
       if (!isNamespaceTerminating(error))
         record(owner, cloneSet, { type: "Warning", reason: failed.reason, message: failed.message(messageOf(error)) });
       throw error;
@@ -235,7 +235,7 @@ export function createPodWriter({
     },
 
     async clearClaims(scene, claims, handOver) {
-      await writeAll("claim hand-overs", handOver, async (claim) => {
+      await writeAll("claim owner updates", handOver, async (claim) => {
         const failed = {
           reason: "FailedUpdate",
           message: (why: string) => `failed to update PVC ${claim.metadata.name}: ${why}`,

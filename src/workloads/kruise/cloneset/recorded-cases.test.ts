@@ -1,13 +1,13 @@
-/** Every planner against inputs and outputs recorded from OpenKruise's own functions. */
+/** Every planner compared with inputs and outputs recorded from OpenKruise's own functions. */
 import { describe } from "vitest";
 import { checkCases } from "../testdata/check-cases.ts";
 import { cloneSetCases } from "../testdata/cloneset-cases.ts";
 import { readCases } from "../testdata/read-cases.ts";
 
-/** Cases with OnDelete; `whyCloneSetDiffers` says why. */
+/** Cases with OnDelete; see `whyCloneSetDiffers`. */
 const DIFFERENT = ["cloneset/update/0964", "cloneset/update/1008", "cloneset/update/1019", "cloneset/update/1062"];
 
-describe("CloneSet plans as OpenKruise does", () => {
+describe("CloneSet planners match OpenKruise's recorded cases", () => {
   for (const [kind, run] of Object.entries(cloneSetCases))
     checkCases(kind, readCases<never, never>("cloneset.jsonl.gz", kind), run, DIFFERENT);
 });

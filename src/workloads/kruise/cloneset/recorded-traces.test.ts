@@ -1,9 +1,9 @@
-/** Whole rollouts against traces recorded from OpenKruise, pass by pass. */
+/** Complete rollouts compared with traces recorded from OpenKruise, reconcile by reconcile. */
 import { describe, expect, test } from "vitest";
 import { traceCloneSet } from "../testdata/cloneset-trace.ts";
 import { readCases } from "../testdata/read-cases.ts";
 
-describe("CloneSet rolls out as OpenKruise does, pass by pass", () => {
+describe("CloneSet rollouts match OpenKruise's recorded traces", () => {
   for (const { name, input, want } of readCases<Parameters<typeof traceCloneSet>[0], object>(
     "cloneset-traces.jsonl.gz",
     "cloneset",

@@ -1,4 +1,4 @@
-/** The revisions of a CloneSet: its pod template, and beside it a hash of the volume claim templates. */
+/** The revisions of a CloneSet: its pod template, and a hash of the volume claim templates. */
 import type { CloneSet, PersistentVolumeClaim } from "../../../api/index.ts";
 import { compareText, isObject } from "../../../base/index.ts";
 import type { DeepReadonly, Json, JsonObject } from "../../../base/index.ts";
@@ -27,7 +27,7 @@ export const cloneSetRevisions: RevisionFormat<CloneSet> = {
   },
 };
 
-/** The empty string when there are none. */
+/** The empty string if there are none. */
 function claimTemplatesHash(templates: readonly DeepReadonly<PersistentVolumeClaim>[]): string {
   if (templates.length === 0) return "";
   const claims = templates
@@ -40,7 +40,7 @@ function claimTemplatesHash(templates: readonly DeepReadonly<PersistentVolumeCla
   return String(goBytesHash(goStructJson(claims)));
 }
 
-/** The fields of a claim's spec in the order in which Go writes them; the hash is over the text. */
+/** The fields of a claim's spec in Go's order; the hash is over the text. */
 const CLAIM_FIELDS = [
   "accessModes",
   "selector",
@@ -65,7 +65,7 @@ function goClaimSpec(spec: JsonObject): Json {
   });
 }
 
-/** Inside are maps, and structs whose fields are in the order of the alphabet anyway. */
+/** Nested values are maps, or structs whose fields are in alphabetical order anyway. */
 const sortedPart = (_field: string, value: Json): Json => sortedKeys(value);
 
 function inFieldOrder(fields: readonly string[], value: Json, part: (field: string, value: Json) => Json): Json {

@@ -1,8 +1,8 @@
 /**
- * One scale pass: which pods to create, to delete or to prepare for deletion now, or nothing.
+ * The scale step: which pods to create, to delete or to prepare for deletion now, if any.
  *
- * First match wins: a deletion that is no longer wanted is taken back; missing pods are created before anything goes;
- * pods named for deletion go before the set shrinks. Reads: the numbers of `diff.ts`. Writes nothing.
+ * The first match wins: a deletion that is no longer needed is reverted; missing pods are created before any deletion;
+ * specified deletions come before scale-down. Reads: the numbers of `diff.ts`. Writes nothing.
  */
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 import { enterState, isHooked, lifecycleState, marksPodsNotReady } from "../lifecycle/lifecycle.ts";
@@ -19,20 +19,23 @@ export interface ScaleInput extends DiffInput {
 }
 
 export interface ScalePlan {
-  /** How many pods to create of each revision. */
+  /** Pods to create of each revision. */
   createCurrent: number;
   createUpdate: number;
-  /** With their volume claims. */
+  /** Deleted together with their volume claims. */
   remove: readonly ReadonlyPod[];
-  /** Pods that enter or leave the state in which they prepare to be deleted. */
+  /** Pods that enter or leave the state PreparingDelete. */
   prepare: readonly PodStep[];
-  /** Set when pods are missing that `scaleStrategy.maxUnavailable` does not let us create yet: how many it does. */
+  /** Set if `scaleStrategy.maxUnavailable` blocks the creation of missing pods: the number that it allows. */
   limit?: number;
 }
 
 const NOTHING: ScalePlan = { createCurrent: 0, createUpdate: 0, remove: [], prepare: [] };
 
-/** Nothing was done that an update pass must wait for. A pod that only left traffic is in the same state as before. */
+/**
+ * Nothing was done that the update step must wait for. A pod that only became unready has not changed its lifecycle
+ * state.
+ */
 export const changesNothing = ({ createCurrent, createUpdate, remove, prepare }: ScalePlan): boolean =>
   createCurrent + createUpdate === 0 && remove.length === 0 && !prepare.some(changesState);
 export const changesState = ({ pod, after }: PodStep): boolean => lifecycleState(pod) !== lifecycleState(after);
@@ -79,8 +82,8 @@ export function planScale(input: ScaleInput): ScalePlan {
 const merge = (a: ScalePlan, b: ScalePlan): ScalePlan => ({ ...b, prepare: [...a.prepare, ...b.prepare] });
 
 /**
- * Pods that prepare to be deleted come back when they are needed after all, unless a hook takes pods out of traffic:
- * those may have stopped working.
+ * Pods in PreparingDelete return to Normal when they are needed again, unless a hook makes pods unready: those may have
+ * stopped working.
  */
 function planRegret({ cloneSet, pods, nowMs }: ScaleInput): PodStep[] {
   if (marksPodsNotReady(cloneSet.spec.lifecycle)) return [];
@@ -92,14 +95,14 @@ function planRegret({ cloneSet, pods, nowMs }: ScaleInput): PodStep[] {
   return wanted.map((pod) => ({ pod, after: enterState(pod, "PreparingNormal", false, nowMs) }));
 }
 
-/** Unready pods go freely; ready ones only as far as the budget reaches. */
+/** Unready pods are deleted without limit; ready ones within the budget. */
 function withinBudget(candidates: readonly ReadonlyPod[], readyLimit: number, nowMs: number): ReadonlyPod[] {
   let ready = 0;
   return candidates.filter((pod) => !isPodAvailable(pod, 0, nowMs) || ready++ < readyLimit);
 }
 
 /**
- * A pod that carries a handler of the preDelete hook is not deleted: it prepares until its owner takes the handler off.
+ * A pod with a handler of the preDelete hook is not deleted: it stays in PreparingDelete until the handler is removed.
  */
 function planDeletion({ cloneSet, nowMs }: ScaleInput, pods: readonly ReadonlyPod[]): ScalePlan {
   const hook = cloneSet.spec.lifecycle?.preDelete;

@@ -1,8 +1,8 @@
 /**
- * What a CloneSet says about itself.
+ * The status of a CloneSet.
  *
- * Reads: spec, the status so far, active pods and the names of the revisions. Writes nothing; `controller.ts` writes
- * the result when it differs from what is stored.
+ * Reads: spec, the previous status, active pods and revision names. Writes nothing; `controller.ts` writes the result
+ * if it differs from the stored one.
  */
 import type { CloneSet } from "../../../api/index.ts";
 import { formatTime } from "../../../base/index.ts";
@@ -31,16 +31,16 @@ export interface RevisionNames {
   collisionCount: number;
 }
 
-/** The value with which users switch the deadline off. */
+/** The value with which users disable the deadline. */
 const NO_DEADLINE = 2_147_483_647;
 
 export interface StatusInput {
   cloneSet: ReadonlyCloneSet;
-  /** Active pods alone. */
+  /** Only active pods. */
   pods: readonly ReadonlyPod[];
   revisions: RevisionNames;
   labelSelector: string;
-  /** What went wrong in this pass. */
+  /** Failures in this reconcile. */
   failures: readonly { type: "FailedScale" | "FailedUpdate"; message: string; cause?: unknown }[];
   nowMs: number;
 }
@@ -52,7 +52,7 @@ export function planStatus({ cloneSet, pods, revisions, labelSelector, failures,
   const all = countPods(pods, (): boolean => true, minReadySeconds, nowMs);
   const updated = countPods(pods, (pod) => hasRevision(pod, revisions.updateRevision), minReadySeconds, nowMs);
   const kept = partitionOf(spec.updateStrategy?.rollingUpdate?.partition, replicas);
-  // The rollout is over as soon as every pod has the new revision, ready or not.
+  // The rollout is complete as soon as every pod has the new revision, ready or not.
   const finished = updated.pods === all.pods && all.pods === replicas;
   const expectedUpdated = kept === undefined ? (cloneSet.status?.expectedUpdatedReplicas ?? 0) : replicas - kept;
   const counts: CloneSetStatus = {
@@ -62,7 +62,7 @@ export function planStatus({ cloneSet, pods, revisions, labelSelector, failures,
     availableReplicas: all.available,
     updatedReplicas: updated.pods,
     updatedReadyReplicas: updated.ready,
-    // These two came later than the others and are left out when they are 0.
+    // These two fields were added later upstream and are omitted when they are 0.
     ...(updated.available > 0 && { updatedAvailableReplicas: updated.available }),
     ...(expectedUpdated > 0 && { expectedUpdatedReplicas: expectedUpdated }),
     updateRevision: revisions.updateRevision,
@@ -91,7 +91,7 @@ function countPods(
   return result;
 }
 
-/** `Progressing` exists only for those who set a deadline. Its clock starts anew only when status or reason change. */
+/** `Progressing` exists only with a deadline. Its time changes only with status or reason. */
 function withProgress(
   { spec, status }: ReadonlyCloneSet,
   counts: CloneSetStatus,
@@ -112,9 +112,9 @@ function withProgress(
 }
 
 /**
- * OpenKruise never takes these back, so whoever reads them looks at the times. Another failure of the same type is no
- * news: its message may name another pod every time, and a status that changes with every attempt would bring the next
- * one without a wait.
+ * OpenKruise never removes these conditions, so readers must check the times. Another failure of the same type is not
+ * written: its message may name another pod every time, and a status that changes on every attempt would trigger the
+ * next one without backoff.
  */
 function withFailures(
   conditions: readonly CloneSetCondition[],
@@ -180,7 +180,7 @@ function progressOf(
   return { status: "True", reason: "CloneSetUpdated", message: "CloneSet is progressing" };
 }
 
-/** Milliseconds after which the deadline must be looked at again, or undefined when no deadline runs. */
+/** Milliseconds until the deadline must be checked again, or undefined if no deadline applies. */
 export function deadlineInMs({ spec }: ReadonlyCloneSet, status: CloneSetStatus, nowMs: number): number | undefined {
   const progress = status.conditions?.find(({ type }) => type === "Progressing");
   if (progress?.reason !== "CloneSetUpdated" || spec.progressDeadlineSeconds === undefined) return undefined;

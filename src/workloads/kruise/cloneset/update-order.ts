@@ -1,9 +1,9 @@
 /**
- * In which order pods are updated, and how many of them now.
+ * The order in which pods are updated, and how many of them now.
  *
- * The least useful pods go first, so that an update costs as little availability as it can; then the user's priorities
- * and scattering rearrange them; pods that already prepare for the update come before all others. Reads: pods and the
- * numbers of `diff.ts`. Writes nothing.
+ * The least useful pods come first, so that an update costs as little availability as possible; then the user's
+ * priority and scatter strategies reorder them; pods that already prepare for the update come before all others. Reads:
+ * pods and the numbers of `diff.ts`. Writes nothing.
  */
 import { activePodsOrder } from "../../kubernetes/pod.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
@@ -16,7 +16,7 @@ import type { ReadonlyCloneSet } from "./pod-state.ts";
 import { byPriority } from "./update-priority.ts";
 import { scatter } from "./update-scatter.ts";
 
-/** Candidates in the order in which they should be updated. `pods` are all of the set. */
+/** Candidates in update order. `pods` are all pods of the set. */
 export function orderForUpdate(
   { spec }: ReadonlyCloneSet,
   candidates: readonly ReadonlyPod[],
@@ -34,15 +34,13 @@ export interface Choice {
   cloneSet: ReadonlyCloneSet;
   pods: readonly ReadonlyPod[];
   updateRevision: string;
-  /** Where the pods go: the update revision, or the current one when an update is taken back. */
+  /** The target of the pods: the update revision, or the current one in a rollback. */
   targetRevision: string;
   diff: Diff;
   nowMs: number;
 }
 
-/**
- * The pods to update now: at most as many as the numbers ask for, and no more unavailable ones than the budget allows.
- */
+/** The pods to update now: at most the planned number, and no more unavailable ones than the budget allows. */
 export function choosePodsToUpdate({
   cloneSet,
   pods,
@@ -64,7 +62,7 @@ export function choosePodsToUpdate({
 
   const chosen: ReadonlyPod[] = [];
   for (const pod of orderForUpdate(cloneSet, candidates, pods).slice(0, Math.abs(diff.updateNum))) {
-    // Every pod that is being updated counts, even one that was unavailable before: it may not come back.
+    // Every updating pod counts, even one that was unavailable before: it may stay unavailable.
     if (targetUnavailable + chosen.length >= diff.updateMaxUnavailable) break;
     if (available(pod)) {
       if (unavailable >= diff.updateMaxUnavailable) break;
@@ -76,8 +74,8 @@ export function choosePodsToUpdate({
 }
 
 /**
- * A pod that is about to be deleted is left alone, and so is one that waits out a grace period; one that was updated
- * before may always go on.
+ * Skips pods that are about to be deleted or wait for a grace period; a pod that was updated before may always
+ * continue.
  */
 function isFree(pod: ReadonlyPod): boolean {
   const state = lifecycleState(pod);

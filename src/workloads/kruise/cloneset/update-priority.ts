@@ -1,6 +1,6 @@
 /**
- * `priorityStrategy`: users say which pods are updated first, by weights of labels they match or by the order in a
- * label. Pure; equal pods keep the order they had.
+ * `priorityStrategy`: the user defines the update order, by weights of matching labels or by the order in a label.
+ * Pure; ties keep their order.
  */
 import { labelSelectorOf, matchesLabels } from "../../../machinery/index.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
@@ -35,14 +35,14 @@ export function byPriority(
   return [...pods];
 }
 
-/** `web-12` → 12; no digits at the end count as 0. Label values have at most 63 characters. */
+/** `web-12` → 12; a value without trailing digits is 0. Label values have at most 63 characters. */
 function trailingNumber(value: string): number {
   let start = value.length;
   while (start > 0 && /\d/.test(value[start - 1] ?? "")) start--;
   return Number(value.slice(start) || 0);
 }
 
-/** Ranks are worked out once for each pod; lower ones come first. */
+/** Ranks are computed once per pod; lower ones come first. */
 function sortedBy(
   pods: readonly ReadonlyPod[],
   rankOf: (pod: ReadonlyPod) => readonly [number, number?],

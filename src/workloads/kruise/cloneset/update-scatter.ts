@@ -1,8 +1,8 @@
 /**
  * `scatterStrategy`: pods with a certain label are spread over the update instead of being updated one after the other.
  *
- * Matched and unmatched pods alternate in blocks whose sizes have the ratio of both. The last matched pod is kept for
- * the very end, so that the update begins and ends with one. Pure.
+ * Matched and unmatched pods alternate in blocks in the ratio of both. The last matched pod is kept for the end, so
+ * that the update begins and ends with one. Pure.
  */
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 
@@ -11,10 +11,7 @@ export interface ScatterTerm {
   readonly value: string;
 }
 
-/**
- * `all` are all pods of the set: when the candidates have more unmatched pods than is usual there, the surplus goes
- * first.
- */
+/** `all` are all pods of the set: if the candidates have a larger share of unmatched pods, the surplus comes first. */
 export function scatter(
   candidates: readonly ReadonlyPod[],
   all: readonly ReadonlyPod[],

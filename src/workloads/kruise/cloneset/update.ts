@@ -1,8 +1,7 @@
 /**
- * One update pass: first every pod catches up with itself, then some of them are brought to the revision that they
- * should have.
+ * The update step: first completes pending steps of every pod, then moves some of them to their target revision.
  *
- * Reads: pods, the revisions' templates, the numbers of `diff.ts`. Writes nothing; `controller.ts` carries it out.
+ * Reads: pods, the revisions' templates, the numbers of `diff.ts`. Writes nothing; `controller.ts` executes the plan.
  */
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 import { podTemplateOf } from "../../revisions/pod-template-data.ts";
@@ -35,26 +34,26 @@ export type UpdateAction =
   /** The pod waits for its hook first. */
   | { do: "prepare"; step: PodStep }
   | { do: "in-place"; pod: ReadonlyPod; spec: UpdateSpec }
-  /** To be marked for deletion; the next scale pass deletes and replaces it. */
+  /** Marks the pod for deletion; the next scale step deletes and replaces it. */
   | { do: "recreate"; pod: ReadonlyPod };
 
 export interface UpdatePlan {
-  /** What pods do by themselves, between two updates. */
+  /** Pending steps of pods, outside of updates. */
   refresh: readonly PodStep[];
-  /** In the order in which they are to be carried out. */
+  /** In execution order. */
   actions: readonly UpdateAction[];
-  /** The revision that `actions` lead to. */
+  /** The target revision of `actions`. */
   targetRevision: string;
-  /** Why the update cannot go on. */
+  /** Why the update is blocked. */
   failure?: string;
-  /** Look again after this time; 0 when a change will tell. */
+  /** Requeue after this time; 0 if an event will trigger the next reconcile. */
   delayMs: number;
 }
 
 export const changesPods = ({ refresh, actions }: UpdatePlan): boolean => refresh.length + actions.length > 0;
 
 export interface UpdateInput extends DiffInput {
-  /** Every revision that is kept. */
+  /** All revisions in the history. */
   revisions: readonly ReadonlyRevision[];
 }
 
@@ -64,7 +63,7 @@ export function planUpdate(input: UpdateInput): UpdatePlan {
   const refresh = refreshed.filter(({ pod, after }) => after !== pod);
   const delayMs = soonest(refreshed.map((step) => step.delayMs));
   const nothing: UpdatePlan = { refresh, actions: [], targetRevision: updateRevision, delayMs };
-  // A pod between two states would be counted wrongly; a gate that opens changes no count yet.
+  // A pod between two states would be counted wrongly; a gate that becomes true changes no count yet.
   if (refresh.some((step) => changesState(step) || wasLabelled(step))) return nothing;
 
   const strategy = cloneSet.spec.updateStrategy;
@@ -78,7 +77,7 @@ export function planUpdate(input: UpdateInput): UpdatePlan {
   const inPlace = actions.flatMap((action) => (action.do === "in-place" ? [action] : []));
   const closing = new Set(inPlace.map(({ pod }) => pod));
   return {
-    // Opening the gate of a pod that is about to close it again would only cost a write.
+    // Setting the gate of a pod that is about to clear it again would waste a write.
     refresh: refresh.filter(({ pod }) => !closing.has(pod)),
     actions,
     targetRevision,
@@ -92,7 +91,10 @@ const soonest = (delays: readonly number[]): number => {
   return positive.length > 0 ? Math.min(...positive) : 0;
 };
 
-/** The gate, the next step of an in-place update, the lifecycle, and a label that releases before 1.1 did not set. */
+/**
+ * The readiness gate, the next step of an in-place update, the lifecycle state, and a label that releases before 1.1
+ * did not set.
+ */
 function refreshOne(
   pod: ReadonlyPod,
   { cloneSet, updateRevision, gates, nowMs }: UpdateInput,
@@ -139,7 +141,7 @@ function planActions(
     graceSeconds: rolling?.inPlaceUpdateStrategy?.gracePeriodSeconds,
     ignoreClaims: policy === "InPlaceOnly",
   };
-  // Hundreds of pods have the same few revisions.
+  // Hundreds of pods share a few revisions.
   const specs = new Map<string, UpdateSpec | undefined>();
   const specFor = (pod: ReadonlyPod): UpdateSpec | undefined => {
     const hash = shortHash(pod.metadata.labels?.[REVISION_LABEL] ?? "");
@@ -172,8 +174,7 @@ function planActions(
         failure: `find Pod ${pod.metadata.name} update strategy is InPlaceOnly but can not update in-place`,
       };
     } else if (!isMarkedForDelete(pod)) {
-      // A pod that is marked waits for the scale pass to delete it; marking it again would be no change, and so no
-      // progress.
+      // A marked pod waits for the scale step to delete it; marking it again would change nothing.
       actions.push({ do: "recreate", pod });
     }
   }
@@ -189,7 +190,7 @@ function sideOf(revision: ReadonlyRevision | undefined): InPlaceSide | undefined
   );
 }
 
-/** The update, what comes before it, nothing while the pod waits, or a text that says why it cannot be. */
+/** The update, its preparation, nothing while the pod waits, or the reason why it is impossible. */
 function planInPlaceAction(
   { cloneSet, nowMs }: UpdateInput,
   pod: ReadonlyPod,
@@ -218,8 +219,8 @@ function planInPlaceAction(
 }
 
 /**
- * The two halves of an in-place update: the pod out of traffic, and then changed. The second builds on what the first
- * wrote.
+ * The two halves of an in-place update: the pod becomes unready, and then changes. The second builds on the result of
+ * the first.
  */
 export function inPlaceSteps(
   spec: UpdateSpec,

@@ -1,8 +1,8 @@
 /**
- * Which pods a CloneSet gives up when it shrinks: the least useful first, and among equals those that crowd a node or a
- * topology domain.
+ * Chooses the pods that a CloneSet deletes on scale-down: the least useful first, and among equals those on crowded
+ * nodes or topology domains.
  *
- * Reads: the active pods, the nodes of their cluster for topology spread constraints. Writes nothing.
+ * Reads: the active pods; the nodes of their cluster for topology spread constraints. Writes nothing.
  */
 import type { Node } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
@@ -20,21 +20,21 @@ import type { PodRule, ReadonlyPod } from "../../kubernetes/pod.ts";
 import { isPodAvailable } from "./pod-state.ts";
 import type { ReadonlyCloneSet } from "./pod-state.ts";
 
-/** Looks a node of the CloneSet's cluster up by its name. */
+/** Looks up a node of the CloneSet's cluster by name. */
 export type NodeLookup = (name: string) => DeepReadonly<Node> | undefined;
 
 export interface VictimQuery {
   cloneSet: ReadonlyCloneSet;
   pods: readonly ReadonlyPod[];
   isUpdated(pod: ReadonlyPod): boolean;
-  /** How many to delete, and how many of these should have an old revision. */
+  /** How many to delete, and how many of these should be of an old revision. */
   total: number;
   fromOld: number;
   nodeOf: NodeLookup;
   nowMs: number;
 }
 
-/** In the order in which they should go. Pods of a group keep their order when the whole group goes. */
+/** In deletion order. Pods of a group keep their order if the whole group is deleted. */
 export function chooseVictims(query: VictimQuery): ReadonlyPod[] {
   const { pods, isUpdated, total, fromOld } = query;
   const updated = pods.filter((pod) => isUpdated(pod));
@@ -61,7 +61,7 @@ function chooseFrom(
   return pods.toSorted(order).slice(0, count);
 }
 
-/** The rules that also order pods inside a node or domain, where availability plays no part. */
+/** The rules that also order pods inside a node or domain, where availability is ignored. */
 function orderWithin(ranks: Ranks): PodRule[] {
   return [unreadyFirst, cheaperFirst, higherRankFirst(ranks), recentlyReadyFirst, restartedFirst, newestFirst];
 }
@@ -74,7 +74,7 @@ const higherRankFirst =
 const NO_RANKS: Ranks = new Map();
 const withinGroup = (ranks: Ranks): PodRule => inOrder(unassignedFirst, pendingFirst, ...orderWithin(ranks));
 
-/** On a node with several pods all but the most useful one get a rank, so that the set thins out evenly. */
+/** On a node with several pods all but the most useful one get a rank, so that the set shrinks evenly. */
 function sameNodeRanks(pods: readonly ReadonlyPod[]): Ranks {
   const ranks = new Map<string, number>();
   for (const [node, group] of Map.groupBy(pods, ({ spec }) => spec?.nodeName ?? "")) {

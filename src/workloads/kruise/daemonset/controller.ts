@@ -2,8 +2,8 @@
  * Advanced DaemonSet: OpenKruise's pod on every node, updated in place, by partition and by node label.
  *
  * Reads: Advanced DaemonSet, its pods and ControllerRevisions, Node.
- * Writes: Pod, ControllerRevision, Advanced DaemonSet status. One pass is places (`manage.ts`), or else an update
- * (`update.ts`), then status and history. After: placement puts each pod on the node that it names.
+ * Writes: Pod, ControllerRevision, Advanced DaemonSet status. A reconcile either manages the nodes' pods (`manage.ts`)
+ * or updates (`update.ts`), then writes status and history. After: placement puts each pod on the node that it names.
  */
 import { AdvancedDaemonSet, ControllerRevision, Node, Pod } from "../../../api/index.ts";
 import { equalJson, messageOf } from "../../../base/index.ts";
@@ -59,7 +59,7 @@ const EMPTY_STATUS: DaemonSetStatus = {
   updatedNumberScheduled: 0,
 };
 
-/** Everything that one pass looks at. */
+/** The input of one reconcile. */
 interface Scene {
   view: DaemonView;
   key: ObjectKey;
@@ -75,7 +75,7 @@ export function createAdvancedDaemonSetController(deps: WorkloadDependencies): C
   const nodes = informers.of(Node);
   const sets = informers.of(AdvancedDaemonSet);
   const podsSeen = createExpectations(pods, clock);
-  // Percentages are of what the status counts.
+  // Percentages are relative to the counts in the status.
   const statusSeen = createExpectations(sets, clock);
   const history = createRevisionHistory(deps);
   const statusDelay = createStatusDelay(clock, deps.statusDelayMs ?? STATUS_DELAY_MS);
@@ -98,14 +98,14 @@ export function createAdvancedDaemonSetController(deps: WorkloadDependencies): C
     writes: [Pod, ControllerRevision, AdvancedDaemonSet],
 
     async reconcile(set, { key, signal }) {
-      // The server's garbage collection removes the pods of a set that goes.
+      // The server's garbage collector deletes the pods of a deleted set.
       if (set.metadata.deletionTimestamp) return done;
       const owner = { cluster: key.cluster, uid: set.metadata.uid ?? "" };
       const waitMs = Math.max(podsSeen.waitMs(owner), statusSeen.waitMs(owner), history.waitMs(owner));
       if (waitMs > 0) return { requeueAfterMs: waitMs };
 
       const ours = await claimPods(set, key.cluster, signal);
-      // What changed hands brings the set back.
+      // Adopted objects trigger the next reconcile.
       if (!ours || (await history.adopt(key.cluster, set, selectorOf(set), signal))) return done;
       const revisions = planRevisions(FORMAT, set, {
         known: history.of(owner),
@@ -137,7 +137,7 @@ export function createAdvancedDaemonSetController(deps: WorkloadDependencies): C
     },
   });
 
-  /** The pods of the set; undefined when some had to be taken over or let go first. */
+  /** The pods of the set; undefined if some had to be adopted or released first. */
   async function claimPods(
     set: ReadonlyDaemonSet,
     cluster: string,
@@ -159,7 +159,7 @@ export function createAdvancedDaemonSetController(deps: WorkloadDependencies): C
     const { view, key, owner, revisions, signal } = scene;
     const { set } = view;
     const status = planDaemonStatus(view, set.metadata.generation);
-    // A percentage of nodes that nobody has counted yet would be none of them.
+    // A percentage of nodes that are not counted yet would be 0.
     if (usesShares(set) && status.desiredNumberScheduled !== set.status?.desiredNumberScheduled) {
       await writeStatus(set, status, owner, signal);
       return done;
@@ -168,7 +168,7 @@ export function createAdvancedDaemonSetController(deps: WorkloadDependencies): C
     for (const event of places.events) events?.record(key.cluster, set, event);
     if (!changesNothing(places)) {
       await carryOut(scene, places);
-      return done; // The pods' own changes bring the set back.
+      return done; // Changes of the pods trigger the next reconcile.
     }
 
     const update = planUpdate(view, { revisions: history.of(owner), update: revisions.update, gates });

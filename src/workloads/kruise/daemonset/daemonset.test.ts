@@ -1,4 +1,4 @@
-/** Advanced DaemonSets on a simulated member, on a clock that stands still: what users see. */
+/** Advanced DaemonSets on a simulated member with a fake clock, as users see them. */
 import { afterEach, describe, expect, test } from "vitest";
 import { AdvancedDaemonSet, Node, Pod, kruiseKinds } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
@@ -80,7 +80,7 @@ describe("A new set", () => {
     expect((await status())?.updateRevision).toBe(pods()[0]?.metadata.labels?.["controller-revision-hash"]);
   });
 
-  test("stays away from tainted nodes and comes when the taint goes", async () => {
+  test("skips tainted nodes, and adds their pods when the taint is removed", async () => {
     await start(makeSet());
     const [first = ""] = await nodes();
     const taint = (taints: NonNullable<Node["spec"]>["taints"]) =>
@@ -96,7 +96,7 @@ describe("A new set", () => {
     expect(pods()).toHaveLength(4);
   });
 
-  test("fills only as many nodes as the partition leaves, when scaling is partitioned", async () => {
+  test("leaves out the nodes of the partition with partitionedScaling", async () => {
     await start(makeSet({ partition: "50%" }, { scaleStrategy: { partitionedScaling: true } }));
     const early = pods().length;
 
@@ -110,7 +110,7 @@ describe("A new set", () => {
     expect(pods()).toHaveLength(4);
   });
 
-  test("costs nothing once it is there", async () => {
+  test("writes nothing once it has converged", async () => {
     await start(
       makeSet(
         { rollingUpdateType: "InPlaceIfPossible", maxUnavailable: "50%", partition: "10%" },
@@ -141,7 +141,7 @@ describe("An update", () => {
     expect(member.events.filter((event) => event.includes("SuccessfulUpdatePodInPlace"))).toHaveLength(4);
   });
 
-  test("of anything else replaces pods", async () => {
+  test("of any other field replaces pods", async () => {
     await start(makeSet({ rollingUpdateType: "InPlaceIfPossible", maxUnavailable: 2 }));
     const before = pods().map(({ metadata }) => metadata.uid);
 
@@ -158,7 +158,7 @@ describe("An update", () => {
     expect(await status()).toMatchObject({ updatedNumberScheduled: 4, numberAvailable: 4 });
   });
 
-  test("with a surge starts the new pod before the old one goes", async () => {
+  test("with a surge starts the new pod before the old one is deleted", async () => {
     await start(makeSet({ maxSurge: 1, maxUnavailable: 0 }), { times: { startMs: 5_000 } });
     let fewest = 4;
     member.informers.of(Pod).subscribe(() => {
@@ -180,7 +180,7 @@ describe("An update", () => {
     expect(fewest).toBe(4);
   });
 
-  test("keeps as many old pods as the partition says, rounded down, the first nodes last", async () => {
+  test("keeps the old pods of the partition, rounded down, on the first nodes", async () => {
     await start(makeSet({ partition: "60%", maxUnavailable: 4 }));
 
     await setImage("agent:2");
@@ -189,7 +189,7 @@ describe("An update", () => {
     expect(images()).toEqual(["agent:1", "agent:1", "agent:2", "agent:2"]);
   });
 
-  test("reaches only the nodes that a selector means", async () => {
+  test("is limited to the nodes of the selector", async () => {
     await start(makeSet({ maxUnavailable: 4, selector: { matchLabels: { canary: "yes" } } }));
     const [, second = ""] = await nodes();
     await labelNode(second, { canary: "yes" });
@@ -223,8 +223,8 @@ describe("An update", () => {
   });
 });
 
-describe("A hook before the deletion", () => {
-  test("keeps old pods until it is taken off", async () => {
+describe("A preDelete hook", () => {
+  test("keeps old pods until it is removed", async () => {
     await start(
       makeSet(
         { maxUnavailable: 1 },
@@ -249,7 +249,7 @@ describe("A hook before the deletion", () => {
 });
 
 describe("A failed pod", () => {
-  test("is told of and replaced", async () => {
+  test("emits an event and is replaced", async () => {
     await start(makeSet());
     const [victim] = pods();
 

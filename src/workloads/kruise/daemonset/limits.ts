@@ -1,6 +1,6 @@
 /**
- * The numbers of an Advanced DaemonSet: how many pods may be written, be away, run in addition, or stay as they are.
- * Percentages are of the nodes that should run a pod. Pure.
+ * The limits of an Advanced DaemonSet: burst, unavailability, surge and partition. Percentages are relative to the
+ * nodes that should run a pod. Pure.
  */
 import { strictShare } from "../shares.ts";
 import type { IntOrPercent, Rounding } from "../shares.ts";
@@ -13,25 +13,26 @@ export const isRolling = ({ spec }: ReadonlyDaemonSet): boolean =>
 export const rollingOf = (set: ReadonlyDaemonSet): RollingUpdate =>
   isRolling(set) ? (set.spec.updateStrategy?.rollingUpdate ?? {}) : {};
 
-/** What cannot be read came past the webhook and counts as nothing. */
+/** An invalid value bypassed the webhook and counts as 0. */
 const share = (value: IntOrPercent | undefined, total: number, rounding: Rounding): number =>
   value === undefined ? 0 : (strictShare(value, total, rounding) ?? 0);
 
 const DEFAULT_BURST = 250;
 
-/** The most pods that one pass creates, and deletes. */
+/** The most pods that one reconcile creates, and deletes. */
 export function burstOf({ spec, status }: ReadonlyDaemonSet): number {
   return share(spec.burstReplicas ?? DEFAULT_BURST, status?.desiredNumberScheduled ?? 0, "down");
 }
 
 /**
- * How many nodes keep their old pod. Rounded down, unlike CloneSet's, and of the nodes that the status last counted.
+ * The number of nodes that keep their old pod. Rounded down, unlike CloneSet's, and relative to the nodes in the last
+ * status.
  */
 export function partitionOf(set: ReadonlyDaemonSet): number {
   return share(rollingOf(set).partition, set.status?.desiredNumberScheduled ?? 0, "down");
 }
 
-/** Whether a number that the status has a part in is a percentage. */
+/** Whether a percentage depends on the counts in the status. */
 export const usesShares = (set: ReadonlyDaemonSet): boolean =>
   typeof set.spec.burstReplicas === "string" || typeof rollingOf(set).partition === "string";
 
@@ -44,16 +45,16 @@ export function updateLimits({ set, nodes }: DaemonView): UpdateLimits {
   const desired = nodes.filter(({ shouldRun }) => shouldRun).length;
   const maxSurge = surgeOf(set, desired);
   const maxUnavailable = share(rollingOf(set).maxUnavailable, desired, "up");
-  // With neither the update would never move.
+  // With neither, the update would never progress.
   return { maxSurge, maxUnavailable: desired > 0 && maxSurge === 0 && maxUnavailable === 0 ? 1 : maxUnavailable };
 }
 
 const surgeOf = (set: ReadonlyDaemonSet, desired: number): number => share(rollingOf(set).maxSurge, desired, "up");
 
-/** More than one pod may run on a node. */
+/** Whether more than one pod may run on a node. */
 export const surges = (set: ReadonlyDaemonSet): boolean => surgeOf(set, 1) > 0;
 
-/** The nodes that get a pod now. With `partitionedScaling` the partition also holds back nodes that never had one. */
+/** The nodes that get a pod now. With `partitionedScaling` the partition also excludes nodes that never had one. */
 export function nodesToFill(
   nodes: readonly string[],
   {

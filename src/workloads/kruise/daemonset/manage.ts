@@ -1,8 +1,8 @@
 /**
- * A pod on every node that should have one, and none where none should be: which pods an Advanced DaemonSet makes and
- * deletes, updates aside. Failed pods, those that prepare to be deleted, and more than one on a node go.
+ * Maintains one pod on every node that should have one, and none elsewhere: plans the pods that an Advanced DaemonSet
+ * creates and deletes, except for updates. Deletes failed pods, pods in PreparingDelete, and duplicates on a node.
  *
- * Reads: the view of `nodes.ts`. Writes nothing; `controller.ts` carries it out.
+ * Reads: the view of `nodes.ts`. Writes nothing; `controller.ts` executes the plan.
  */
 import type { RecordedEvent } from "../../../runtime/index.ts";
 import type { FailureWait } from "../../kubernetes/daemonset/plan.ts";
@@ -23,7 +23,7 @@ export interface DaemonPlan {
   /** Pods that wait for their preDelete hook. */
   prepare: readonly PodStep[];
   events: readonly RecordedEvent[];
-  /** When a failed pod may be replaced. */
+  /** Time until a failed pod may be replaced. */
   againInMs?: number;
 }
 
@@ -51,9 +51,7 @@ export function planManage(view: DaemonView, failureWaitMs: FailureWait): Daemon
   };
 }
 
-/**
- * What goes and what comes, within the burst limit. A pod that carries a handler of the preDelete hook prepares first.
- */
+/** Deletions and creations, within the burst limit. A pod with a handler of the preDelete hook prepares first. */
 export function planSync(
   set: ReadonlyDaemonSet,
   create: readonly string[],
@@ -89,7 +87,7 @@ function lookAt(view: DaemonView, node: NodeView, failureWaitMs: FailureWait, fo
   else thinOut(view, node, stayingPods(node, failureWaitMs, found), found);
 }
 
-/** The pods that may stay; failed ones and those that leave do not. */
+/** The pods that may stay; failed and leaving ones may not. */
 function stayingPods({ name, pods }: NodeView, failureWaitMs: FailureWait, found: OnNode): ReadonlyPod[] {
   return pods.filter((pod) => {
     if (!isLive(pod)) return false;
@@ -97,7 +95,7 @@ function stayingPods({ name, pods }: NodeView, failureWaitMs: FailureWait, found
       if (isPreparingDelete(pod)) found.remove.push(pod);
       return !isPreparingDelete(pod);
     }
-    // A kubelet that refuses a pod would refuse the next one too.
+    // A kubelet that rejects a pod would reject the next one too.
     const waitMs = failureWaitMs(name);
     if (waitMs > 0) found.againInMs = Math.min(found.againInMs ?? waitMs, waitMs);
     else {
@@ -112,7 +110,7 @@ function stayingPods({ name, pods }: NodeView, failureWaitMs: FailureWait, found
   });
 }
 
-/** One pod stays; while the set surges, one old and one new pod may run side by side until the new one works. */
+/** One pod stays; during a surge, one old and one new pod may run side by side until the new one is available. */
 function thinOut(view: DaemonView, node: NodeView, running: readonly ReadonlyPod[], found: OnNode): void {
   if (!surges(view.set)) {
     found.remove.push(...running.slice(1));

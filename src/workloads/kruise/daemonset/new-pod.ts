@@ -1,7 +1,4 @@
-/**
- * A pod of an Advanced DaemonSet: Kubernetes' daemon pod, and with updates in place the gate that takes it out of
- * traffic meanwhile.
- */
+/** A pod of an Advanced DaemonSet: Kubernetes' daemon pod, with the readiness gate of in-place updates. */
 import type { Random } from "../../../base/index.ts";
 import { daemonPod } from "../../kubernetes/daemonset/new-pod.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";

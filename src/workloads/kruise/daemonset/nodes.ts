@@ -1,4 +1,4 @@
-/** The nodes of a member as an Advanced DaemonSet sees them, and the questions that it asks about a pod there. Pure. */
+/** The nodes of a member as an Advanced DaemonSet sees them, and predicates on their pods. Pure. */
 import type { AdvancedDaemonSet } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import { isUpdated } from "../../kubernetes/daemonset/new-pod.ts";
@@ -10,10 +10,10 @@ import { lifecycleState } from "../lifecycle/lifecycle.ts";
 
 export type ReadonlyDaemonSet = DeepReadonly<AdvancedDaemonSet>;
 
-/** Pods on their way out are in it too. */
+/** Includes terminating pods. */
 export interface DaemonView extends NodeViews {
   set: ReadonlyDaemonSet;
-  /** The hash of the newest template, which updated pods carry. */
+  /** The hash of the newest template, a label of updated pods. */
   hash: string;
   nowMs: number;
 }
@@ -30,7 +30,7 @@ export function viewDaemonSet(
 
 export const isLive = ({ metadata }: ReadonlyPod): boolean => metadata.deletionTimestamp === undefined;
 export const isPreparingDelete = (pod: ReadonlyPod): boolean => lifecycleState(pod) === "PreparingDelete";
-/** No pod, or one that is as good as deleted. */
+/** No pod, or one that is about to be deleted. */
 export const isLeaving = (pod: ReadonlyPod | undefined): boolean => pod === undefined || isPreparingDelete(pod);
 
 export const works = ({ set, nowMs }: DaemonView, pod: ReadonlyPod): boolean =>
@@ -40,7 +40,7 @@ export const works = ({ set, nowMs }: DaemonView, pod: ReadonlyPod): boolean =>
 export interface Versions {
   updated?: ReadonlyPod;
   old?: ReadonlyPod;
-  /** More pods than an update needs; `manage.ts` will see to it. */
+  /** More pods than an update needs; `manage.ts` deletes the excess. */
   isCrowded: boolean;
 }
 

@@ -1,10 +1,10 @@
-/** Every planner against inputs and outputs recorded from OpenKruise's own functions. */
+/** Every planner compared with inputs and outputs recorded from OpenKruise's own functions. */
 import { describe } from "vitest";
 import { checkCases } from "../testdata/check-cases.ts";
 import { createDaemonSetCases } from "../testdata/daemonset-cases.ts";
 import { readCases } from "../testdata/read-cases.ts";
 
-describe("Advanced DaemonSet plans as OpenKruise does", () => {
+describe("Advanced DaemonSet planners match OpenKruise's recorded cases", () => {
   for (const [kind, run] of Object.entries(createDaemonSetCases()))
     checkCases(kind, readCases<never, never>("daemonset.jsonl.gz", kind), run);
 });

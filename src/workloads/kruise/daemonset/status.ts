@@ -1,4 +1,4 @@
-/** What an Advanced DaemonSet says about itself: a count of nodes for every stage. Pure. */
+/** The status of an Advanced DaemonSet: a count of nodes for every stage. Pure. */
 import { isUpdated } from "../../kubernetes/daemonset/new-pod.ts";
 import { isReady, podCondition } from "../../kubernetes/pod.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
@@ -9,7 +9,7 @@ import type { DaemonView, ReadonlyDaemonSet } from "./nodes.ts";
 
 export type DaemonSetStatus = NonNullable<ReadonlyDaemonSet["status"]>;
 
-/** `observedGeneration` is that of the last pass that came to its end. */
+/** `observedGeneration` is that of the last completed reconcile. */
 export function planDaemonStatus(view: DaemonView, observedGeneration: number | undefined): DaemonSetStatus {
   const { set, nodes, hash } = view;
   const wanted = nodes.filter(({ shouldRun }) => shouldRun);
@@ -17,7 +17,7 @@ export function planDaemonStatus(view: DaemonView, observedGeneration: number | 
   const ready = oldest.filter(isReady);
   const available = ready.filter((pod) => works(view, pod) && isSettledInPlace(pod)).length;
   const { collisionCount, conditions } = set.status ?? {};
-  // Zeros are left out, as Go leaves them out, but for those that it always writes.
+  // Zeros are omitted as in Go, except for fields that it always writes.
   return {
     currentNumberScheduled: oldest.length,
     numberMisscheduled: nodes.filter(({ shouldRun, pods }) => !shouldRun && pods.length > 0).length,
@@ -33,7 +33,7 @@ export function planDaemonStatus(view: DaemonView, observedGeneration: number | 
   };
 }
 
-/** False while the containers are being changed under the pod. */
+/** False while an in-place update is changing the containers. */
 function isSettledInPlace(pod: ReadonlyPod): boolean {
   const condition = podCondition(pod, IN_PLACE_READY);
   return !hasReadinessGate(pod, IN_PLACE_READY) || condition === undefined || condition.status === "True";

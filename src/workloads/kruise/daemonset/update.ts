@@ -1,9 +1,9 @@
 /**
- * The next step of an Advanced DaemonSet's update: old pods are changed in place or deleted while few enough are away,
- * or new pods start beside them and the old ones follow.
+ * The next step of an Advanced DaemonSet's update: old pods are changed in place or deleted within maxUnavailable, or
+ * new pods start beside them and the old ones are deleted afterwards.
  *
- * Upstream walks the nodes in random order, so that nobody can tell which node is next. Here the order is fixed: the
- * one in which the partition counts them. Reads: the view of `nodes.ts`, the revisions' templates. Writes nothing.
+ * Upstream walks the nodes in random order. Here the order is fixed: the one in which the partition counts them. Reads:
+ * the view of `nodes.ts`, the revisions' templates. Writes nothing.
  */
 import { labelSelectorOf, matchesLabels } from "../../../machinery/index.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
@@ -34,8 +34,8 @@ interface Place extends Versions {
 }
 
 /**
- * The nodes that an update looks at: updated ones and those without a pod first, so that the partition always means the
- * same nodes, then those with an old pod, the last name first. A selector leaves out other nodes with an old pod.
+ * The nodes of an update: updated ones and those without a pod first, so that the partition always selects the same
+ * nodes, then those with an old pod, in descending order of names. A selector excludes other nodes with an old pod.
  */
 export function nodesInScope(view: DaemonView): NodeView[] {
   return placesInScope(view).map(({ node }) => node);
@@ -46,7 +46,7 @@ function placesInScope(view: DaemonView): Place[] {
   const { selector } = rollingOf(set);
   const nodeSelector = selector && labelSelectorOf(selector);
   const places = nodes
-    // Nodes without a pod that should have none do not count.
+    // Nodes that have no pod and need none do not count.
     .filter(({ shouldRun, pods }) => shouldRun || pods.length > 0)
     .toSorted((a, b) => (a.name < b.name ? 1 : -1))
     .map((node): Place => ({ node, ...versionsOn(view, node) }));
@@ -90,7 +90,7 @@ export function planUpdate(view: DaemonView, input: UpdateInput): UpdatePlan {
   return { ...planSync(set, [], others, nowMs), inPlace };
 }
 
-/** Old pods that may go now; those that do not work anyway cost nothing. */
+/** Old pods that may be deleted now; unavailable ones do not count against the budget. */
 function replaceable(view: DaemonView, places: readonly Place[], maxUnavailable: number): ReadonlyPod[] {
   const broken: ReadonlyPod[] = [];
   const candidates: ReadonlyPod[] = [];
@@ -98,14 +98,14 @@ function replaceable(view: DaemonView, places: readonly Place[], maxUnavailable:
   for (const { updated, old, isCrowded } of places) {
     if (isCrowded || isLeaving(old) === isLeaving(updated)) unavailable++;
     else if (updated) {
-      // One that leaves and does not work counts twice, as upstream counts it.
+      // A leaving pod that is unavailable counts twice, as upstream does.
       unavailable += Number(!works(view, updated)) + Number(isPreparingDelete(updated));
     } else if (old) (works(view, old) ? candidates : broken).push(old);
   }
   return [...broken, ...candidates.slice(0, Math.max(0, maxUnavailable - unavailable))];
 }
 
-/** New pods start beside old ones, which go when the new ones work. */
+/** New pods start beside old ones, which are deleted when the new ones are available. */
 function surge(
   view: DaemonView,
   places: readonly Place[],
@@ -128,11 +128,11 @@ function surge(
 export const hashOf = ({ metadata }: ReadonlyRevision): string => metadata.labels?.[REVISION_LABEL] ?? "";
 
 /**
- * What changes in place, or undefined for a pod that must be replaced. Only pods that were made for it can be updated
- * in place.
+ * The in-place change, or undefined for a pod that must be replaced. Only pods created with the readiness gate can be
+ * updated in place.
  */
 function inPlaceSpecs({ revisions, update, gates }: UpdateInput): (pod: ReadonlyPod) => UpdateSpec | undefined {
-  // Hundreds of pods have the same few revisions.
+  // Hundreds of pods share a few revisions.
   const specs = new Map<string, UpdateSpec | undefined>();
   return (pod) => {
     if (!hasReadinessGate(pod, IN_PLACE_READY)) return undefined;
@@ -162,11 +162,11 @@ function inPlaceStep(pod: ReadonlyPod, spec: UpdateSpec, gates: FeatureGates, no
 
 export interface RefreshPlan {
   steps: readonly PodStep[];
-  /** Look again after this time; 0 when a change will tell. */
+  /** Requeue after this time; 0 if an event will trigger the next reconcile. */
   delayMs: number;
 }
 
-/** Gates open, and in-place updates go on, but for pods that the update takes out of traffic now. */
+/** Sets readiness gates and continues in-place updates, except for pods that the update makes unready now. */
 export function planRefresh(
   pods: readonly ReadonlyPod[],
   { inPlace }: UpdatePlan,
@@ -180,8 +180,8 @@ export function planRefresh(
     .filter((pod) => !taken.has(pod))
     .map((pod) => ({ before: pod, ...refreshPod(pod, { gates, hasRevision, nowMs }) }));
   return {
-    // A pod without a node gains nothing from an open gate, and placement is about to write it: both at once would
-    // collide.
+    // A pod without a node does not need the readiness gate yet, and placement is about to write it: two writes at once
+    // would conflict.
     steps: refreshed
       .filter(({ before, pod }) => pod !== before && before.spec.nodeName)
       .map(({ before, pod, resize }) => ({ pod: before, after: pod, ...(resize && { resize }) })),

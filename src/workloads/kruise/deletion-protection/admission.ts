@@ -1,7 +1,7 @@
 /**
- * Deletion protection: objects with the label `policy.kruise.io/delete-protection` are not deleted by mistake. `Always`
- * refuses every deletion; `Cascading` refuses one that would take something along that is still in use. Needs the gate
- * ResourcesDeletionProtection.
+ * Deletion protection: objects with the label `policy.kruise.io/delete-protection` are protected from accidental
+ * deletion. `Always` rejects every deletion; `Cascading` rejects one that would also delete dependents in use. Needs
+ * the gate ResourcesDeletionProtection.
  */
 import {
   AdvancedStatefulSet,
@@ -26,14 +26,14 @@ import type { KruiseAdmissionOptions } from "../scope.ts";
 
 export const DELETE_PROTECTION_LABEL = "policy.kruise.io/delete-protection";
 
-/** Why a cascading deletion must not be, or undefined. */
+/** Why a cascading deletion is rejected, or undefined. */
 type InUse<T> = (review: Review<T>, gates: FeatureGates) => string | undefined;
 
 interface Protected<T extends KubernetesObject> {
   kind: Kind<T>;
   /** The name of OpenKruise's webhook. */
   webhook: string;
-  /** Unset: `Cascading` means nothing for this kind. */
+  /** Unset: `Cascading` has no effect for this kind. */
   inUse?: InUse<T>;
 }
 

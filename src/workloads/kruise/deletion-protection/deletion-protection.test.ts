@@ -32,7 +32,7 @@ const service: Service = {
   spec: { ports: [{ port: 80 }] },
 };
 
-/** What the server answers a deletion. */
+/** The server's response to a deletion. */
 async function removal<T extends KubernetesObject>(kind: Kind<T>, name: string): Promise<string> {
   try {
     await member.client.delete(kind, {
@@ -47,7 +47,7 @@ async function removal<T extends KubernetesObject>(kind: Kind<T>, name: string):
 }
 
 describe("Deletion protection", () => {
-  test("refuses every deletion of what is protected always", async () => {
+  test("rejects every deletion with Always", async () => {
     member = await startKruiseMember({ gates: ON });
     await member.client.create(Deployment, MEMBER, protectedBy(deployment(0), "Always"));
     await member.client.create(Service, MEMBER, protectedBy(service, "Always"));
@@ -60,7 +60,7 @@ describe("Deletion protection", () => {
     );
   });
 
-  test("refuses to delete a workload that has replicas, and lets it go without them", async () => {
+  test("rejects the deletion of a workload with replicas, and allows it without", async () => {
     member = await startKruiseMember({ gates: ON });
     await member.client.create(CloneSet, MEMBER, protectedBy(makeWebCloneSet(2), "Cascading"));
     await member.pass(10_000);
@@ -74,7 +74,7 @@ describe("Deletion protection", () => {
     expect(await removal(CloneSet, "web")).toBe("deleted");
   });
 
-  test("refuses to delete a namespace in which pods run", async () => {
+  test("rejects the deletion of a namespace with running pods", async () => {
     member = await startKruiseMember({ gates: ON });
     await member.change(Namespace, NAMESPACE, (namespace) => ({
       ...namespace,
@@ -88,7 +88,7 @@ describe("Deletion protection", () => {
     );
   });
 
-  test("refuses to delete a definition of which objects exist, once its gate is on", async () => {
+  test("rejects the deletion of a CRD with existing objects if the gate is on", async () => {
     member = await startKruiseMember({ gates: { ...ON, DeletionProtectionForCRDCascadingGate: true } });
     const name = "clonesets.apps.kruise.io";
     await member.change(CustomResourceDefinition, name, (definition) => ({
@@ -102,7 +102,7 @@ describe("Deletion protection", () => {
     );
   });
 
-  test("answers 403 without a reason, as webhooks of OpenKruise do", async () => {
+  test("responds with 403 without a reason, as OpenKruise's webhooks do", async () => {
     member = await startKruiseMember({ gates: ON });
     await member.client.create(Service, MEMBER, protectedBy(service, "Always"));
 
@@ -111,7 +111,7 @@ describe("Deletion protection", () => {
     ).rejects.toMatchObject({ status: { code: 403 } });
   });
 
-  test("is off unless its gate is on", async () => {
+  test("is disabled unless its gate is on", async () => {
     member = await startKruiseMember();
     await member.client.create(Service, MEMBER, protectedBy(service, "Always"));
 

@@ -1,12 +1,12 @@
 /**
- * The steps of an in-place update, each as the pod after it:
+ * The steps of an in-place update, each returns the resulting pod:
  *
- * 1. `closeGate`: the pod leaves traffic, before anything changes;
- * 2. `startUpdate`: images, labels and annotations change, or wait for a grace period; amounts of CPU and memory are
+ * 1. `closeGate`: the pod becomes unready before anything changes;
+ * 2. `startUpdate`: images, labels and annotations change, or wait for a grace period; CPU and memory resources are
  * returned, because they are written through the subresource `resize`;
- * 3. `refresh.ts` goes on, pass by pass, until every container runs what it should.
+ * 3. `refresh.ts` continues, reconcile by reconcile, until every container runs the new revision.
  *
- * Containers without a launch priority and those with the highest go first; the rest wait until these are ready.
+ * Containers without a launch priority and those with the highest come first; the rest wait until these are ready.
  */
 import type { Container } from "../../../api/index.ts";
 import { formatTime, setOwn } from "../../../base/index.ts";
@@ -29,11 +29,11 @@ import { patchMetadata } from "./update-spec.ts";
 
 export interface Applied {
   pod: ReadonlyPod;
-  /** By container: amounts to be written through `resize`, before the pod. */
+  /** By container: resources to write through `resize`, before the pod. */
   resize?: Readonly<Record<string, ContainerResources>>;
 }
 
-/** The pod out of traffic; the very same pod when it has no gate, or when nothing restarts. */
+/** The pod with its readiness gate false; the same object if it has no gate, or if nothing restarts. */
 export function closeGate(pod: ReadonlyPod, spec: UpdateSpec, gates: FeatureGates, nowMs: number): ReadonlyPod {
   if (
     !hasReadinessGate(pod, IN_PLACE_READY) ||
@@ -49,7 +49,7 @@ export function closeGate(pod: ReadonlyPod, spec: UpdateSpec, gates: FeatureGate
   return withReadyFromGates(closed);
 }
 
-/** A pod that only gets other amounts keeps running, unless a container asks to be restarted for one of them. */
+/** A pod that is only resized keeps running, unless a container's resize policy requires a restart. */
 function restartsContainers(
   { spec: { containers } }: ReadonlyPod,
   { containerImages, containerResources, updateEnvFromMetadata }: UpdateSpec,
@@ -67,12 +67,12 @@ function restartsContainers(
 
 export interface StartOptions {
   gates: FeatureGates;
-  /** The pod with the labels of the new revision and its lifecycle state. */
+  /** Sets the labels of the new revision and the lifecycle state. */
   relabel(pod: ReadonlyPod): ReadonlyPod;
   nowMs: number;
 }
 
-/** The update begins: the pod is marked, and changed at once unless there is a grace period. */
+/** Starts the update: the pod is marked, and changed at once unless there is a grace period. */
 export function startUpdate(pod: ReadonlyPod, spec: UpdateSpec, { gates, relabel, nowMs }: StartOptions): Applied {
   const state: UpdateState = {
     revision: spec.revision,
@@ -101,7 +101,7 @@ function withState(pod: ReadonlyPod, state: UpdateState): ReadonlyPod {
   };
 }
 
-/** The pod without a grace period. */
+/** The pod without its grace annotation. */
 export function withoutGrace(pod: ReadonlyPod): ReadonlyPod {
   const {
     [IN_PLACE_GRACE_ANNOTATION]: _grace,
@@ -111,7 +111,7 @@ export function withoutGrace(pod: ReadonlyPod): ReadonlyPod {
   return { ...pod, metadata: { ...pod.metadata, annotations } };
 }
 
-/** One batch of containers gets what is new; what the others get waits in the state. */
+/** Changes one batch of containers; the changes of the others wait in the state. */
 export function applyBatch(
   pod: ReadonlyPod,
   spec: UpdateSpec,
@@ -161,7 +161,7 @@ function pick<T>(map: Readonly<Record<string, T>>, keep: (key: string) => boolea
   return Object.fromEntries(Object.entries(map).filter(([key]) => keep(key)));
 }
 
-/** What ran before, of the containers that change now. What an earlier batch recorded stays. */
+/** Records what ran before in the containers that change now. Records of an earlier batch are kept. */
 function recordStatuses(
   { status }: ReadonlyPod,
   images: Readonly<Record<string, string>>,
@@ -221,7 +221,7 @@ function firstBatch(
   return batch;
 }
 
-/** A label is written once: whoever reads a label that changes for the batch changes with it, and so on. */
+/** A label is written once: containers that read a label of this batch change with it, transitively. */
 function addSharers(batch: Set<string>, byContainer: Readonly<Record<string, RefMetadata>>): void {
   const keysOf = ({ labels, annotations }: RefMetadata = {}): string[] => [
     ...Object.keys(labels ?? {}).map((key) => `label ${key}`),

@@ -11,7 +11,7 @@ const gates = createFeatureGates({ InPlaceWorkloadVerticalScaling: true });
 const options = { gates, relabel: (pod: ReadonlyPod): ReadonlyPod => pod, nowMs: NOW };
 const refresh = (pod: ReadonlyPod): ReadonlyPod => refreshPod(pod, { gates, hasRevision: () => true, nowMs: NOW }).pod;
 
-/** Containers by priority; undefined has none. */
+/** Containers by priority; undefined means none. */
 function makePod(priorities: Record<string, number | undefined>): ReadonlyPod {
   const names = Object.keys(priorities);
   const barrier = (priority: number) => ({
@@ -58,7 +58,7 @@ const specOf = (changes: Partial<UpdateSpec>): UpdateSpec => ({
 const imagesOf = ({ spec }: ReadonlyPod): string[] => spec.containers.map(({ image }) => image ?? "");
 const stateOf = ({ metadata }: ReadonlyPod): Record<string, unknown> =>
   JSON.parse(metadata.annotations?.["apps.kruise.io/inplace-update-state"] ?? "{}") as Record<string, unknown>;
-/** The node runs what the spec says. */
+/** The pod once the node runs its spec. */
 const restarted = (pod: ReadonlyPod, ready = true): ReadonlyPod => ({
   ...pod,
   status: {
@@ -73,7 +73,7 @@ const restarted = (pod: ReadonlyPod, ready = true): ReadonlyPod => ({
   },
 });
 
-test("containers without a priority and those with the highest change first; the rest waits in the state", () => {
+test("containers without a launch priority and those with the highest change first; the rest wait in the state", () => {
   const { pod } = startUpdate(
     makePod({ app: 1, log: 2, proxy: undefined }),
     specOf({ containerImages: { app: "app:2", log: "log:2", proxy: "proxy:2" } }),
@@ -87,7 +87,7 @@ test("containers without a priority and those with the highest change first; the
   );
 });
 
-test("the next batch changes when the first one runs and is ready, and the gate opens after the last", () => {
+test("the next batch changes once the first is running and ready, and the gate becomes true after the last", () => {
   const { pod: first } = startUpdate(
     makePod({ app: 1, log: 2 }),
     specOf({ containerImages: { app: "app:2", log: "log:2" } }),
@@ -109,7 +109,7 @@ test("the next batch changes when the first one runs and is ready, and the gate 
   ]);
 });
 
-test("a container that reads a label which changes for the first batch changes with it", () => {
+test("a container that reads a label of the first batch changes with it", () => {
   const containerRefMetadata = {
     app: { labels: { version: "2" } },
     log: { labels: { version: "2" } },
@@ -129,7 +129,7 @@ test("a container that reads a label which changes for the first batch changes w
   });
 });
 
-test("amounts are handed over for the subresource, batch by batch", () => {
+test("returns resources for the resize subresource, batch by batch", () => {
   const containerResources = { app: { limits: { cpu: "2" } }, log: { limits: { cpu: "1" } } };
 
   const { pod, resize } = startUpdate(makePod({ app: 1, log: 2 }), specOf({ containerResources }), options);

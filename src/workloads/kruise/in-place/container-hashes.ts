@@ -1,6 +1,6 @@
 /**
- * Hashes by which the kubelet and kruise-daemon tell whether a running container still is what the pod asks for. They
- * are written in the annotation `apps.kruise.io/runtime-containers-meta` by whoever runs the containers.
+ * Hashes by which the kubelet and kruise-daemon detect whether a running container still matches the pod. The component
+ * that runs the containers writes them to the annotation `apps.kruise.io/runtime-containers-meta`.
  */
 import type { Container } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
@@ -13,12 +13,12 @@ interface Metadata {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** Kubernetes hashes a dump of a Go value; of a list of bytes the dump is their numbers. */
+/** Kubernetes hashes a dump of a Go value; the dump of a byte slice is its numbers. */
 export function goBytesHash(text: string): number {
   return fnv1a32(`([]uint8)[${Buffer.from(text).join(" ")}]`);
 }
 
-/** Name and image, as the kubelet has hashed them since 1.31. */
+/** Hash of name and image, as in kubelets since 1.31. */
 export function plainHash({ name, image = "" }: ReadonlyContainer): number {
   return goBytesHash(goStructJson({ image, name }));
 }
@@ -26,7 +26,7 @@ export function plainHash({ name, image = "" }: ReadonlyContainer): number {
 /** Variables with which a SidecarSet switches versions; they change without a restart. */
 const IGNORED: ReadonlySet<string> = new Set(["SIDECARSET_VERSION", "SIDECARSET_VERSION_ALT"]);
 
-/** A label or an annotation of the pod that a variable of the container holds. */
+/** A label or an annotation of the pod that a container variable references. */
 export interface MetadataReference {
   variable: string;
   of: "labels" | "annotations";
@@ -42,7 +42,7 @@ export function metadataReferences({ env = [] }: ReadonlyContainer): MetadataRef
   });
 }
 
-/** The variables that come from the pod's labels and annotations, with the values that they should have. */
+/** The variables that come from the pod's labels and annotations, with their current values. */
 export function envFromMetadataHash(container: ReadonlyContainer, metadata: Metadata): number {
   const variables = metadataReferences(container)
     .map(({ variable, of, key }) => ({ name: variable, value: metadata[of]?.[key] }))
@@ -51,5 +51,5 @@ export function envFromMetadataHash(container: ReadonlyContainer, metadata: Meta
   return goBytesHash(goStructJson(variables.length > 0 ? variables : null));
 }
 
-/** Both together, for whoever runs containers and notes what runs. */
+/** Both hashes, for the component that runs containers and records them. */
 export const containerHashes = { plain: plainHash, variables: envFromMetadataHash };

@@ -1,7 +1,7 @@
 /**
- * What an in-place update does next, asked in every pass: end the grace period, change the next batch of containers, or
- * open the gate when every container runs what it should. It also opens the gate of a new pod, which never had an
- * update: without the controller no such pod becomes ready.
+ * The next step of an in-place update, computed on every reconcile: end the grace period, change the next batch of
+ * containers, or set the readiness gate when every container runs the new revision. It also sets the gate of a new pod
+ * without an update: no such pod becomes ready without the controller.
  */
 import type { ContainerStatus } from "../../../api/index.ts";
 import { formatTime } from "../../../base/index.ts";
@@ -26,23 +26,23 @@ import {
 import type { UpdateState } from "./state.ts";
 
 export interface Refreshed extends Applied {
-  /** Look again after this time; 0 when a change of the pod will tell. */
+  /** Requeue after this time; 0 if a change of the pod will trigger the next reconcile. */
   delayMs: number;
 }
 
 export interface RefreshOptions {
   gates: FeatureGates;
-  /** The pod has this revision. */
+  /** Whether the pod has this revision. */
   hasRevision(pod: ReadonlyPod, revision: string): boolean;
   nowMs: number;
 }
 
-/** The pod after the step, the very same when there is none. Throws when an annotation cannot be read. */
+/** The pod after the step; the same object if there is none. Throws if an annotation is invalid. */
 export function refreshPod(pod: ReadonlyPod, options: RefreshOptions): Refreshed {
   const { gates, nowMs } = options;
   if (isInGracePeriod(pod)) return endGracePeriod(pod, options);
-  // Asked of every pod in every pass, and nearly always in vain: the state is read only when something may follow from
-  // it.
+  // Called for every pod in every reconcile, usually without effect: the state is parsed only if something may follow
+  // from it.
   if (isGateOpen(pod) && !mentionsNextBatch(pod)) return { pod, delayMs: 0 };
   const state = readState(pod);
   if (state) {
@@ -57,7 +57,7 @@ export function refreshPod(pod: ReadonlyPod, options: RefreshOptions): Refreshed
   return { pod: openGate(pod, nowMs), delayMs: 0 };
 }
 
-/** True also for a pod without the gate, which has nothing to open. */
+/** Also true for a pod without the gate. */
 function isGateOpen(pod: ReadonlyPod): boolean {
   return podCondition(pod, IN_PLACE_READY)?.status === "True" || !hasReadinessGate(pod, IN_PLACE_READY);
 }
@@ -75,7 +75,7 @@ function endGracePeriod(pod: ReadonlyPod, { gates, hasRevision, nowMs }: Refresh
     throw new TypeError(
       `pod ${pod.metadata.namespace}/${pod.metadata.name} has a grace period but no state of an in-place update; remove its annotations to start afresh`,
     );
-  // Another revision came meanwhile: the update that was held back is not wanted any more.
+  // The revision changed in the meantime: the delayed update is dropped.
   if (!hasRevision(pod, spec.revision)) return { pod: withoutGrace(pod), delayMs: 0 };
   const leftMs = timeMs(state.updateTimestamp) + spec.graceSeconds * 1000 - nowMs;
   if (leftMs > 0) return { pod, delayMs: Math.ceil(leftMs / 1000) * 1000 };
@@ -108,7 +108,7 @@ function nextSpec({
   };
 }
 
-/** Undefined when the last in-place update is complete, or when there never was one. */
+/** Undefined if the last in-place update is complete, or if there was none. */
 export function whyIncomplete(pod: ReadonlyPod, gates: FeatureGates): string | undefined {
   if (isInGracePeriod(pod)) return "still in grace period of in-place update";
   const state = readState(pod);
@@ -132,7 +132,7 @@ function whyContainersIncomplete(pod: ReadonlyPod, state: UpdateState, gates: Fe
   return whySameImages(pod, state);
 }
 
-/** Every container that got a new image runs something else than before, or reports the image that it should run. */
+/** Every container with a new image runs another image ID than before, or reports the desired image. */
 function whySameImages(pod: ReadonlyPod, { lastContainerStatuses = {} }: UpdateState): string | undefined {
   const missing = new Map(Object.entries(lastContainerStatuses ?? {}));
   for (const { name, imageID = "", image } of pod.status?.containerStatuses ?? []) {
@@ -147,10 +147,10 @@ function whySameImages(pod: ReadonlyPod, { lastContainerStatuses = {} }: UpdateS
   return `not found statuses of containers map[${Array.from(missing, ([name, { imageID = "" }]) => `${name}:{${imageID}}`).join(" ")}]`;
 }
 
-/** An image without any colon gets a tag; a registry with a port looks tagged to OpenKruise, and so it does here. */
+/** An image without any colon gets a tag; OpenKruise treats a registry port as a tag, and so does this. */
 const withTag = (image: string): string => (image.includes(":") ? image : `${image}:latest`);
 
-/** The status tells of the resources that the spec asks for. */
+/** Why the status does not report the resources of the spec yet. */
 function whyNotResized({ spec, status }: ReadonlyPod): string | undefined {
   const statuses = status?.containerStatuses ?? [];
   if (statuses.length !== spec.containers.length) return "some container status is not reported";
@@ -177,7 +177,7 @@ function isSameAmount(a: string | number | undefined, b: string | number | undef
   return left !== undefined && right !== undefined && compareQuantities(left, right) === 0;
 }
 
-/** What kruise-daemon reports of a running container. */
+/** kruise-daemon's report of a running container. */
 interface RuntimeContainer {
   readonly name?: string;
   readonly containerID?: string;
@@ -193,7 +193,7 @@ function readRuntime({ metadata }: ReadonlyPod): ReadonlyMap<string, RuntimeCont
   return new Map((Array.isArray(containers) ? containers : []).map((container) => [container.name ?? "", container]));
 }
 
-/** All containers run under the id and with the hash that they should have. */
+/** Whether all containers run with the expected id and hash. */
 function agrees(pod: ReadonlyPod, running: ReadonlyMap<string, RuntimeContainer>, hash: "plain" | "env"): boolean {
   const statuses = new Map<string, DeepReadonly<ContainerStatus>>(
     pod.status?.containerStatuses?.map((status) => [status.name, status]),

@@ -1,7 +1,6 @@
 /**
- * What an in-place update leaves on a pod: the annotation with its state, and the one that holds the update back for a
- * grace period. Both are written as OpenKruise writes them, field by field in its order, because other programs read
- * them.
+ * The annotations of an in-place update on a pod: its state, and the update that is delayed by a grace period. Both
+ * have OpenKruise's format with its order of fields, because other programs read them.
  */
 import { isObject } from "../../../base/index.ts";
 import type { JsonObject } from "../../../base/index.ts";
@@ -17,7 +16,7 @@ export const OLD_STATE_ANNOTATION = "inplace-update-state";
 export const OLD_GRACE_ANNOTATION = "inplace-update-grace";
 
 type StringMap = Readonly<Record<string, string>>;
-/** Labels and annotations that a container's variables hold. */
+/** Labels and annotations that a container's variables reference. */
 export interface RefMetadata {
   readonly labels?: StringMap;
   readonly annotations?: StringMap;
@@ -28,13 +27,13 @@ export interface ContainerResources {
   readonly requests?: StringMap;
 }
 
-/** What changes between two revisions, each by the name of the container. */
+/** The changes between two revisions, by container name. */
 export interface UpdateSpec {
   revision: string;
   containerImages: StringMap;
   containerRefMetadata: Readonly<Record<string, RefMetadata>>;
   containerResources: Readonly<Record<string, ContainerResources>>;
-  /** A merge patch for the pod's metadata; unset when the metadata did not change. */
+  /** A merge patch for the pod's metadata; unset if the metadata did not change. */
   metaDataPatch?: JsonObject;
   updateEnvFromMetadata: boolean;
   graceSeconds: number;
@@ -43,12 +42,12 @@ export interface UpdateSpec {
 export interface UpdateState {
   revision: string;
   updateTimestamp: string;
-  /** What ran before the update, of the containers that get a new image. */
+  /** The previous image IDs of the containers with a new image. */
   lastContainerStatuses?: Readonly<Record<string, { readonly imageID?: string }>>;
   updateEnvFromMetadata?: boolean;
   updateResources?: boolean;
   updateImages?: boolean;
-  /** What waits for containers of a higher launch priority. */
+  /** Changes that wait for containers of a higher launch priority. */
   nextContainerImages?: StringMap;
   nextContainerRefMetadata?: Readonly<Record<string, RefMetadata>>;
   nextContainerResources?: Readonly<Record<string, ContainerResources>>;
@@ -56,7 +55,7 @@ export interface UpdateState {
   containerBatchesRecord?: readonly { readonly timestamp: string; readonly containers: readonly string[] }[];
 }
 
-/** Annotations that somebody else wrote may have null for a map. */
+/** Annotations of other writers may have null for a map. */
 const isEmpty = (map: object | null | undefined): boolean => Object.keys(map ?? {}).length === 0;
 const sorted = <T>(map: Readonly<Record<string, T>>): T => sortedKeys(map as unknown as JsonObject) as unknown as T;
 
@@ -80,7 +79,7 @@ export function formatState(state: UpdateState): string {
   });
 }
 
-/** An ObjectMeta of Go always has a creation time, which is null here. */
+/** Go's ObjectMeta always has a creation time, null here. */
 function goMetadata(byContainer: Readonly<Record<string, RefMetadata>>): Record<string, object> {
   const names = Object.keys(byContainer).toSorted();
   return Object.fromEntries(
@@ -104,16 +103,14 @@ export function formatGrace(spec: UpdateSpec): string {
     ...(!isEmpty(spec.containerImages) && { containerImages: sorted(spec.containerImages) }),
     ...(!isEmpty(spec.containerRefMetadata) && { containerRefMetadata: goMetadata(spec.containerRefMetadata) }),
     ...(!isEmpty(spec.containerResources) && { containerResources: sorted(spec.containerResources) }),
-    // Bytes are base64 in Go's JSON.
+    // Go encodes bytes as base64 in JSON.
     ...(spec.metaDataPatch && { metaDataPatch: Buffer.from(goJson(spec.metaDataPatch)).toString("base64") }),
     ...(spec.updateEnvFromMetadata && { updateEnvFromMetadata: true }),
     ...(spec.graceSeconds > 0 && { graceSeconds: spec.graceSeconds }),
   });
 }
 
-/**
- * The state of the last in-place update; undefined for a pod that never had one. Throws when somebody else wrote it.
- */
+/** The state of the last in-place update; undefined for a pod without one. Throws for invalid content. */
 export function readState({ metadata }: ReadonlyPod): UpdateState | undefined {
   const text = metadata.annotations?.[IN_PLACE_STATE_ANNOTATION] ?? metadata.annotations?.[OLD_STATE_ANNOTATION];
   if (text === undefined) return undefined;
@@ -126,7 +123,7 @@ export function readState({ metadata }: ReadonlyPod): UpdateState | undefined {
   return state as unknown as UpdateState;
 }
 
-/** False when the state has no further containers to change; cheaper than reading it. */
+/** False if the state has no further containers to change; cheaper than parsing it. */
 export function mentionsNextBatch({ metadata: { annotations } }: ReadonlyPod): boolean {
   return (
     (annotations?.[IN_PLACE_STATE_ANNOTATION] ?? annotations?.[OLD_STATE_ANNOTATION])?.includes("nextContainer") ??
@@ -134,12 +131,12 @@ export function mentionsNextBatch({ metadata: { annotations } }: ReadonlyPod): b
   );
 }
 
-/** True while the pod waits out a grace period. */
+/** True while the pod waits for a grace period. */
 export function isInGracePeriod({ metadata }: ReadonlyPod): boolean {
   return Boolean(metadata.annotations?.[IN_PLACE_GRACE_ANNOTATION] ?? metadata.annotations?.[OLD_GRACE_ANNOTATION]);
 }
 
-/** The update that is held back. Throws when somebody else wrote it. */
+/** The delayed update. Throws for invalid content. */
 export function readGrace({ metadata }: ReadonlyPod): UpdateSpec | undefined {
   const text = metadata.annotations?.[IN_PLACE_GRACE_ANNOTATION] ?? metadata.annotations?.[OLD_GRACE_ANNOTATION];
   if (!text) return undefined;
@@ -168,7 +165,7 @@ export function parseAnnotation(key: string, text: string, metadata: ReadonlyPod
   try {
     value = JSON.parse(text);
   } catch (error) {
-    // Taking the update for complete would open the gate too early.
+    // Treating the update as complete would set the readiness gate too early.
     throw new TypeError(unreadable(key, metadata), { cause: error });
   }
   if (!isObject(value)) throw new TypeError(unreadable(key, metadata));

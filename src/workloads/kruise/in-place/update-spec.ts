@@ -1,9 +1,8 @@
 /**
- * Whether a pod of one template can become a pod of another without being replaced, and what changes when it does.
+ * Whether a pod of one template can become a pod of another without being replaced, and the required changes.
  *
- * Possible are new images, any change of labels, annotations and finalizers, and (by gate) other amounts of CPU and
- * memory that leave the QoS class as it is. Anything else, an added variable or container for example, needs a new pod.
- * Pure.
+ * Possible changes are images, labels, annotations and finalizers, and (by gate) CPU and memory resources within the
+ * same QoS class. Anything else, such as an added variable or container, needs a new pod. Pure.
  */
 import { qosClassOf } from "../../../api/index.ts";
 import type { Container } from "../../../api/index.ts";
@@ -18,21 +17,21 @@ import type { ContainerResources, RefMetadata, UpdateSpec } from "./state.ts";
 /** One of the two revisions that are compared. */
 export interface InPlaceSide {
   template: PodTemplate;
-  /** The hash of the volume claim templates; undefined when the revision does not say. */
+  /** The hash of the volume claim templates; undefined if the revision does not record it. */
   claimsHash?: string | undefined;
 }
 
 export interface InPlaceOptions {
   gates: FeatureGates;
   graceSeconds?: number | undefined;
-  /** InPlaceOnly: changed volume claim templates do not stand in the way. */
+  /** InPlaceOnly: changed volume claim templates are ignored. */
   ignoreClaims?: boolean;
 }
 
 type Map = Readonly<Record<string, string>>;
 type ReadonlyContainer = DeepReadonly<Container>;
 
-/** Undefined when a new pod is needed. `revision` is what pods are labelled with afterwards. */
+/** Undefined if a new pod is needed. `revision` becomes the revision label of the pods. */
 export function planInPlaceUpdate(
   from: InPlaceSide | undefined,
   to: InPlaceSide,
@@ -66,7 +65,7 @@ interface ContainerChanges {
   resources: Record<string, ContainerResources>;
 }
 
-/** Undefined when something changed that a running pod cannot take. */
+/** Undefined if a field changed that a running pod cannot change. */
 function changedContainers(from: PodTemplate, to: PodTemplate, canResize: boolean): ContainerChanges | undefined {
   const before = from.spec?.containers ?? [];
   const after = to.spec?.containers ?? [];
@@ -78,7 +77,7 @@ function changedContainers(from: PodTemplate, to: PodTemplate, canResize: boolea
     const old = before[index];
     if (!old || !equalJson(fixedPart(old, canResize), fixedPart(container, canResize))) return undefined;
     if (old.image !== container.image) {
-      // An image that appears or disappears is more than a replacement.
+      // Adding or removing an image is not a replacement.
       if (!old.image || !container.image) return undefined;
       setOwn(changes.images, old.name, container.image);
     }
@@ -92,7 +91,7 @@ function changedContainers(from: PodTemplate, to: PodTemplate, canResize: boolea
   return changesQos ? undefined : changes;
 }
 
-/** What may not change. A container without resources is one with empty resources. */
+/** The immutable part. A container without resources equals one with empty resources. */
 function fixedPart(container: ReadonlyContainer, canResize: boolean): object {
   const { limits: _limits, requests: _requests, ...others } = container.resources ?? {};
   return { ...container, image: null, resources: canResize ? others : (container.resources ?? {}) };
@@ -100,7 +99,7 @@ function fixedPart(container: ReadonlyContainer, canResize: boolean): object {
 
 const RESIZABLE: ReadonlySet<string> = new Set(["cpu", "memory"]);
 
-/** Amounts that were replaced; none may appear or disappear. */
+/** Replaced resources; adding or removing one is not allowed. */
 function changedResources(
   from: DeepReadonly<Container["resources"]> & object,
   to: DeepReadonly<Container["resources"]> & object,
@@ -126,9 +125,11 @@ function changedAmounts(from: Amounts = {}, to: Amounts = {}): Map | undefined {
 }
 
 interface MetadataChanges {
-  /** By container: labels and annotations that its variables hold. They are written when the container's turn comes. */
+  /**
+   * By container: labels and annotations that its variables reference. They are written in the batch of the container.
+   */
   refMetadata: Record<string, RefMetadata>;
-  /** Everything else; unset when no metadata changed at all. */
+  /** All other metadata changes; unset if there are none. */
   patch?: JsonObject;
 }
 
@@ -148,8 +149,8 @@ function changedMetadata(from: PodTemplate, to: PodTemplate, followsVariables: b
     for (const container of to.spec?.containers ?? []) {
       for (const { of, key } of metadataReferences(container)) {
         const value = after[of]?.[key];
-        // A map that appears as a whole is not looked into, and a key that is gone leaves the variable as it was; so
-        // does upstream.
+        // A map that is added as a whole is ignored, and a removed key leaves the variable unchanged; upstream does the
+        // same.
         if (value === undefined || before[of]?.[key] === value || isEmptyMap(before[of])) continue;
         const known = refMetadata[container.name] ?? {};
         setOwn(refMetadata, container.name, { ...known, [of]: { ...known[of], [key]: value } });
@@ -175,8 +176,8 @@ function without(map: Map | undefined, keys: ReadonlySet<string>): Map {
 }
 
 /**
- * Null drops the whole map, as a two-way merge does when the new side has none; the pod's own keys of that map go with
- * it.
+ * Null removes the whole map, as a two-way merge does when the new side has none; the pod's own keys of that map are
+ * removed, too.
  */
 function mapPatch(before: Map, after: Map): Json | undefined {
   if (isEmptyMap(after)) return isEmptyMap(before) ? undefined : null;
@@ -200,8 +201,8 @@ function finalizersPatch(before: readonly string[], after: readonly string[]): J
 }
 
 /**
- * A pod's metadata with such a patch applied. What the patch says of other fields is left alone: pods never take those
- * from a template.
+ * Applies such a patch to a pod's metadata. Other fields of the patch are ignored: pods never take those from a
+ * template.
  */
 export function patchMetadata<
   M extends { readonly labels?: Map; readonly annotations?: Map; readonly finalizers?: readonly string[] },

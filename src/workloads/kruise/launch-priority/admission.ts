@@ -1,9 +1,9 @@
 /**
  * Container launch priority: containers of a pod start one after the other, those with the higher priority first.
  *
- * The annotation `apps.kruise.io/container-launch-priority: Ordered` asks for the order in which they are listed, the
- * variable `KRUISE_CONTAINER_PRIORITY` for any other. Every container then gets a variable that no kubelet can resolve
- * before the controller beside this file lets it.
+ * The annotation `apps.kruise.io/container-launch-priority: Ordered` requests the order of the list, the variable
+ * `KRUISE_CONTAINER_PRIORITY` any other order. Every container then gets a variable that no kubelet can resolve before
+ * the controller beside this file allows it.
  */
 import { Pod } from "../../../api/index.ts";
 import type { Admission, Container } from "../../../api/index.ts";
@@ -14,7 +14,7 @@ import { isKruiseInstalled, isPodInScope } from "../scope.ts";
 import type { KruiseAdmissionOptions } from "../scope.ts";
 import { BARRIER_VARIABLE, LAUNCH_PRIORITY_ANNOTATION, PRIORITY_VARIABLE, barrierKey, barrierName } from "./barrier.ts";
 
-/** After whatever adds containers: all of them take part. */
+/** Runs after the admissions that add containers: all of them take part. */
 export function createLaunchPriorityAdmission(options: KruiseAdmissionOptions): Admission<Pod> {
   return {
     for: Pod,
@@ -30,7 +30,7 @@ export function createLaunchPriorityAdmission(options: KruiseAdmissionOptions): 
   };
 }
 
-/** One for each container, or undefined when they may all start at once. */
+/** One priority per container, or undefined if they may all start at once. */
 export function launchPriorities({ metadata, spec }: ReadonlyPod): number[] | undefined {
   const containers = spec.containers ?? [];
   if (containers.length <= 1) return undefined;
@@ -53,11 +53,11 @@ function priorityOf({ env = [] }: DeepReadonly<Container>): number {
   return Number(number);
 }
 
-/** Leaves room for the suffix in a name of at most 63 characters, as Kubernetes generates names. */
+/** Leaves room for the suffix in a name of at most 63 characters, as in Kubernetes' generated names. */
 const MAX_GENERATED_PREFIX = 58;
 
 function withBarrier(pod: ReadonlyPod, priorities: readonly number[], suffix: () => string): ReadonlyPod {
-  // The barrier is called after the pod, so a name that would be generated later is chosen now.
+  // The barrier is named after the pod, so a generated name must be chosen now.
   const name = pod.metadata.name || `${(pod.metadata.generateName ?? "").slice(0, MAX_GENERATED_PREFIX)}${suffix()}`;
   const containers = pod.spec.containers.map((container, index) => {
     const configMapKeyRef = { name: barrierName(name), key: barrierKey(priorities[index] ?? 0) };

@@ -1,7 +1,6 @@
 /**
- * The barrier that holds containers back until those of a higher launch priority are ready: every container has a
- * variable from a key of the ConfigMap `<pod>-barrier`, and no kubelet starts a container before the key of its
- * variable exists.
+ * The barrier that delays containers until those of a higher launch priority are ready: every container has a variable
+ * from a key of the ConfigMap `<pod>-barrier`, and no kubelet starts a container before the key of its variable exists.
  */
 import type { Container } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
@@ -14,7 +13,7 @@ export const LAUNCH_COMPLETED_ANNOTATION = "apps.kruise.io/container-launch-prio
 export const barrierName = (pod: string): string => `${pod}-barrier`;
 export const barrierKey = (priority: number): string => `p_${priority}`;
 
-/** The priority that the barrier of a container stands for; undefined for a container without one. */
+/** The priority of a container's barrier; undefined for a container without one. */
 export function launchPriorityOf({ env }: DeepReadonly<Container>): number | undefined {
   const key = env?.find(({ name }) => name === BARRIER_VARIABLE)?.valueFrom?.configMapKeyRef?.key;
   if (key === undefined) return undefined;

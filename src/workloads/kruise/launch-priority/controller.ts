@@ -1,8 +1,8 @@
 /**
- * Lets the containers of a pod with launch priorities start, one priority after the other.
+ * Starts the containers of a pod with launch priorities, one priority after the other.
  *
  * Reads: Pod.
- * Writes: the ConfigMap `<pod>-barrier`, which the pod owns: a key for every priority that may start; Pod, once: an
+ * Writes: the ConfigMap `<pod>-barrier`, owned by the pod: a key for every priority that may start; Pod, once: an
  * annotation when the lowest priority was reached.
  */
 import { ConfigMap, Pod } from "../../../api/index.ts";
@@ -16,15 +16,15 @@ import { podCondition } from "../../kubernetes/pod.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 import { LAUNCH_COMPLETED_ANNOTATION, barrierKey, barrierName, launchPriorityOf } from "./barrier.ts";
 
-/** What a pod needs now. */
+/** The next step of a pod. */
 export interface LaunchPlan {
-  /** The priority that may start, when the barrier does not say so yet. */
+  /** The priority that may start, if the barrier does not contain it yet. */
   open?: number;
-  /** Nothing is left to wait for. */
+  /** No container is waiting any more. */
   isCompleted: boolean;
 }
 
-/** `opened` says of a priority whether the barrier has its key. */
+/** `opened` reports whether the barrier has the key of a priority. */
 export function planLaunch(pod: ReadonlyPod, opened: (priority: number) => boolean): LaunchPlan {
   const waiting = waitingPriorities(pod);
   const lowest = Math.min(...waiting);
@@ -38,7 +38,7 @@ function waitingPriorities({ spec, status }: ReadonlyPod): number[] {
   return spec.containers.flatMap((container) => (ready.has(container.name) ? [] : (launchPriorityOf(container) ?? [])));
 }
 
-/** Asked for every change of every pod; nearly all of them have no barrier. */
+/** Called for every change of every pod; nearly all of them have no barrier. */
 function needsLook(pod: ReadonlyPod): boolean {
   if (!pod.spec.containers.some((container) => launchPriorityOf(container) !== undefined)) return false;
   if (pod.metadata.annotations?.[LAUNCH_COMPLETED_ANNOTATION] === "true" || pod.metadata.deletionTimestamp)
@@ -54,7 +54,7 @@ export function createLaunchPriorityController({
   return defineKeyedController<ObjectKey>({
     name: "container-launch-priority",
     writes: [ConfigMap, Pod],
-    // Few pods have priorities, so the others never reach the queue, and the barriers are read when they are needed.
+    // Few pods have priorities: the others never reach the queue, and barriers are read on demand.
     sources: [
       watch(Pod, ({ cluster, object, deleted }) => (!deleted && needsLook(object) ? [keyOf(cluster, object)] : [])),
     ],
@@ -100,7 +100,7 @@ export function createLaunchPriorityController({
     }
     const ownerReferences = [{ apiVersion: "v1", kind: "Pod", name: metadata.name, uid: metadata.uid ?? "" }];
     const { name, namespace } = key;
-    // One of an earlier pod of this name may still be on its way out; then this is tried again with back-off.
+    // The barrier of an earlier pod of this name may still be terminating; then this is retried with backoff.
     await client.create(
       ConfigMap,
       key.cluster,

@@ -22,14 +22,14 @@ function makePod(priorities: readonly (string | undefined)[], annotations: Recor
 
 describe("Launch priorities", () => {
   const cases: Record<string, { pod: Pod; want: number[] | undefined }> = {
-    "are those of the variables, and 0 without one": { pod: makePod(["5", undefined, "-3"]), want: [5, 0, -3] },
-    "follow the order of the containers when the pod asks for it": {
+    "come from the variables, and default to 0": { pod: makePod(["5", undefined, "-3"]), want: [5, 0, -3] },
+    "follow the order of the containers with the Ordered annotation": {
       pod: makePod([undefined, "7", undefined], { "apps.kruise.io/container-launch-priority": "Ordered" }),
       want: [0, -1, -2],
     },
-    "do not matter when they are all the same": { pod: makePod(["2", "2"]), want: undefined },
-    "do not matter for a single container": { pod: makePod(["2"]), want: undefined },
-    "do not matter when nobody asks for them": { pod: makePod([undefined, undefined]), want: undefined },
+    "have no effect when they are equal": { pod: makePod(["2", "2"]), want: undefined },
+    "have no effect for a single container": { pod: makePod(["2"]), want: undefined },
+    "are unset when not requested": { pod: makePod([undefined, undefined]), want: undefined },
   };
   test.each(Object.entries(cases))("%s", (_behaviour, { pod, want }) => {
     expect(launchPriorities(pod)).toEqual(want);
@@ -42,7 +42,7 @@ describe("Launch priorities", () => {
   });
 });
 
-describe("A pod whose containers wait for each other", () => {
+describe("A pod with launch priorities", () => {
   const waiting = (ready: readonly string[]): DeepReadonly<Pod> => ({
     ...makePod([undefined, undefined, undefined]),
     spec: {
@@ -61,7 +61,7 @@ describe("A pod whose containers wait for each other", () => {
     },
   });
 
-  test("may first start those with the highest priority", () => {
+  test("may first start the containers with the highest priority", () => {
     expect(planLaunch(waiting([]), () => false)).toEqual({ open: 10, isCompleted: false });
   });
 
@@ -69,7 +69,7 @@ describe("A pod whose containers wait for each other", () => {
     expect(planLaunch(waiting([]), (priority) => priority === 10)).toEqual({ isCompleted: false });
   });
 
-  test("is done with the last priority", () => {
+  test("completes with the lowest priority", () => {
     expect(planLaunch(waiting(["c0"]), (priority) => priority === 10)).toEqual({ open: 5, isCompleted: true });
   });
 });
@@ -78,7 +78,7 @@ describe("On a member", () => {
   let member: KruiseMember;
   afterEach(() => member.stop());
 
-  test("containers start one priority after the other", async () => {
+  test("starts containers one priority after the other", async () => {
     member = await startKruiseMember();
     const order: string[] = [];
     member.informers.of(Pod).subscribe(({ object }) => {
@@ -103,7 +103,7 @@ describe("On a member", () => {
     expect(pod?.metadata.annotations?.["apps.kruise.io/container-launch-priority-completed"]).toBe("true");
   });
 
-  test("nothing is written any more once the pod is up", async () => {
+  test("writes nothing once the pod is running", async () => {
     member = await startKruiseMember();
     await member.client.create(Pod, MEMBER, makePod(["2", "1"]));
     await member.pass(60_000);

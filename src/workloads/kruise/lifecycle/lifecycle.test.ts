@@ -16,9 +16,9 @@ const HOOK = { labelsHandler: { serving: "yes" }, finalizersHandler: ["example.c
 
 describe("A hook", () => {
   const cases: Record<string, { pod: ReadonlyPod; any: boolean; all: boolean }> = {
-    "without its handlers does not hold a pod": { pod: makePod("Normal", { serving: "no" }), any: false, all: false },
-    "with one of its handlers holds a pod": { pod: makePod("Normal", { serving: "yes" }), any: true, all: false },
-    "with all of its handlers lets a pod serve": {
+    "without its handlers does not block a pod": { pod: makePod("Normal", { serving: "no" }), any: false, all: false },
+    "with one of its handlers blocks a pod": { pod: makePod("Normal", { serving: "yes" }), any: true, all: false },
+    "with all of its handlers makes a pod Normal": {
       pod: makePod("Normal", { serving: "yes" }, ["example.com/hold"]),
       any: true,
       all: true,
@@ -40,7 +40,7 @@ describe("A pod", () => {
   const serving = { inPlaceUpdate: { labelsHandler: { serving: "yes" } } };
   const cases: Record<string, { pod: ReadonlyPod; facts: LifecycleFacts; want: string | undefined }> = {
     "that is new waits for its node": { pod: makePod("PreparingNormal"), facts: facts(), want: undefined },
-    "that is new is Normal once it is placed": {
+    "that is new becomes Normal once it is placed": {
       pod: makePod("PreparingNormal"),
       facts: facts(undefined, { isPlaced: true }),
       want: "Normal",
@@ -50,17 +50,17 @@ describe("A pod", () => {
       facts: facts({ preNormal: HOOK }, { isPlaced: true }),
       want: undefined,
     },
-    "whose template came back while it prepared is Normal": {
+    "whose template was reverted in PreparingUpdate is Normal": {
       pod: makePod("PreparingUpdate", { serving: "yes" }),
       facts: facts(serving, { isUpdated: true }),
       want: "Normal",
     },
-    "whose template came back after its handler went is Updated": {
+    "whose template was reverted after its handler was removed is Updated": {
       pod: makePod("PreparingUpdate"),
       facts: facts(serving, { isUpdated: true }),
       want: "Updated",
     },
-    "that is being updated waits for its containers": { pod: makePod("Updating"), facts: facts(), want: undefined },
+    "that is Updating waits for its containers": { pod: makePod("Updating"), facts: facts(), want: undefined },
     "that was updated without hooks is Normal": {
       pod: makePod("Updating"),
       facts: facts(undefined, { isComplete: () => true }),
@@ -71,17 +71,17 @@ describe("A pod", () => {
       facts: facts(serving),
       want: undefined,
     },
-    "that was updated is Normal with its handlers back": {
+    "that was updated is Normal once it has its handlers again": {
       pod: makePod("Updated", { serving: "yes" }),
       facts: facts(serving),
       want: "Normal",
     },
-    "that is Normal stays so": {
+    "that is Normal stays Normal": {
       pod: makePod("Normal"),
       facts: facts(serving, { isUpdated: true, isPlaced: true }),
       want: undefined,
     },
-    "that prepares to be deleted does not leave that state by itself": {
+    "in PreparingDelete does not leave that state automatically": {
       pod: makePod("PreparingDelete"),
       facts: facts(),
       want: undefined,
@@ -92,7 +92,7 @@ describe("A pod", () => {
   });
 });
 
-test("another update puts back the handlers that the user took off for the last", () => {
+test("another update restores the handlers that the user removed for the previous one", () => {
   const after = prepareUpdateAgain(makePod("Updated"), HOOK, Date.UTC(2024, 4, 1, 12));
 
   expect(after.metadata.labels).toEqual({ [STATE]: "PreparingUpdate", serving: "yes" });

@@ -1,5 +1,5 @@
 /**
- * Where a pod stands in its life with a workload of OpenKruise, written in the label `lifecycle.apps.kruise.io/state`:
+ * The lifecycle state of a pod of an OpenKruise workload, in the label `lifecycle.apps.kruise.io/state`:
  *
  * ```text
  * PreparingNormal -> Normal -> PreparingUpdate -> Updating -> Updated -> Normal
@@ -7,10 +7,10 @@
  *        \__________________________/ the deletion is no longer wanted
  * ```
  *
- * Users hold a pod in a Preparing state, or in Updated, with hooks: labels or finalizers that they take off, or put
- * back, when they are done. States other than Normal make a pod unavailable. A kind asks `nextState` for every pod in
- * every pass, and `enterState` when it wants a pod to prepare. Pure: a step is the pod after it, the very same when
- * nothing changes.
+ * Users block a pod in a Preparing state, or in Updated, with hooks: labels or finalizers that they remove or restore
+ * when they are done. States other than Normal make a pod unavailable. A workload controller calls `nextState` for
+ * every pod in every reconcile, and `enterState` to make a pod prepare. Pure: a step returns the changed pod, or the
+ * same object if nothing changes.
  */
 import { formatTime } from "../../../base/index.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
@@ -43,7 +43,7 @@ export function lifecycleState({ metadata }: ReadonlyPod): string {
   return metadata.labels?.[LIFECYCLE_STATE_LABEL] ?? "";
 }
 
-/** Some handler of the hook is on the pod. */
+/** Whether the pod has any handler of the hook. */
 export function isHooked(hook: LifecycleHook | undefined, { metadata }: ReadonlyPod): boolean {
   if (!hook) return false;
   return (
@@ -52,7 +52,7 @@ export function isHooked(hook: LifecycleHook | undefined, { metadata }: Readonly
   );
 }
 
-/** Every handler of the hook is on the pod; false without a hook. */
+/** Whether the pod has every handler of the hook; false without a hook. */
 export function isAllHooked(hook: LifecycleHook | undefined, { metadata }: ReadonlyPod): boolean {
   if (!hook) return false;
   return (
@@ -61,7 +61,7 @@ export function isAllHooked(hook: LifecycleHook | undefined, { metadata }: Reado
   );
 }
 
-/** Some hook takes pods out of traffic; then a deletion that has begun is not taken back. */
+/** Whether a hook makes pods unready; then a started deletion is not reverted. */
 export function marksPodsNotReady(lifecycle: Lifecycle | undefined): boolean {
   return (lifecycle?.preDelete?.markPodNotReady ?? false) || (lifecycle?.inPlaceUpdate?.markPodNotReady ?? false);
 }
@@ -76,7 +76,7 @@ export function withLifecycleState(pod: ReadonlyPod, state: LifecycleState, nowM
 const PRE_DELETE = { userAgent: "Lifecycle", key: "preDeleteHook" };
 const PRE_UPDATE = { userAgent: "Lifecycle", key: "preUpdateHook" };
 
-/** The pod enters a state. With `markPodNotReady` it also leaves traffic, or comes back to it. */
+/** Moves the pod to a state. With `markPodNotReady` it also becomes unready, or ready again. */
 export function enterState(
   pod: ReadonlyPod,
   state: LifecycleState,
@@ -94,8 +94,8 @@ function withTraffic(pod: ReadonlyPod, state: LifecycleState, nowMs: number): Re
 }
 
 /**
- * The pod prepares for another update straight after one: the handlers that the user took off for the last are put
- * back.
+ * Prepares the pod for another update directly after one: restores the handlers that the user removed for the previous
+ * one.
  */
 export function prepareUpdateAgain(pod: ReadonlyPod, hook: LifecycleHook | undefined, nowMs: number): ReadonlyPod {
   if (!hook) return pod;
@@ -114,28 +114,29 @@ export function prepareUpdateAgain(pod: ReadonlyPod, hook: LifecycleHook | undef
 export interface LifecycleFacts {
   lifecycle: Lifecycle | undefined;
   /**
-   * Without a preNormal hook a pod is Normal when this holds. CloneSet waits for a node; other kinds wait for nothing.
+   * Without a preNormal hook a pod becomes Normal when this is true. CloneSet waits for a node; other kinds do not
+   * wait.
    */
   isPlaced: boolean;
-  /** The pod has the revision that it should have. */
+  /** The pod has its target revision. */
   isUpdated: boolean;
-  /** The last in-place update is complete; asked only when it matters. */
+  /** Whether the last in-place update is complete; called only if needed. */
   isComplete(): boolean;
 }
 
-/** The state that follows by itself, or undefined while the pod stays in its own. */
+/** The next automatic state, or undefined if the pod keeps its state. */
 export function nextState(
   pod: ReadonlyPod,
   { lifecycle, isPlaced, isUpdated, isComplete }: LifecycleFacts,
 ): LifecycleState | undefined {
   const hook = lifecycle?.inPlaceUpdate;
-  // A lifecycle without this hook has no handlers that could be there, so upstream takes them for missing.
+  // A lifecycle without this hook has no handlers, and upstream treats them as missing.
   const afterUpdate = (): LifecycleState => (lifecycle && !isAllHooked(hook, pod) ? "Updated" : "Normal");
   switch (lifecycleState(pod)) {
     case "PreparingNormal":
       return (lifecycle?.preNormal ? isAllHooked(lifecycle.preNormal, pod) : isPlaced) ? "Normal" : undefined;
     case "PreparingUpdate":
-      // The template came back while the pod waited for its hook: there is nothing left to update.
+      // The template was reverted while the pod waited for its hook: nothing is left to update.
       return isUpdated ? afterUpdate() : undefined;
     case "Updating":
       return isComplete() ? afterUpdate() : undefined;

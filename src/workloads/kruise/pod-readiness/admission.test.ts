@@ -56,21 +56,21 @@ function start({ gates = {}, namespaceLabels = {}, workload, review: changes }: 
 const conditionsOf = ({ status }: DeepReadonly<Pod>): string[] =>
   (status?.conditions ?? []).map(({ type, status: value }) => `${type}=${value}`);
 
-describe("The gate KruisePodReady", () => {
+describe("The readiness gate KruisePodReady", () => {
   const cases: Record<string, { pod: DeepReadonly<Pod>; options?: Options; want: string[] }> = {
-    "is for pods of OpenKruise's workloads": { pod: makePod(ofKind("CloneSet")), want: ["KruisePodReady"] },
-    "comes after those that are there": {
+    "is added to pods of OpenKruise's workloads": { pod: makePod(ofKind("CloneSet")), want: ["KruisePodReady"] },
+    "is appended to existing gates": {
       pod: makePod(ofKind("CloneSet"), ["InPlaceUpdateReady"]),
       want: ["InPlaceUpdateReady", "KruisePodReady"],
     },
     "is added once": { pod: makePod(ofKind("CloneSet"), ["KruisePodReady"]), want: ["KruisePodReady"] },
-    "is not for other pods": { pod: makePod(ofKind("ReplicaSet", "apps/v1")), want: [] },
-    "is for all pods where the feature gate is on": {
+    "is not added to other pods": { pod: makePod(ofKind("ReplicaSet", "apps/v1")), want: [] },
+    "is added to all pods with the feature gate": {
       pod: makePod(),
       options: { gates: { KruisePodReadinessGate: true } },
       want: ["KruisePodReady"],
     },
-    "is not added in namespaces of control planes": {
+    "is not added in control-plane namespaces": {
       pod: makePod(ofKind("CloneSet")),
       options: { namespaceLabels: { "control-plane": "x" } },
       want: [],
@@ -80,7 +80,11 @@ describe("The gate KruisePodReady", () => {
       options: { review: { cluster: "oslo" } },
       want: [],
     },
-    "is not added later": { pod: makePod(ofKind("CloneSet")), options: { review: { operation: "UPDATE" } }, want: [] },
+    "is not added to existing pods": {
+      pod: makePod(ofKind("CloneSet")),
+      options: { review: { operation: "UPDATE" } },
+      want: [],
+    },
   };
   for (const [behaviour, { pod, options, want }] of Object.entries(cases)) {
     test(behaviour, () => {
@@ -89,10 +93,10 @@ describe("The gate KruisePodReady", () => {
   }
 });
 
-describe("A pod that is stored in the process of its controllers", () => {
+describe("A pod stored in the same process as its controllers", () => {
   const gates = ["KruisePodReady", "InPlaceUpdateReady", "example.com/mine"];
 
-  test("has the gates open that they would open, and no others", () => {
+  test("is stored with the gates true that the controllers would set, and no others", () => {
     expect(conditionsOf(start().prepared(makePod(ofKind("CloneSet"), gates)))).toEqual([
       "KruisePodReady=True",
       "InPlaceUpdateReady=True",
@@ -102,13 +106,13 @@ describe("A pod that is stored in the process of its controllers", () => {
     ]);
   });
 
-  test("is stored as it is when it comes from elsewhere", () => {
+  test("is stored unchanged when its controllers run elsewhere", () => {
     expect(
       conditionsOf(start({ review: { byController: false } }).prepared(makePod(ofKind("CloneSet"), gates))),
     ).toEqual([]);
   });
 
-  test("is Normal once it has a node, unless a hook decides that", () => {
+  test("becomes Normal with its node, unless a hook decides", () => {
     const waiting = makePod(ofKind("CloneSet"));
     const labels = { "lifecycle.apps.kruise.io/state": "PreparingNormal" };
     const bound = {
@@ -127,7 +131,7 @@ describe("A pod that is stored in the process of its controllers", () => {
     ]);
   });
 
-  test("is ready again with the write that opens its last gate", () => {
+  test("becomes ready with the write that sets its last gate", () => {
     const closed = [
       { type: "InPlaceUpdateReady", status: "False" },
       { type: "ContainersReady", status: "True" },

@@ -1,10 +1,10 @@
 /**
- * How a pod of OpenKruise becomes ready.
+ * Readiness of new OpenKruise pods.
  *
- * It gets the readiness gate `KruisePodReady`, as OpenKruise's webhook adds it. In a process that also runs the
- * controllers and the kubelets, a pod is further stored as they would leave it: with its gates open, with its lifecycle
- * at Normal once it has a node, and ready again as soon as its last gate opens. That saves writes of every pod and ends
- * in the same state; anywhere else they write what is missing.
+ * Adds the readiness gate `KruisePodReady`, as OpenKruise's webhook does. In a process that also runs the controllers
+ * and the kubelets, a pod is also stored as these would leave it: with its gates true, with the lifecycle state Normal
+ * once it has a node, and ready again as soon as its last gate becomes true. That saves writes per pod and ends in the
+ * same state; in other processes the controllers write these fields.
  */
 import { Pod, controllerOf, parseApiVersion } from "../../../api/index.ts";
 import type { Admission, PodCondition, Review } from "../../../api/index.ts";
@@ -68,7 +68,7 @@ function withOpenGates(pod: ReadonlyPod): ReadonlyPod {
     status: "True",
     ...(lastTransitionTime !== undefined && { lastTransitionTime }),
   });
-  // Only for pods whose controller opens the gate: for others the user does.
+  // Only for pods whose controller sets the gate: for others the user does.
   const gates = [KRUISE_POD_READY, ...(UPDATES_IN_PLACE.has(ownerOf(pod)?.kind ?? "") ? [IN_PLACE_READY] : [])];
   return gates
     .filter((type) => hasReadinessGate(pod, type))
@@ -78,7 +78,9 @@ function withOpenGates(pod: ReadonlyPod): ReadonlyPod {
 const areGatesOpen = (pod: ReadonlyPod): boolean =>
   pod.spec.readinessGates?.every(({ conditionType }) => podCondition(pod, conditionType)?.status === "True") ?? false;
 
-/** The last gate opens and nothing else kept the pod from being ready: the kubelet would say so with its next write. */
+/**
+ * The last gate becomes true and nothing else kept the pod unready: the kubelet would set Ready with its next write.
+ */
 function withReadyAgain(pod: ReadonlyPod, before: ReadonlyPod, nowMs: number): ReadonlyPod {
   const ready = podCondition(pod, "Ready");
   if (
@@ -94,7 +96,7 @@ function withReadyAgain(pod: ReadonlyPod, before: ReadonlyPod, nowMs: number): R
 
 const PLURALS: Readonly<Record<string, string>> = { CloneSet: "clonesets", StatefulSet: "statefulsets" };
 
-/** A preNormal hook decides when the pod is Normal; so does whoever owns a pod of another kind. */
+/** A preNormal hook decides when the pod is Normal; so does the owner of a pod of another kind. */
 function waitsForHook({ object, read }: Review<Pod>): boolean {
   const owner = ownerOf(object);
   const plural = PLURALS[owner?.kind ?? ""];

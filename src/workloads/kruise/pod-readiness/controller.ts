@@ -1,8 +1,8 @@
 /**
- * Opens the gate `KruisePodReady` of pods that nobody holds.
+ * Sets the gate `KruisePodReady` of pods without not-ready messages.
  *
- * Reads:  Pod.
- * Writes: Pod status, once in a pod's life, and only where its admission did not store it with the gate open.
+ * Reads: Pod.
+ * Writes: Pod status, once per pod, and only if its admission did not store it with the gate true.
  */
 import { Pod } from "../../../api/index.ts";
 import { formatTime } from "../../../base/index.ts";
@@ -23,7 +23,7 @@ export function createPodReadinessController({
   return defineKeyedController<ObjectKey>({
     name: "pod-readiness",
     writes: [Pod],
-    // Every pod of every member passes here, so those with nothing to do never reach the queue.
+    // Every pod of every member passes through this controller, so pods that need nothing never reach the queue.
     sources: [
       watch(Pod, ({ cluster, object, deleted }) => (!deleted && needsGate(object) ? [keyOf(cluster, object)] : [])),
     ],

@@ -1,9 +1,8 @@
 /**
- * Keeps pods from being deleted, evicted or changed when their budget does not allow another one to stop serving, and
- * tells new pods which budget they have.
+ * Rejects the deletion, eviction or update of a pod if its budget allows no further unavailable pod, and annotates new
+ * pods with their budget.
  *
- * Before a write happens its cost is taken from the budget's status, with nobody in between; a write that fails gives
- * it back.
+ * The budget's status is charged atomically before the write; a failed write is refunded.
  */
 import { Pod, ReplicaSet, controllerOf } from "../../../api/index.ts";
 import type { Admission, AnyAdmission, Namespace, Operation, PubOperation, Review } from "../../../api/index.ts";
@@ -27,7 +26,7 @@ const PLURAL = "podunavailablebudgets";
 export interface BudgetAdmissionOptions extends KruiseAdmissionOptions {
   /** The clock of the controllers. */
   nowMs(): number;
-  /** Tells people of a refusal, in the name of this component. Unset tells nobody but whoever was refused. */
+  /** Emits an event for a rejection under this component's name. Unset emits none. */
   tell?(component: string, cluster: string, pod: ReadonlyPod, event: RecordedEvent): void;
 }
 
@@ -63,7 +62,7 @@ function createMarkAdmission(options: BudgetAdmissionOptions): Admission<Pod> {
   };
 }
 
-/** The workload that users know: of a ReplicaSet its Deployment. */
+/** The user-facing workload: for a ReplicaSet its Deployment. */
 function workloadOf({ object, read }: Review<Pod>): Pick<WorkloadRef, "apiVersion" | "kind" | "name"> | undefined {
   const owner = controllerOf(object);
   if (!owner || !isKind(ReplicaSet, owner)) return owner;
@@ -73,9 +72,9 @@ function workloadOf({ object, read }: Review<Pod>): Pick<WorkloadRef, "apiVersio
   return (set && controllerOf(set)) ?? owner;
 }
 
-/** What is asked of a budget. */
+/** A request to check against a budget. */
 interface Question {
-  /** As it is before the change. */
+  /** The pod before the change. */
   pod: ReadonlyPod;
   operation: PubOperation;
   webhook: string;
@@ -111,7 +110,7 @@ function createGuardAdmission(on: readonly Operation[], options: BudgetAdmission
     for: Pod,
     on,
     validate(review) {
-      // What really happens is asked when the budget can be charged for it.
+      // A real request is checked when the budget is charged.
       const question = review.dryRun ? questionOf(review) : undefined;
       const budget =
         question &&
@@ -150,7 +149,7 @@ function questionedOperation({
   oldObject,
 }: Review<Pod>): Omit<Question, "budget"> | undefined {
   if (operation === "DELETE") {
-    // A pod that is on its way out has been paid for; whoever runs it must be able to let it go.
+    // A terminating pod has already been charged; its kubelet must be able to remove it.
     if (object.metadata.deletionTimestamp) return undefined;
     if (subresource === "eviction") return { pod: object, operation: "EVICT", webhook: "vpodeviction.kb.io" };
     return subresource === undefined ? { pod: object, operation: "DELETE", webhook: "vpod.kb.io" } : undefined;
@@ -170,8 +169,8 @@ function questionedOperation({
 }
 
 /**
- * Pods are the first to go with their namespace, and their workloads the last: a budget that held them would hold it
- * for ever.
+ * Pods are deleted first with their namespace, and their workloads last: a budget that blocked them would block the
+ * namespace forever.
  */
 function isNamespaceEnding({ object, read }: Review<Pod>): boolean {
   const { namespace = "" } = object.metadata;

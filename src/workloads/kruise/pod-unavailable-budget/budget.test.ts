@@ -1,4 +1,4 @@
-/** PodUnavailableBudgets on a simulated member: what they count, and what they refuse. */
+/** PodUnavailableBudgets on a simulated member: what they count, and what they reject. */
 import { afterEach, describe, expect, test } from "vitest";
 import { CloneSet, Deployment, Namespace, Pod, PodUnavailableBudget, kruiseKinds } from "../../../api/index.ts";
 import type { PodUnavailableBudgetSpec } from "../../../api/index.ts";
@@ -72,7 +72,7 @@ async function evict(name: string, body: object = {}): Promise<{ code: number; m
 const REFUSED = 'podunavailablebudget.policy.kruise.io "budget" is forbidden: pub unavailable allowed is negative';
 
 describe("a budget counts", () => {
-  test("the pods that it selects against what their workload wants", async () => {
+  test("the selected pods against the replicas of their workload", async () => {
     await start({ ...SELECTS_WEB, maxUnavailable: "30%" });
 
     expect(await statusOf()).toEqual({
@@ -89,7 +89,7 @@ describe("a budget counts", () => {
     ]);
   });
 
-  test("the pods of the Deployment that it names, which belong to its ReplicaSets", async () => {
+  test("the pods of its target Deployment, which belong to ReplicaSets", async () => {
     member = await startKruiseMember({ customs: kruiseKinds });
     await member.client.create(Deployment, MEMBER, makeDeployment(4));
     await member.pass(5000);
@@ -107,13 +107,13 @@ describe("a budget counts", () => {
       currentAvailable: 4,
       unavailableAllowed: 2,
     });
-    // They were there before it, and are told afterwards.
+    // The pods are older than the budget and are annotated afterwards.
     expect(member.pods().map(({ metadata }) => metadata.annotations?.["kruise.io/related-pub"])).toEqual(
       Array(4).fill("budget"),
     );
   });
 
-  test("a smaller workload at once, so that its own deletions pass", async () => {
+  test("a scaled-down workload at once, so that its own deletions pass", async () => {
     await start({ ...SELECTS_WEB, maxUnavailable: 0 }, { replicas: 4 });
 
     await member.edit((spec) => ({ ...spec, replicas: 2 }));
@@ -123,7 +123,7 @@ describe("a budget counts", () => {
     expect(await statusOf()).toMatchObject({ totalReplicas: 2, desiredAvailable: 2, currentAvailable: 2 });
   });
 
-  test("pods that a label takes out of service as gone", async () => {
+  test("pods with an unavailable label as unavailable", async () => {
     await start({ ...SELECTS_WEB, maxUnavailable: 1 });
 
     await member.editPod(names()[0] ?? "", (pod) => ({
@@ -136,7 +136,7 @@ describe("a budget counts", () => {
   });
 });
 
-test("a pod that loses the note of its budget is counted all the same, and noted again", async () => {
+test("a pod that loses its budget annotation still counts, and is annotated again", async () => {
   await start({ ...SELECTS_WEB, maxUnavailable: 1 });
   const [first = ""] = names();
 
@@ -161,7 +161,7 @@ test("a pod that loses the note of its budget is counted all the same, and noted
   ]);
 });
 
-describe("a pod that serves", () => {
+describe("an available pod", () => {
   test("is deleted only while the budget allows it", async () => {
     await start({ ...SELECTS_WEB, maxUnavailable: 1 });
     const [first = "", second = ""] = names();
@@ -198,7 +198,7 @@ describe("a pod that serves", () => {
     expect(untouched.status?.conditions?.some(({ type }) => type === "DisruptionTarget")).toBe(false);
   });
 
-  test("is not evicted beside another one that uses the budget up at the same time", async () => {
+  test("is not evicted concurrently with another one that uses up the budget", async () => {
     await start({ ...SELECTS_WEB, maxUnavailable: 1 });
 
     const answers = await Promise.all(names().map((name) => evict(name)));
@@ -207,7 +207,7 @@ describe("a pod that serves", () => {
     expect(names()).toHaveLength(2);
   });
 
-  test("may go when only other operations are protected", async () => {
+  test("may be deleted if only other operations are protected", async () => {
     await start({ ...SELECTS_WEB, maxUnavailable: 0, protectOperations: ["DELETE"] });
     const [first = "", second = ""] = names();
 
@@ -217,7 +217,7 @@ describe("a pod that serves", () => {
     await expect(remove(second)).rejects.toThrow(REFUSED);
   });
 
-  test("may go when its owner gave up protection", async () => {
+  test("may be deleted if its owner disabled protection", async () => {
     await start({ ...SELECTS_WEB, maxUnavailable: 0 });
     const [first = ""] = names();
     await member.editPod(first, (pod) => ({
@@ -230,7 +230,7 @@ describe("a pod that serves", () => {
     expect(names()).not.toContain(first);
   });
 
-  test("costs nothing when it is only asked whether it may go", async () => {
+  test("is not charged for a dry run", async () => {
     await start({ ...SELECTS_WEB, maxUnavailable: 1 });
     const [first = ""] = names();
 
@@ -241,7 +241,7 @@ describe("a pod that serves", () => {
     expect((await statusOf())?.disruptedPods).toBeUndefined();
   });
 
-  test("is told of when it is held", async () => {
+  test("gets an event when its deletion is rejected", async () => {
     await start({ ...SELECTS_WEB, maxUnavailable: 0 });
     const [first = ""] = names();
 
@@ -251,10 +251,10 @@ describe("a pod that serves", () => {
   });
 });
 
-describe("an update in place", () => {
+describe("an in-place update", () => {
   const GATE = { PodUnavailableBudgetUpdateGate: true };
 
-  test("is not looked at by default", async () => {
+  test("is not checked by default", async () => {
     await start({ ...SELECTS_WEB, maxUnavailable: 0 });
 
     await member.edit((spec) => ({ ...spec, template: makeWebTemplate("web:2") }));
@@ -263,7 +263,7 @@ describe("an update in place", () => {
     expect(member.pods().map(({ spec }) => spec.containers[0]?.image)).toEqual(["web:2", "web:2", "web:2"]);
   });
 
-  test("takes from the budget with the gate, so that a rollout stays within it", async () => {
+  test("is charged to the budget with the gate, so that a rollout stays within it", async () => {
     await start({ ...SELECTS_WEB, maxUnavailable: 1 }, { gates: GATE, times: { restartMs: 2000 } });
     let fewest = 3;
     member.informers
@@ -288,7 +288,7 @@ describe("an update in place", () => {
     expect(await statusOf()).toMatchObject({ currentAvailable: 3, unavailableAllowed: 1 });
   });
 
-  test("by a user is refused when the budget is used up", async () => {
+  test("by a user is rejected when the budget is used up", async () => {
     await start({ ...SELECTS_WEB, maxUnavailable: 0 }, { gates: GATE });
 
     const edited = member.editPod(names()[0] ?? "", (pod) => ({
@@ -300,7 +300,7 @@ describe("an update in place", () => {
   });
 });
 
-test("a workload that is deleted takes its pods along", async () => {
+test("deleting a workload deletes its pods", async () => {
   await start({ ...SELECTS_WEB, maxUnavailable: 0 });
 
   await member.client.delete(CloneSet, { cluster: MEMBER, namespace: NAMESPACE, name: "web" });
@@ -309,7 +309,7 @@ test("a workload that is deleted takes its pods along", async () => {
   expect(member.pods()).toEqual([]);
 });
 
-test("a namespace that is deleted takes everything along", async () => {
+test("deleting a namespace deletes everything in it", async () => {
   member = await startKruiseMember({ customs: kruiseKinds });
   await member.client.create(PodUnavailableBudget, MEMBER, makeBudget({ ...SELECTS_WEB, maxUnavailable: 0 }));
   await member.client.create(Deployment, MEMBER, makeDeployment(2));
@@ -321,7 +321,7 @@ test("a namespace that is deleted takes everything along", async () => {
   expect(member.pods()).toEqual([]);
 });
 
-test("a budget that is settled writes nothing", async () => {
+test("a converged budget writes nothing", async () => {
   await start({ ...SELECTS_WEB, maxUnavailable: 1 });
   const before = member.writes.total();
 

@@ -25,19 +25,19 @@ function makeBudget(spec: object, budgetStatus: Partial<PodUnavailableBudgetStat
 }
 
 describe("a budget", () => {
-  test("ignores the pods that it is told to ignore", () => {
+  test("ignores the pods of ignoredPodSelector", () => {
     const budget = makeBudget({ ignoredPodSelector: { matchLabels: { tier: "batch" } } }, { unavailableAllowed: 0 });
 
     expect(checkBudget(budget, pod, "DELETE", DEFAULT_GATES, NOW)).toEqual({ allowed: true });
   });
 
-  test("protects nothing before it was counted", () => {
+  test("protects nothing before the first count", () => {
     const { status: _, ...budget } = makeBudget({ maxUnavailable: 0 });
 
     expect(checkBudget(budget, pod, "DELETE", DEFAULT_GATES, NOW)).toEqual({ allowed: true });
   });
 
-  test("refuses when too many pods were let go and are still there", () => {
+  test("rejects when too many granted pods still exist", () => {
     const disruptedPods = Object.fromEntries(
       Array.from({ length: 2001 }, (_, index) => [`p${index}`, "2024-05-01T12:00:00Z"]),
     );
@@ -48,7 +48,7 @@ describe("a budget", () => {
   });
 });
 
-test("what was taken for a write that failed is given back", () => {
+test("refunds the charge of a failed write", () => {
   const verdict = checkBudget(makeBudget({ maxUnavailable: 1 }), pod, "DELETE", DEFAULT_GATES, NOW);
   const taken = verdict.allowed ? verdict.status : undefined;
 
@@ -58,6 +58,6 @@ test("what was taken for a write that failed is given back", () => {
   expect(after).toMatchObject({ unavailableAllowed: 1, disruptedPods: {} });
 });
 
-test.each([undefined, status])("nothing is given back to a budget that does not know of it: %o", (counted) => {
+test.each([undefined, status])("refunds nothing that a budget did not charge: %o", (counted) => {
   expect(withoutGrant(counted, "a")).toBeUndefined();
 });

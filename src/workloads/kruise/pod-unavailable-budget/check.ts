@@ -1,6 +1,6 @@
 /**
- * Whether a budget lets a pod be deleted, evicted or changed, and what it costs. Pure: the verdict, and the status with
- * the cost taken off it.
+ * Whether a budget allows the deletion, eviction or update of a pod, and the cost. Pure: returns the verdict, and the
+ * charged status.
  */
 import type { PodUnavailableBudgetStatus, PubOperation } from "../../../api/index.ts";
 import { formatTime } from "../../../base/index.ts";
@@ -12,26 +12,26 @@ import { isAvailable } from "./pod-state.ts";
 import type { ReadonlyBudget } from "./pod-state.ts";
 
 const NO_PROTECTION_ANNOTATION = "pub.kruise.io/no-protect";
-/** What v1alpha1 has instead of a field; only texts that the field cannot hold are left there. */
+/** v1alpha1 has this annotation instead of a field; only values that the field cannot hold remain there. */
 const OPERATIONS_ANNOTATION = "kruise.io/pub-protect-operations";
-/** More pods than this were granted and not gone: nobody is looking. */
+/** A larger number of granted and still existing pods means that the controller does not run. */
 const MAX_GRANTED_PODS = 2000;
 
 type Status = DeepReadonly<PodUnavailableBudgetStatus>;
 
-/** Whether the pod needs no budget at all, whichever it has: it does not serve, or its owner gave up protection. */
+/** Whether the pod is exempt from every budget: it is unavailable, or its owner disabled protection. */
 export function isUnprotected(pod: ReadonlyPod, gates: FeatureGates): boolean {
   return pod.metadata.annotations?.[NO_PROTECTION_ANNOTATION] === "true" || !isAvailable(pod, gates);
 }
 
 export type Verdict =
-  /** It costs nothing. */
+  /** Costs nothing. */
   | { allowed: true; status?: undefined }
-  /** It costs one; this is the status after it. */
+  /** Costs one; this is the resulting status. */
   | { allowed: true; status: Status }
   | { allowed: false; reason: string };
 
-/** The pod is one that the budget is asked about. */
+/** The pod must belong to the budget. */
 export function checkBudget(
   budget: ReadonlyBudget,
   pod: ReadonlyPod,
@@ -40,7 +40,7 @@ export function checkBudget(
   nowMs: number,
 ): Verdict {
   const { name } = pod.metadata;
-  // Nobody has counted yet, and what is not counted is not protected.
+  // Before the first count nothing is protected.
   const status = budget.status ?? { unavailableAllowed: 0, currentAvailable: 0, desiredAvailable: 0, totalReplicas: 0 };
   const { disruptedPods = {}, unavailablePods = {}, unavailableAllowed, desiredAvailable } = status;
   const { ignoredPodSelector } = budget.spec ?? {};
@@ -75,8 +75,8 @@ function protects({ metadata, spec }: ReadonlyBudget, operation: PubOperation, g
 }
 
 /**
- * What was taken for a pod is given back: the write that it was taken for did not happen. Undefined when nothing of it
- * is left: the budget was counted anew, or is another one of that name.
+ * Refunds the charge for a pod whose write did not happen. Undefined if nothing is left of it: the budget was
+ * recounted, or is another one of that name.
  */
 export function withoutGrant(status: Status | undefined, pod: string): Status | undefined {
   const { disruptedPods = {}, unavailablePods = {} } = status ?? {};

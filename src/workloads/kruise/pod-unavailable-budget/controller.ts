@@ -1,9 +1,9 @@
 /**
- * PodUnavailableBudget: keeps the number of pods that may still stop serving.
+ * PodUnavailableBudget: maintains the number of pods that may still become unavailable.
  *
  * Reads: PodUnavailableBudget, its pods, the workloads that they belong to.
- * Writes: PodUnavailableBudget status; Pod, once: the annotation that names the budget, where the pod was there before
- * it. The admission beside this file takes from `unavailableAllowed`; this controller gives it back when pods serve
+ * Writes: PodUnavailableBudget status; Pod, once: the annotation with its budget, if the pod is older than the budget.
+ * The admission beside this file decrements `unavailableAllowed`; this controller restores it when pods are available
  * again.
  */
 import { Pod, PodUnavailableBudget } from "../../../api/index.ts";
@@ -47,7 +47,7 @@ export function createBudgetController(deps: WorkloadDependencies): Controller<O
 
     async reconcile(budget, { key, signal }) {
       if (budget.metadata.deletionTimestamp) return done;
-      // A budget that nobody has counted yet allows nothing, so it does not wait.
+      // A budget before its first count allows nothing, so it is counted without delay.
       const isCounted = budget.status?.observedGeneration === budget.metadata.generation;
       const left = isCounted ? delay.leftMs(idOfKey(key)) : 0;
       if (left > 0) return { requeueAfterMs: left };
@@ -76,7 +76,7 @@ export function createBudgetController(deps: WorkloadDependencies): Controller<O
     forget: (key) => delay.settled(idOfKey(key)),
   });
 
-  /** The pods and how many there should be. Workloads are found first, because some have to be asked for. */
+  /** The pods and their desired number. Workloads are looked up first, because some need a request. */
   async function look(budget: ReadonlyBudget, key: ObjectKey, signal: AbortSignal): Promise<Scope> {
     const { cluster, namespace = "" } = key;
     const found = new Map<string, Workload | undefined>();
@@ -116,7 +116,7 @@ export function createBudgetController(deps: WorkloadDependencies): Controller<O
     }
   }
 
-  /** New pods are told at their creation which budget they have; older ones here. */
+  /** New pods are annotated with their budget on creation; older ones here. */
   async function nameBudget(
     { metadata }: ReadonlyBudget,
     protectedPods: readonly ReadonlyPod[],
@@ -131,8 +131,8 @@ export function createBudgetController(deps: WorkloadDependencies): Controller<O
   }
 
   /**
-   * From a pod to its budget, when it began or ceased to serve, or to belong to it: what it did before that nobody was
-   * told.
+   * Maps a pod to its budget when the pod became available or unavailable, or joined or left the budget; other changes
+   * are ignored.
    */
   function budgetOfPod({ cluster, object, old, deleted }: ObjectEvent<Pod>): ObjectKey[] {
     const { namespace, annotations, deletionTimestamp } = object.metadata;
@@ -151,7 +151,7 @@ export function createBudgetController(deps: WorkloadDependencies): Controller<O
     );
   }
 
-  /** A workload that is made smaller needs fewer pods, and its own deletions must not be refused for that. */
+  /** A scaled-down workload needs fewer pods, and its own deletions must not be rejected for that. */
   function watchScaled(kind: Kind<Replicated>): KindRequest<ObjectKey> {
     return watch(kind, ({ cluster, object, old, deleted }) => {
       if (
@@ -174,7 +174,7 @@ export function createBudgetController(deps: WorkloadDependencies): Controller<O
   }
 }
 
-/** What upstream writes for a pod that came and went. */
+/** Upstream writes empty maps after entries come and go. */
 function withoutEmptyMaps(status: ReadonlyBudget["status"]): ReadonlyBudget["status"] {
   if (!status) return status;
   const { disruptedPods, unavailablePods, ...rest } = status;

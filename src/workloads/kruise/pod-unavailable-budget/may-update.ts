@@ -1,6 +1,6 @@
 /**
- * Asks the budget of a pod before a controller updates it in place, and charges it: the controller holds the update
- * back instead of running into a refusal. The pod's own update is then known to the budget and passes.
+ * Checks and charges the budget of a pod before a controller updates it in place: the controller delays the update
+ * instead of running into a rejection. The budget then knows the pod's update and allows it.
  */
 import { PodUnavailableBudget } from "../../../api/index.ts";
 import type { WorkloadDependencies } from "../../dependencies.ts";
@@ -12,7 +12,7 @@ import { unlessChanged } from "../../../runtime/index.ts";
 
 export type MayUpdatePod = (cluster: string, pod: ReadonlyPod) => Promise<boolean>;
 
-/** Undefined when the gate is off: then budgets do not look at updates. */
+/** Undefined if the gate is off: then budgets ignore updates. */
 export function createMayUpdatePod({
   client,
   informers,
@@ -29,7 +29,7 @@ export function createMayUpdatePod({
     if (!budget) return true;
     const verdict = checkBudget(budget, pod, "UPDATE", gates, clock.now());
     if (!verdict.allowed || !verdict.status) return verdict.allowed;
-    // Somebody else took from it meanwhile: the caller asks again soon, with what is left.
+    // Another client charged it in the meantime: the caller retries soon with the remaining budget.
     return (
       (await unlessChanged(
         client.updateStatus(PodUnavailableBudget, cluster, { ...budget, status: verdict.status }),

@@ -1,6 +1,6 @@
 /**
- * What a PodUnavailableBudget looks at in a pod: whether it serves, and whether a change would take it out of service.
- * Pure.
+ * Predicates of a PodUnavailableBudget on a pod: whether it is available, and whether a change would make it
+ * unavailable. Pure.
  */
 import { qosClassOf } from "../../../api/index.ts";
 import type { PodUnavailableBudget } from "../../../api/index.ts";
@@ -18,20 +18,20 @@ export type ReadonlyBudget = DeepReadonly<PodUnavailableBudget>;
 
 /** On pods: the name of their budget. */
 export const RELATED_BUDGET_ANNOTATION = "kruise.io/related-pub";
-/** Users take a pod out of service with a label that begins so. */
+/** The prefix of labels with which users mark a pod as unavailable. */
 const UNAVAILABLE_LABEL_PREFIX = "unavailable-pod.kruise.io/";
-/** Kubelets note where a pod comes from; what does not come from the server is a static pod. */
+/** Kubelets record the source of a pod; a pod from another source than the API server is a static pod. */
 const CONFIG_SOURCE_ANNOTATION = "kubernetes.io/config.source";
 
 const isLabelledUnavailable = ({ metadata }: ReadonlyPod): boolean =>
   Object.keys(metadata.labels ?? {}).some((key) => key.startsWith(UNAVAILABLE_LABEL_PREFIX));
 
-/** Whether the pod serves, as far as its conditions and labels tell. */
+/** Whether the pod is available, according to its conditions and labels. */
 export function isServing(pod: ReadonlyPod): boolean {
   return pod.status?.phase === "Running" && isReady(pod) && !isLabelledUnavailable(pod);
 }
 
-/** Whether its containers run what they should: during an update in place they do not, and conditions lag behind. */
+/** Whether its containers run the spec: during an in-place update they do not, and conditions lag behind. */
 export function isConsistent(pod: ReadonlyPod, gates: FeatureGates): boolean {
   const containers = pod.spec.containers ?? [];
   const digests = containers.map(({ name, image = "" }) => runsDigest(pod, name, image));
@@ -47,7 +47,7 @@ function isUpdateComplete(pod: ReadonlyPod, gates: FeatureGates): boolean {
   try {
     return whyIncomplete(pod, gates) === undefined;
   } catch (error) {
-    // Somebody else wrote the annotation, so nobody knows how far the update is.
+    // The annotation has an unknown format, so the progress of the update is unknown.
     if (error instanceof TypeError) return false;
     throw error;
   }
@@ -56,7 +56,7 @@ function isUpdateComplete(pod: ReadonlyPod, gates: FeatureGates): boolean {
 export const isAvailable = (pod: ReadonlyPod, gates: FeatureGates): boolean =>
   isServing(pod) && isConsistent(pod, gates);
 
-/** Whether a change may take the pod out of service. */
+/** Whether a change may make the pod unavailable. */
 export function mayBecomeUnavailable(before: ReadonlyPod, after: ReadonlyPod): boolean {
   return addsUnavailableLabel(before, after) || (before.spec !== after.spec && !equalJson(before.spec, after.spec));
 }
@@ -64,7 +64,7 @@ export function mayBecomeUnavailable(before: ReadonlyPod, after: ReadonlyPod): b
 const addsUnavailableLabel = (before: ReadonlyPod, after: ReadonlyPod): boolean =>
   !isLabelledUnavailable(before) && isLabelledUnavailable(after);
 
-/** Whether nothing but amounts of cpu and memory change, of containers that take them without a restart. */
+/** Whether only cpu and memory change, of containers that need no restart for it. */
 export function canResizeInPlace(before: ReadonlyPod, after: ReadonlyPod): boolean {
   if (addsUnavailableLabel(before, after) || !equalJson(withoutResources(before), withoutResources(after)))
     return false;

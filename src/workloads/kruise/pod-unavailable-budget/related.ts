@@ -1,4 +1,4 @@
-/** Which budget a pod belongs to. Pure. */
+/** The budget of a pod. Pure. */
 import { matchesLabels } from "../../../machinery/index.ts";
 import type { ReadonlyBudget } from "./pod-state.ts";
 import { budgetSelector } from "./scope.ts";
@@ -6,7 +6,7 @@ import type { WorkloadRef } from "./scope.ts";
 import { isSameWorkload } from "./workloads.ts";
 
 /**
- * The first of the namespace that names the workload or selects these labels. One that selects everything selects
+ * The first budget of the namespace that targets the workload or selects these labels. An empty selector selects
  * nothing.
  */
 export function budgetFor(

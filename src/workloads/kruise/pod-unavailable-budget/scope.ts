@@ -1,6 +1,6 @@
 /**
- * Which pods a budget protects and how many there should be: those of the workload that it names, or those that it
- * selects together with what their workloads want. Pure.
+ * The pods of a budget and their desired number: the pods of its target workload, or the selected pods with the
+ * replicas of their workloads. Pure.
  */
 import { controllerOf } from "../../../api/index.ts";
 import { ApiError, labelSelectorOf, matchesLabels, nothing } from "../../../machinery/index.ts";
@@ -9,28 +9,28 @@ import { isActive } from "../../kubernetes/pod.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 import type { ReadonlyBudget } from "./pod-state.ts";
 
-/** What v1alpha1 has instead of a field; only texts that the field cannot hold are left there. */
+/** v1alpha1 has this annotation instead of a field; only values that the field cannot hold remain there. */
 const TOTAL_REPLICAS_ANNOTATION = "pub.kruise.io/protect-total-replicas";
 
 export interface WorkloadRef {
   readonly apiVersion: string;
   readonly kind: string;
   readonly name: string;
-  /** Set when a pod says who controls it: a successor of the same name is somebody else. */
+  /** Set if the pod's owner reference has it: a new workload of the same name is another one. */
   readonly uid?: string;
 }
 
-/** A workload that is not on its way out. */
+/** A workload that is not terminating. */
 export interface Workload {
   uid: string;
   replicas: number;
-  /** Whose pods are its own: itself, or the ReplicaSets of a Deployment. */
+  /** The owners of its pods: itself, or the ReplicaSets of a Deployment. */
   ownerUids: readonly string[];
-  /** Where nobody owns the pods by reference, which labels they have. */
+  /** If pods have no owner reference: the selector of their labels. */
   selector?: (labels: Readonly<Record<string, string>> | undefined) => boolean;
 }
 
-/** Reads of the budget's namespace. */
+/** Reads in the budget's namespace. */
 export interface ScopeReader {
   selected(matches: (pod: ReadonlyPod) => boolean): ReadonlyPod[];
   ownedBy(uid: string): ReadonlyPod[];
@@ -59,7 +59,7 @@ export function scopeOf(budget: ReadonlyBudget, reader: ScopeReader): Scope {
   return { pods, expected: total ?? expectedOf(pods, reader) };
 }
 
-/** A selector that cannot be selects nothing: pods must not depend on whether a budget makes sense. */
+/** An invalid selector selects nothing: pods must not depend on the validity of a budget. */
 export function budgetSelector(selector: NonNullable<ReadonlyBudget["spec"]>["selector"]): LabelSelector {
   try {
     return labelSelectorOf(selector);
@@ -71,7 +71,7 @@ export function budgetSelector(selector: NonNullable<ReadonlyBudget["spec"]>["se
 
 function totalReplicas({ metadata, spec }: ReadonlyBudget): number | undefined {
   if (spec?.protectTotalReplicas !== undefined) return spec.protectTotalReplicas;
-  // A text that is no number counts as none, as upstream reads it.
+  // A text that is not a number counts as 0, as upstream does.
   return metadata.annotations?.[TOTAL_REPLICAS_ANNOTATION] ? 0 : undefined;
 }
 
@@ -84,7 +84,7 @@ function podsOf(workload: Workload, reader: ScopeReader): ReadonlyPod[] {
     : reader.selected((pod) => isActive(pod) && selector(pod.metadata.labels));
 }
 
-/** The sum of what the workloads of these pods want; pods without one want nothing. */
+/** The sum of the desired replicas of these pods' workloads; pods without one add 0. */
 function expectedOf(pods: readonly ReadonlyPod[], reader: ScopeReader): number {
   const replicas = new Map<string, number>();
   const seen = new Set<string>();

@@ -1,4 +1,4 @@
-/** How many pods of a budget serve, and how many more may stop serving. Pure. */
+/** How many pods of a budget are available, and how many more may become unavailable. Pure. */
 import type { PodUnavailableBudgetStatus } from "../../../api/index.ts";
 import { TerminalError } from "../../../base/index.ts";
 import { isActive, timeMs } from "../../kubernetes/pod.ts";
@@ -8,16 +8,16 @@ import { strictShare } from "../shares.ts";
 import { isAvailable } from "./pod-state.ts";
 import type { ReadonlyBudget } from "./pod-state.ts";
 
-/** A pod that was let go counts as gone for so long; when it is still there then, it counts again. */
+/** A granted pod counts as deleted for this long; if it still exists afterwards, it counts again. */
 const DELETION_TIMEOUT_MS = 20_000;
-/** A pod whose update was allowed counts as unavailable until what follows from the update can be seen. */
+/** A pod with an allowed update counts as unavailable until the effect of the update is visible. */
 const UPDATE_DELAY_MS = 10_000;
 
 export interface BudgetInput {
   budget: ReadonlyBudget;
-  /** Those that the budget protects, active ones. */
+  /** The active pods of the budget. */
   pods: readonly ReadonlyPod[];
-  /** How many there should be. */
+  /** Their desired number. */
   expected: number;
   gates: FeatureGates;
   nowMs: number;
@@ -25,13 +25,13 @@ export interface BudgetInput {
 
 export interface BudgetPlan {
   status: PodUnavailableBudgetStatus;
-  /** Pods that were let go and are still there. */
+  /** Pods whose deletion was granted and that still exist. */
   notDeleted: readonly ReadonlyPod[];
-  /** When what was granted runs out. */
+  /** Time until a grant expires. */
   againInMs?: number;
 }
 
-/** Throws `TerminalError` when the budget's amount cannot be read. */
+/** Throws `TerminalError` if the budget's amount is invalid. */
 export function planBudgetStatus({ budget, pods, expected, gates, nowMs }: BudgetInput): BudgetPlan {
   const { disruptedPods = {}, unavailablePods = {} } = budget.status ?? {};
   const disrupted: Record<string, string> = {};
@@ -68,7 +68,7 @@ export function planBudgetStatus({ budget, pods, expected, gates, nowMs }: Budge
       totalReplicas: expected,
     },
     notDeleted,
-    // One millisecond more: at the very moment the grant still holds.
+    // One millisecond more: at the exact time the grant is still valid.
     ...(againAtMs !== undefined && { againInMs: againAtMs - nowMs + 1 }),
   };
 }

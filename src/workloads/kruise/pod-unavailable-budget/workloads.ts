@@ -1,6 +1,6 @@
 /**
- * The workloads that pods belong to, as budgets ask for them: how many pods they want, and whose pods are theirs. The
- * kinds that OpenKruise knows are read from informers; any other is asked through its scale subresource.
+ * The workloads of pods, for budgets: their desired replicas and the owners of their pods. Kinds known to OpenKruise
+ * are read from informers; any other through its scale subresource.
  */
 import {
   AdvancedStatefulSet,
@@ -31,7 +31,7 @@ const KNOWN: readonly Kind<Replicated>[] = [
   CloneSet,
   AdvancedStatefulSet,
 ];
-/** Those whose size changes a budget at once, before their pods do. */
+/** Kinds whose scale changes a budget at once, before their pods change. */
 export const SCALED_KINDS = [Deployment, StatefulSet, CloneSet, AdvancedStatefulSet] as const;
 
 export const isKind = ({ group, kind }: Kind, ref: Pick<WorkloadRef, "apiVersion" | "kind">): boolean =>
@@ -44,7 +44,7 @@ export const isSameWorkload = (
   a.kind === b.kind && a.name === b.name && parseApiVersion(a.apiVersion).group === parseApiVersion(b.apiVersion).group;
 
 export interface Workloads {
-  /** Undefined when there is none, when it is somebody else of that name, or when it is on its way out. */
+  /** Undefined if it does not exist, is another one of that name, or is terminating. */
   find(
     namespace: Pick<ObjectKey, "cluster" | "namespace">,
     ref: WorkloadRef,
@@ -63,7 +63,7 @@ export function createWorkloads({ client, informers }: { client: Client; informe
     const object = informers.of(kind).get({ cluster, ...(namespace && { namespace }), name: ref.name });
     if (!object || (ref.uid !== undefined && object.metadata.uid !== ref.uid)) return undefined;
     const above = isKind(ReplicaSet, ref) && ref.uid !== undefined ? controllerOf(object) : undefined;
-    // The pods of a rollout belong to several ReplicaSets, and together they are what the Deployment wants.
+    // The pods of a rollout belong to several ReplicaSets, which together have the Deployment's replicas.
     if (above && isKind(Deployment, above))
       return known({ cluster, ...(namespace && { namespace }) }, Deployment, above);
     if (object.metadata.deletionTimestamp) return undefined;

@@ -1,8 +1,8 @@
 /**
- * Injects sidecars into pods as they are created. Whatever a set becomes later reaches pods that are there only through
- * its controller, and only as far as images go.
+ * Injects sidecars into pods on creation. Later changes of a set reach existing pods only through its controller, and
+ * only for images.
  *
- * Costs a look at an empty list where a cluster has no SidecarSets.
+ * In a cluster without SidecarSets it costs one check of an empty list.
  */
 import { Pod, canonicalObject, completePod } from "../../../api/index.ts";
 import type { Admission, Namespace, Review } from "../../../api/index.ts";
@@ -16,7 +16,7 @@ import { injectSidecars } from "./inject.ts";
 import { KRUISE_NAMESPACE, SidecarError } from "./names.ts";
 import type { ReadonlySidecarSet } from "./names.ts";
 
-/** Before launch priorities, which sidecars have too. `nowMs` reads the clock of the controllers. */
+/** Runs before launch priorities, which apply to sidecars too. `nowMs` reads the clock of the controllers. */
 export function createSidecarSetAdmission(options: KruiseAdmissionOptions & { nowMs(): number }): Admission<Pod> {
   return {
     for: Pod,
@@ -27,7 +27,7 @@ export function createSidecarSetAdmission(options: KruiseAdmissionOptions & { no
       const sets = read.written("apps.kruise.io", "sidecarsets") as unknown as ReadonlySidecarSet[];
       if (sets.length === 0 || !isPodInScope(review, options)) return object;
       const injected = inject(review, sets, options);
-      // What was added gets the defaults that the pod's own containers have by now.
+      // Injected containers get the same defaults as the pod's own containers.
       return injected === object ? object : completePod(canonicalObject<Pod>("core-v1", Pod.kind, injected));
     },
   };
@@ -50,7 +50,7 @@ function inject(
       },
       revisions: () => read.written("apps", "controllerrevisions", KRUISE_NAMESPACE) as unknown as ReadonlyRevision[],
       gates,
-      // Eight digits of chance are plenty for a percentage.
+      // Eight random digits are enough for a percentage.
       chance: () => Number.parseInt(newUid().slice(0, 8), 16) / 2 ** 32,
       nowMs: nowMs(),
     });

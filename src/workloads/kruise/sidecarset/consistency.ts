@@ -1,6 +1,6 @@
 /**
- * Whether the containers of a pod run what the pod asks for. While an update in place is under way they do not: then
- * the pod counts as not ready, whatever its conditions say. Pure.
+ * Whether the containers of a pod run its spec. During an in-place update they do not: then the pod counts as not
+ * ready, whatever its conditions are. Pure.
  */
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 import { isSameImage, parseImage } from "../image-reference.ts";
@@ -8,7 +8,7 @@ import { IN_PLACE_STATE_ANNOTATION, isHotUpgrade } from "./names.ts";
 import type { ReadonlySidecarSet } from "./names.ts";
 import { readUpdateStates } from "./records.ts";
 
-/** What of a pod's containers is a set's: both of a hot upgrade. */
+/** The containers of a set in a pod, including both of a hot upgrade. */
 export function sidecarsInPod({ spec }: ReadonlySidecarSet): Set<string> {
   return new Set(
     (spec.containers ?? []).flatMap((container) =>
@@ -19,9 +19,7 @@ export function sidecarsInPod({ spec }: ReadonlySidecarSet): Set<string> {
 
 export const isDigest = (image: string): boolean => Boolean(parseImage(image)?.digest);
 
-/**
- * An image that is named by its digest runs exactly when the status names the same; undefined when it is not named so.
- */
+/** An image with a digest runs if the status has the same digest; undefined for an image without one. */
 export function runsDigest({ status }: ReadonlyPod, name: string, image: string): boolean | undefined {
   if (!isDigest(image)) return undefined;
   const imageId = status?.containerStatuses?.find((container) => container.name === name)?.imageID;
@@ -30,7 +28,7 @@ export function runsDigest({ status }: ReadonlyPod, name: string, image: string)
   return isSameImage(image, imageId.includes("://") ? (imageId.split("://")[1] ?? "") : imageId);
 }
 
-/** `containers` are the ones that matter; unset: those of the set. */
+/** `containers` are the relevant ones; unset: those of the set. */
 export function isSidecarStateConsistent(
   pod: ReadonlyPod,
   set: ReadonlySidecarSet,
@@ -48,15 +46,13 @@ export function isSidecarStateConsistent(
   return true;
 }
 
-/**
- * A container whose image changed while it was running has another image id, or at least the image that was asked for.
- */
+/** A container whose image changed at runtime has another image ID, or at least the desired image. */
 export function isSidecarUpdateComplete(
   pod: ReadonlyPod,
   sets: readonly string[],
   containers: ReadonlySet<string>,
 ): boolean {
-  // A pod that was never updated is what it was created as.
+  // A pod that was never updated runs its original spec.
   if (pod.metadata.annotations?.[IN_PLACE_STATE_ANNOTATION] === undefined) return true;
   const states = readUpdateStates(pod);
   if (!states) return false;

@@ -1,11 +1,11 @@
 /**
- * SidecarSet: keeps the history of what it injects, and updates the images of sidecars in pods that are there.
+ * SidecarSet: maintains the history of its injected content, and updates sidecar images in existing pods.
  *
- * Reads: SidecarSet, the pods that were injected with it, its ControllerRevisions, Namespace (where it selects by
+ * Reads: SidecarSet, the pods that were injected with it, its ControllerRevisions, Namespace (if it selects by
  * namespace).
  * Writes: Pod (images and annotations; the condition SidecarSetUpgradable), ControllerRevision in OpenKruise's
  * namespace, SidecarSet status.
- * Before: injection notes on every pod which sets it has; only these are ever looked at.
+ * Before: injection annotates every pod with its sets; only these pods are reconciled.
  */
 import { ControllerRevision, Namespace, Pod, SidecarSet } from "../../../api/index.ts";
 import type { PodCondition, SidecarSetStatus } from "../../../api/index.ts";
@@ -41,14 +41,14 @@ import { flipPod, upgradePod } from "./upgrade.ts";
 const SET_INDEX = "sidecarset";
 
 /**
- * How soon a pod that a budget holds is tried again, as CloneSets do; or one that somebody else changed first, in a way
- * that no set looks at.
+ * Retry interval for a pod that a budget blocks, as for CloneSets; or for one that another client changed in a field
+ * that no set watches.
  */
 const HELD_RETRY_MS = 1_000;
 
 const EMPTY_STATUS: SidecarSetStatus = { matchedPods: 0, updatedPods: 0, readyPods: 0 };
 
-/** What one pass looks at. */
+/** The input of one reconcile. */
 interface View {
   set: ReadonlySidecarSet;
   owner: Owner;
@@ -56,7 +56,7 @@ interface View {
   signal: AbortSignal;
 }
 
-/** What became of the pods of a pass. */
+/** The results of a reconcile's pods. */
 interface Outcome {
   written: number;
   missed: number;
@@ -80,13 +80,13 @@ export function createSidecarSetController(deps: WorkloadDependencies): Controll
     writes: [Pod, ControllerRevision, SidecarSet],
 
     async reconcile(set, { key, log, signal }) {
-      // Sidecars that were injected stay in their pods; the server's garbage collection removes the history.
+      // Injected sidecars stay in their pods; the server's garbage collector deletes the history.
       if (set.metadata.deletionTimestamp) return done;
       const owner = { cluster: key.cluster, uid: set.metadata.uid ?? "" };
       const waitMs = Math.max(podsSeen.waitMs(owner), history.waitMs(owner), statusSeen.waitMs(owner));
       if (waitMs > 0) return { requeueAfterMs: waitMs };
 
-      // Nothing is lost by looking at all pods of a batch together.
+      // Changes of a batch of pods can be handled together.
       const left = set.status?.observedGeneration === set.metadata.generation ? statusDelay.leftMs(idOfKey(key)) : 0;
       if (left > 0) return { requeueAfterMs: left };
 
@@ -97,11 +97,11 @@ export function createSidecarSetController(deps: WorkloadDependencies): Controll
       const view: View = { set, owner, pods: await matchingPods(set, key, signal), signal };
       if (revisions.write) {
         await writeRevision(view, revisions);
-        return done; // The revision, or the status, brings this set back.
+        return done; // The revision or the status triggers the next reconcile.
       }
       await nameVersion(view, revisions.update);
       const status = planSidecarSetStatus(set, view.pods, revisions.update.metadata.name, revisions.collisionCount);
-      // Pods are noted with the newest revision, so the set tells which it is before it touches any.
+      // Pods are annotated with the newest revision, so the status must record it before any pod is changed.
       const isNew =
         set.status?.latestRevision !== status.latestRevision ||
         set.status?.observedGeneration !== status.observedGeneration;
@@ -113,11 +113,11 @@ export function createSidecarSetController(deps: WorkloadDependencies): Controll
       const pass = await attempt(carryOut(view, plan));
       if (pass.written > 0) log.debug("sidecars updated", { pods: plan.upgrade.length, flipped: plan.flip.length });
       if (pass.missed > 0) return { requeueAfterMs: HELD_RETRY_MS };
-      if (pass.written > 0) return done; // The pods' own changes bring this set back.
+      if (pass.written > 0) return done; // Changes of the pods trigger the next reconcile.
       const result = await settle(view, status, key, pass.failure !== undefined);
       if (pass.failure === undefined) return result;
       if (isRefused(pass.failure)) return { requeueAfterMs: HELD_RETRY_MS };
-      // Thrown after the status tells how far the update got, so that the pass is tried again with back-off.
+      // Thrown after the status is written, so that the reconcile is retried with backoff.
       throw pass.failure;
     },
     forget(key) {
@@ -140,7 +140,7 @@ export function createSidecarSetController(deps: WorkloadDependencies): Controll
     return done;
   }
 
-  /** Active pods that have the sidecars of this set, and that it is still about. */
+  /** Active pods with the sidecars of this set that it still selects. */
   async function matchingPods(
     set: ReadonlySidecarSet,
     { cluster, name }: ObjectKey,
@@ -172,12 +172,12 @@ export function createSidecarSetController(deps: WorkloadDependencies): Controll
     try {
       outcome = await history.write(owner, revisions, signal);
     } catch (error) {
-      // Where only the definitions of OpenKruise were installed, its namespace is missing.
+      // If only OpenKruise's CRDs are installed, its namespace is missing.
       if (!isNotFound(error)) throw error;
       await ensureNamespace(owner.cluster, signal);
       outcome = await history.write(owner, revisions, signal);
     }
-    // The next try has another hash.
+    // The next attempt uses another hash.
     if (outcome === "collision")
       await writeStatus(view, { ...(set.status ?? EMPTY_STATUS), collisionCount: revisions.collisionCount + 1 });
   }
@@ -195,7 +195,7 @@ export function createSidecarSetController(deps: WorkloadDependencies): Controll
     }
   }
 
-  /** Users give versions names of their own, also to a version that is there. */
+  /** Users can name versions, including existing ones. */
   async function nameVersion({ set, owner, signal }: View, revision: ReadonlyRevision): Promise<void> {
     const { customVersion } = set.spec;
     if (!customVersion || revision.metadata.labels?.[CUSTOM_VERSION_LABEL] === customVersion) return;
@@ -215,8 +215,8 @@ export function createSidecarSetController(deps: WorkloadDependencies): Controll
   }
 
   /**
-   * Says how many pods got other containers, and how many somebody else changed first. Conditions do not count: no set
-   * looks at them.
+   * Returns how many pods got other containers, and how many had conflicts. Conditions do not count: no set watches
+   * them.
    */
   async function carryOut(view: View, { flip, upgrade, mark, notUpgradable }: SidecarPlan): Promise<Outcome> {
     const { set, owner } = view;
@@ -230,7 +230,7 @@ export function createSidecarSetController(deps: WorkloadDependencies): Controll
     tellNotUpgradable(set, owner.cluster, notUpgradable);
     let isHeld = false;
     await writeAll("sidecar updates", upgrade, async ({ pod, condition }) => {
-      // A pod whose annotations cannot be merged is no reason to leave the others; a budget that is used up is.
+      // A pod whose annotations cannot be merged does not block the others; an exhausted budget does.
       if (isHeld) return;
       try {
         if (count(await writePod(view, upgradePod(pod, set, clock.now()))) && condition)
@@ -243,7 +243,7 @@ export function createSidecarSetController(deps: WorkloadDependencies): Controll
     return outcome;
   }
 
-  /** Upstream tells it in every pass; here once for each number of pods. */
+  /** Upstream emits it in every reconcile; here once per number of pods. */
   function tellNotUpgradable(set: ReadonlySidecarSet, cluster: string, count: number): void {
     const id = idOfKey(keyOf(cluster, set));
     if (count === 0) notUpgradableTold.delete(id);
@@ -283,7 +283,7 @@ export function createSidecarSetController(deps: WorkloadDependencies): Controll
     return written !== undefined;
   }
 
-  /** The kubelet writes conditions too, so only this one is sent. */
+  /** The kubelet writes conditions too, so the patch contains only this one. */
   async function writeCondition(
     { owner, signal }: View,
     pod: ReadonlyPod,
@@ -297,7 +297,7 @@ export function createSidecarSetController(deps: WorkloadDependencies): Controll
   }
 }
 
-/** A pass that fails is a value until the status is written: a budget may hold some pods of it for long. */
+/** A failure is a value until the status is written: a budget may block some pods for long. */
 async function attempt(writes: Promise<Outcome>): Promise<Outcome & { failure?: unknown }> {
   try {
     return await writes;
@@ -306,13 +306,13 @@ async function attempt(writes: Promise<Outcome>): Promise<Outcome & { failure?: 
   }
 }
 
-/** A budget does not let a pod be updated now; the others may have been. */
+/** A budget blocks the update of a pod now; others may have been updated. */
 function isRefused(failure: unknown): boolean {
   const cause = failure instanceof WriteAllError ? failure.cause : failure;
   return cause instanceof ApiError && cause.status.code === 403;
 }
 
-/** So that the same pods always come in the same order. */
+/** Makes the order of pods deterministic. */
 function byName({ metadata: a }: ReadonlyPod, { metadata: b }: ReadonlyPod): number {
   return compareText(a.namespace ?? "", b.namespace ?? "") || compareText(a.name, b.name);
 }
@@ -322,7 +322,7 @@ function usedBy({ set, pods }: View): (revision: ReadonlyRevision) => boolean {
   return ({ metadata }) => used.has(metadata.name);
 }
 
-/** From a pod to its sets, when something changed that sets look at. */
+/** Maps a pod to its sets, if a field changed that sets watch. */
 function setsOf({ cluster, object, old, deleted }: ObjectEvent<Pod>): ObjectKey[] {
   const now = injectedSets(object);
   const before = old ? injectedSets(old) : [];

@@ -1,4 +1,4 @@
-/** Where sidecars are injected: on members that run OpenKruise, and never on the hub, which holds templates. */
+/** Sidecars are injected on members that run OpenKruise, and never on the hub, which holds templates. */
 import { afterEach, expect, test } from "vitest";
 import { CloneSet, Namespace, Pod, PodUnavailableBudget, SidecarSet } from "../../../api/index.ts";
 import { startTestFleet } from "../../../testing/fleet/index.ts";
@@ -34,7 +34,7 @@ async function prepare(cluster: string): Promise<void> {
   await fleet.settle();
 }
 
-test("a member injects and protects", async () => {
+test("a member injects sidecars and protects pods", async () => {
   fleet = await startTestFleet({ members: ["paris"], nodes: 1 });
   await prepare("paris");
   const template = { metadata: { labels: { app: "web" } }, spec: pod.spec };
@@ -55,7 +55,7 @@ test("a member injects and protects", async () => {
   ).rejects.toThrow("pub unavailable allowed is negative");
 });
 
-test("the hub keeps what it is given", async () => {
+test("the hub stores objects unchanged", async () => {
   fleet = await startTestFleet({ members: ["paris"], nodes: 1 });
   await prepare("hub");
 

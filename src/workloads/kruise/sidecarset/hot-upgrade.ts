@@ -1,6 +1,6 @@
 /**
- * Hot upgrade: a sidecar that must not stop is two containers, of which one works and the other runs an image that does
- * nothing. An update starts the new version in the idle one; once it is ready, the former worker becomes idle. Pure.
+ * Hot upgrade: a sidecar that must not stop consists of two containers, one active and one with an idle image. An
+ * update starts the new version in the idle one; once it is ready, the previously active one becomes idle. Pure.
  */
 import { isReady } from "../../kubernetes/pod.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
@@ -11,7 +11,7 @@ import { workingContainers } from "./records.ts";
 
 export const hotNames = (name: string): readonly [string, string] => [`${name}-1`, `${name}-2`];
 
-/** Which of the two works, and which is idle or about to be. */
+/** Which of the two is active, and which is idle or about to be. */
 export function hotPair(sidecar: string, pod: ReadonlyPod): { working: string; idle: string } {
   const [first, second] = hotNames(sidecar);
   return workingContainers(pod).get(sidecar) === first
@@ -19,7 +19,7 @@ export function hotPair(sidecar: string, pod: ReadonlyPod): { working: string; i
     : { working: second, idle: first };
 }
 
-/** The two containers of a new pod: the first works. */
+/** The two containers of a new pod: the first is active. */
 export function hotContainers(container: SidecarContainer): SidecarContainer[] {
   const [first, second] = hotNames(container.name);
   const named = (name: string): SidecarContainer => ({
@@ -41,7 +41,7 @@ const variable = (name: string, annotation: string): NonNullable<SidecarContaine
   valueFrom: { fieldRef: { fieldPath: `metadata.annotations['${annotation}']` } },
 });
 
-/** 1 stands for the version that a pod began with, 0 for the container that does nothing. */
+/** 1 is the initial version of a pod, 0 the idle container. */
 export function hotAnnotations(sidecar: string): Record<string, string> {
   const [first, second] = hotNames(sidecar);
   return {
@@ -56,7 +56,7 @@ const hotSidecars = ({ spec }: ReadonlySidecarSet): SidecarContainer[] => (spec.
 
 export const hasHotUpgrade = (set: ReadonlySidecarSet): boolean => hotSidecars(set).length > 0;
 
-/** The idle containers of a pod, and the image that each should have. */
+/** The idle containers of a pod, with their desired image. */
 export function idleContainers(set: ReadonlySidecarSet, pod: ReadonlyPod): Map<string, string> {
   return new Map(
     hotSidecars(set).map(({ name, upgradeStrategy }) => [
@@ -66,13 +66,13 @@ export function idleContainers(set: ReadonlySidecarSet, pod: ReadonlyPod): Map<s
   );
 }
 
-/** A pod in which both containers of a sidecar do something. */
+/** A pod in which both containers of a sidecar are active. */
 export function isHotUpgrading(set: ReadonlySidecarSet, pod: ReadonlyPod): boolean {
   const images = imagesOf(pod);
   return [...idleContainers(set, pod)].some(([name, emptyImage]) => (images.get(name) ?? "") !== emptyImage);
 }
 
-/** Everything but the idle containers is ready, so the former workers can stop. */
+/** Everything but the idle containers is ready, so the previously active ones can stop. */
 export function isHotUpgradeReady(set: ReadonlySidecarSet, pod: ReadonlyPod): boolean {
   if (pod.status?.phase === "Running" && isReady(pod)) return true;
   const idle = idleContainers(set, pod);
@@ -82,7 +82,7 @@ export function isHotUpgradeReady(set: ReadonlySidecarSet, pod: ReadonlyPod): bo
 export const imagesOf = ({ spec }: ReadonlyPod): Map<string, string> =>
   new Map(spec.containers?.map(({ name, image }) => [name, image ?? ""]));
 
-/** The container that gets the new version: the idle one, else the one that is not ready, else the older one. */
+/** The container that gets the new version: the idle one, else the unready one, else the older one. */
 export function containerToUpgrade(
   container: SidecarContainer,
   pod: ReadonlyPod,

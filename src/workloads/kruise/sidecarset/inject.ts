@@ -1,6 +1,6 @@
 /**
- * What the sets that are about a new pod make of it: their containers, init containers, volumes and pull secrets become
- * part of it, and annotations note what was injected. Pure.
+ * Injects the matching sets into a new pod: adds their containers, init containers, volumes and pull secrets, and
+ * records the injection in annotations. Pure.
  */
 import { SIDECAR_SET_HASH_ANNOTATION, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION } from "../../../api/index.ts";
 import { compareText, formatTime } from "../../../base/index.ts";
@@ -31,20 +31,20 @@ import { buildSidecar } from "./sidecars.ts";
 
 export interface InjectionInput {
   pod: ReadonlyPod;
-  /** All of the cluster, by name. */
+  /** All sets of the cluster, by name. */
   sets: readonly ReadonlySidecarSet[];
   labelsOf: NamespaceLabels;
-  /** Of all sets; asked for only when a set injects another revision than its latest. */
+  /** The revisions of all sets; called only if a set injects another revision than its latest. */
   revisions(): readonly ReadonlyRevision[];
   gates: FeatureGates;
-  /** From 0 up to 1, for sets that inject two revisions in a proportion. */
+  /** From 0 up to 1, for sets that inject two revisions in a ratio. */
   chance(): number;
   nowMs: number;
 }
 
 /**
- * The pod with its sidecars; the very same when no set has anything for it. Throws `SidecarError` for what cannot be
- * injected, and `ApiError` for a selector that cannot be.
+ * The pod with its sidecars; the same object if no set matches. Throws `SidecarError` for content that cannot be
+ * injected, and `ApiError` for an invalid selector.
  */
 export function injectSidecars(input: InjectionInput): ReadonlyPod {
   const { pod, labelsOf } = input;
@@ -66,7 +66,7 @@ export function injectSidecars(input: InjectionInput): ReadonlyPod {
   return withSidecars(patched, sets, input);
 }
 
-/** The set as it is, or as it was at the revision that its injectionStrategy names. */
+/** The current set, or the set at the revision of its injectionStrategy. */
 function suitableRevision(set: ReadonlySidecarSet, { pod, revisions, chance }: InjectionInput): ReadonlySidecarSet {
   const { injectionStrategy, updateStrategy } = set.spec;
   const wanted = injectionStrategy?.revision;
@@ -179,7 +179,7 @@ function readHashes({ metadata }: ReadonlyPod, annotation: HashAnnotation): Map<
   return new Map(records);
 }
 
-/** A sidecar takes the place of a container of its name; the others come before or after those of the pod. */
+/** A sidecar replaces a container of the same name; the others come before or after those of the pod. */
 function joined(own: readonly ReadonlyContainer[] = [], sidecars: readonly SidecarContainer[]): ReadonlyContainer[] {
   const result = [...own];
   const before: ReadonlyContainer[] = [];
@@ -192,7 +192,7 @@ function joined(own: readonly ReadonlyContainer[] = [], sidecars: readonly Sidec
   return [...before, ...result, ...after];
 }
 
-/** Without what only a set knows of it. */
+/** Without the fields that only sets have. */
 function plainContainer(sidecar: SidecarContainer): ReadonlyContainer {
   const {
     podInjectPolicy: _,
@@ -206,10 +206,7 @@ function plainContainer(sidecar: SidecarContainer): ReadonlyContainer {
   return container;
 }
 
-/**
- * Each name once; what the pod has wins. Volumes of the pod are kept even when they are named twice: the server refuses
- * such a pod.
- */
+/** Each name once; the pod's own entry wins. Duplicate volumes of the pod are kept: the server rejects such a pod. */
 function unique<T extends { readonly name?: string }>(own: readonly T[], more: readonly T[], keepsOwn: boolean): T[] {
   const names = new Set(keepsOwn ? own.map(({ name }) => name) : []);
   const fresh = (keepsOwn ? more : [...own, ...more]).filter(({ name }) => {

@@ -1,4 +1,4 @@
-/** Which pods a SidecarSet is about: by their labels, and by those of their namespace. Pure. */
+/** The pods that a SidecarSet selects: by their labels, and by those of their namespace. Pure. */
 import type { LabelSelector as LabelSelectorFacts } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import { badRequest, labelSelectorOf, matchesLabels } from "../../../machinery/index.ts";
@@ -8,22 +8,22 @@ import { isHotUpgrade } from "./names.ts";
 import type { ReadonlySidecarSet, StringMap } from "./names.ts";
 import { workingContainers } from "./records.ts";
 
-/** The labels of a namespace; undefined when there is no such namespace. */
+/** The labels of a namespace; undefined if it does not exist. */
 export type NamespaceLabels = (namespace: string) => StringMap | undefined;
 
 const NAMESPACE_NAME_LABEL = "kubernetes.io/metadata.name";
 
-/** Sets are read again for every pod; their selectors never change. */
+/** Sets are evaluated for every pod; their selector objects are immutable. */
 const selectors = new WeakMap<object, LabelSelector>();
 
 const OPERATORS: ReadonlySet<string> = new Set(["In", "NotIn", "Exists", "DoesNotExist"]);
 
-/** Throws `ApiError` for a selector that cannot be. */
+/** Throws `ApiError` for an invalid selector. */
 export function selectorOfPart(part: DeepReadonly<LabelSelectorFacts> | undefined): LabelSelector {
   if (!part) return labelSelectorOf(part);
   let selector = selectors.get(part);
   if (!selector) {
-    // OpenKruise reads selectors with words of its own.
+    // OpenKruise has its own error messages for selectors.
     const unknown = part.matchExpressions?.find(({ operator }) => !OPERATORS.has(operator));
     if (unknown) throw badRequest(`${JSON.stringify(unknown.operator)} is not a valid pod selector operator`);
     selectors.set(part, (selector = labelSelectorOf(part)));
@@ -32,8 +32,8 @@ export function selectorOfPart(part: DeepReadonly<LabelSelectorFacts> | undefine
 }
 
 /**
- * A set without a selector is about no pod, and without a namespaceSelector about all namespaces. Throws `ApiError` for
- * a selector that cannot be.
+ * A set without a selector selects no pod, and one without a namespaceSelector all namespaces. Throws `ApiError` for an
+ * invalid selector.
  */
 export function isPodOfSet(
   { metadata }: ReadonlyPod,
@@ -49,7 +49,7 @@ export function isPodOfSet(
   return pods.requirements.length > 0 && matchesLabels(pods, metadata.labels);
 }
 
-/** The namespaces that a set names one by one; undefined when it describes them, or takes all. */
+/** The namespaces that a set lists by name; undefined if it uses a selector or all namespaces. */
 function boundNamespaces({ spec }: ReadonlySidecarSet): readonly string[] | undefined {
   const name = spec.namespaceSelector?.matchLabels?.[NAMESPACE_NAME_LABEL];
   if (name !== undefined) return [name];
@@ -60,9 +60,7 @@ function boundNamespaces({ spec }: ReadonlySidecarSet): readonly string[] | unde
   );
 }
 
-/**
- * The sets that can be about a pod of this namespace, in the order in which they are injected: those bound to it first.
- */
+/** The sets that can select a pod of this namespace, in injection order: those bound to it first. */
 export function inInjectionOrder(sets: readonly ReadonlySidecarSet[], namespace: string): ReadonlySidecarSet[] {
   const bound: ReadonlySidecarSet[] = [];
   const others: ReadonlySidecarSet[] = [];
@@ -74,7 +72,7 @@ export function inInjectionOrder(sets: readonly ReadonlySidecarSet[], namespace:
   return [...bound, ...others];
 }
 
-/** Whether a pod has every container of the set, so that the set can tell how it is. */
+/** Whether a pod has every container of the set, so that the set can report its state. */
 export function hasAllSidecars(pod: ReadonlyPod, { spec }: ReadonlySidecarSet): boolean {
   const names = new Set(pod.spec.containers?.map(({ name }) => name));
   return (spec.containers ?? []).every((container) => {

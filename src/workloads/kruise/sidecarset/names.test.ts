@@ -8,11 +8,11 @@ const podWith = (list: string): ReadonlyPod =>
     spec: { containers: [] },
   }) as unknown as ReadonlyPod;
 
-test("the sets of a pod stand in its annotation", () => {
+test("the sets of a pod are in its annotation", () => {
   expect(injectedSets(podWith("logs,,proxies"))).toEqual(["logs", "proxies"]);
 });
 
-test("an annotation with more sets than any pod has counts up to a bound", () => {
+test("limits the number of sets in an annotation", () => {
   const list = Array.from({ length: 100_000 }, (_, index) => `s${index}`).join(",");
 
   expect(injectedSets(podWith(list))).toHaveLength(256);

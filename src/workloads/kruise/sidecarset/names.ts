@@ -1,4 +1,4 @@
-/** What a SidecarSet writes on pods, by the names that OpenKruise gives it, and the types of this folder. */
+/** Names of the annotations and labels that a SidecarSet writes, as in OpenKruise, and the types of this folder. */
 import type { Container, SidecarContainer as SidecarContainerFacts, SidecarSet } from "../../../api/index.ts";
 import { FlotillaError } from "../../../base/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
@@ -11,18 +11,18 @@ export type StringMap = Readonly<Record<string, string>>;
 
 /** The names of the sets that a pod was injected with, separated by commas. */
 export const INJECTED_LIST_ANNOTATION = "kruise.io/sidecarset-injected-list";
-/** What ran before sidecars were updated in place, by set. */
+/** The state before sidecars were updated in place, by set. */
 export const IN_PLACE_STATE_ANNOTATION = "kruise.io/sidecarset-inplace-update-state";
-/** Which of the two containers of a hot upgrade works. */
+/** The active container of the two of a hot upgrade. */
 export const WORKING_CONTAINER_ANNOTATION = "kruise.io/sidecarset-working-hotupgrade-container";
 /** On revisions. */
 export const SET_NAME_LABEL = "kruise.io/sidecarset-name";
 export const CUSTOM_VERSION_LABEL = "apps.kruise.io/sidecarset-custom-version";
-/** Tells containers that were injected from those of the application. */
+/** Distinguishes injected containers from those of the application. */
 export const INJECTED_VARIABLE = "IS_INJECTED";
 export const UPGRADABLE_CONDITION = "SidecarSetUpgradable";
 
-/** Where the revisions of all sets are: users of other namespaces cannot forge them there. */
+/** The namespace of all sets' revisions: users of other namespaces cannot forge them there. */
 export const KRUISE_NAMESPACE = "kruise-system";
 
 export const versionAnnotation = (container: string): string => `version.sidecarset.kruise.io/${container}`;
@@ -30,14 +30,14 @@ export const otherVersionAnnotation = (container: string): string => `versionalt
 
 export const isHotUpgrade = ({ upgradeStrategy }: SidecarContainer): boolean =>
   upgradeStrategy?.upgradeType === "HotUpgrade";
-/** An init container that keeps running is a sidecar by Kubernetes' own means. */
+/** An init container with restartPolicy Always is a native Kubernetes sidecar. */
 export const isNativeSidecar = ({ restartPolicy }: ReadonlyContainer): boolean => restartPolicy === "Always";
 export const isInjectedContainer = ({ env }: ReadonlyContainer): boolean =>
   env?.find(({ name }) => name === INJECTED_VARIABLE)?.value === "true";
 
 /**
- * More than any pod has sidecars. Users can write anything into the annotation, and every name costs an entry of an
- * index and a look at the set.
+ * More sets than any pod has. Users can write anything into the annotation, and every name costs an index entry and a
+ * lookup.
  */
 const MAX_SETS = 256;
 
@@ -45,7 +45,7 @@ export function injectedSets({ metadata }: ReadonlyPod): string[] {
   return metadata.annotations?.[INJECTED_LIST_ANNOTATION]?.split(",", MAX_SETS).filter(Boolean) ?? [];
 }
 
-/** The names of the sidecars of a set that an update in place is about, sorted. */
+/** The names of a set's sidecars that an in-place update covers, sorted. */
 export function sidecarNames({ spec }: ReadonlySidecarSet): string[] {
   const names = [...(spec.initContainers ?? []).filter(isNativeSidecar), ...(spec.containers ?? [])].map(
     ({ name }) => name,
@@ -57,7 +57,7 @@ export function withAnnotations(pod: ReadonlyPod, annotations: StringMap): Reado
   return { ...pod, metadata: { ...pod.metadata, annotations: { ...pod.metadata.annotations, ...annotations } } };
 }
 
-/** A pod cannot get the sidecars that its sets have for it; the message is what whoever creates it is told. */
+/** The sidecars of a pod cannot be injected; the message is returned to the client that creates the pod. */
 export class SidecarError extends FlotillaError {
   constructor(message: string) {
     super("Sidecar", message);

@@ -1,6 +1,6 @@
 /**
- * `patchPodMetadata`: annotations that a set writes on its pods. `Retain` leaves what is there, `Overwrite` does not,
- * and `MergePatchJson` merges the values as JSON. Pure.
+ * `patchPodMetadata`: annotations that a set writes on its pods. `Retain` keeps existing values, `Overwrite` replaces
+ * them, and `MergePatchJson` merges the values as JSON. Pure.
  */
 import type { SidecarSetPatchPodMetadata } from "../../../api/index.ts";
 import { compareText, isObject } from "../../../base/index.ts";
@@ -10,8 +10,8 @@ import { SidecarError } from "./names.ts";
 import type { StringMap } from "./names.ts";
 
 /**
- * The annotations after the patches; the very same when they change nothing. Throws `SidecarError` for a value that is
- * not JSON and should be merged.
+ * The patched annotations; the same object if nothing changes. Throws `SidecarError` for a value to merge that is not
+ * JSON.
  */
 export function patchAnnotations(
   annotations: StringMap,
@@ -52,7 +52,7 @@ function parse(text: string, problem: string): Json {
   }
 }
 
-/** The keys of what was merged are sorted; what the patch does not touch keeps its order. */
+/** Merged keys are sorted; untouched keys keep their order. */
 function mergeObjects(document: JsonObject, patch: JsonObject): JsonObject {
   const keys = new Set([...Object.keys(document), ...Object.keys(patch)]);
   const entries = [...keys].toSorted(compareText).flatMap((key): [string, Json][] => {
@@ -66,7 +66,7 @@ function mergeObjects(document: JsonObject, patch: JsonObject): JsonObject {
   return Object.fromEntries(entries);
 }
 
-/** What a patch adds: nulls of objects mean that there is nothing. */
+/** The added part of a patch: nulls in objects are removed. */
 function withoutNulls(value: Json): Json {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isObject(value)) return value;

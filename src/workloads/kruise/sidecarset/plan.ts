@@ -1,7 +1,4 @@
-/**
- * What is to be done with the pods of a SidecarSet: end hot upgrades, update some, mark those that cannot be updated.
- * Pure.
- */
+/** Plans the pods of a SidecarSet: finish hot upgrades, update some pods, mark those that cannot be updated. Pure. */
 import type { PodCondition } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
@@ -14,27 +11,27 @@ import { upgradableCondition } from "./upgrade.ts";
 
 export interface PodUpgrade {
   pod: ReadonlyPod;
-  /** To be written after it; unset when the pod says so already. */
+  /** Written after the upgrade; unset if the pod already has it. */
   condition?: DeepReadonly<PodCondition> | undefined;
 }
 
 export interface SidecarPlan {
-  /** Pods whose hot upgrade comes to its end. */
+  /** Pods whose hot upgrade finishes. */
   flip: readonly ReadonlyPod[];
   /** Pods whose sidecars get the set's images. */
   upgrade: readonly PodUpgrade[];
-  /** Pods that only a successor can replace, and that do not say so yet. */
+  /** Pods that must be recreated for the update, and are not marked yet. */
   mark: readonly { pod: ReadonlyPod; condition: DeepReadonly<PodCondition> }[];
   notUpgradable: number;
 }
 
 const NOTHING: SidecarPlan = { flip: [], upgrade: [], mark: [], notUpgradable: 0 };
 
-/** How each pod is changed is said by `upgrade.ts`. */
+/** `upgrade.ts` computes the change of each pod. */
 export function planSidecarPods(set: ReadonlySidecarSet, pods: readonly ReadonlyPod[], nowMs: number): SidecarPlan {
   const { type, paused } = set.spec.updateStrategy ?? {};
   if (type === "NotUpdate" || paused) return NOTHING;
-  // What was begun is brought to its end first: until then those pods count as not ready.
+  // Started hot upgrades are finished first: until then those pods count as not ready.
   const flip = hasHotUpgrade(set) ? pods.filter((pod) => canFlip(set, pod)) : [];
   if (flip.length > 0) return { ...NOTHING, flip };
   if (pods.every((pod) => isSidecarUpdated(pod, set))) return NOTHING;

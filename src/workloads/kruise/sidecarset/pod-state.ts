@@ -1,4 +1,4 @@
-/** How a pod stands to a SidecarSet: is it updated, can it be, is it ready. Pure. */
+/** The state of a pod for a SidecarSet: updated, upgradable, ready. Pure. */
 import { SIDECAR_SET_HASH_ANNOTATION, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION } from "../../../api/index.ts";
 import { isReady } from "../../kubernetes/pod.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
@@ -11,7 +11,7 @@ export function isSidecarUpdated(pod: ReadonlyPod, { metadata }: ReadonlySidecar
   return podHash(pod, metadata.name) === (metadata.annotations?.[SIDECAR_SET_HASH_ANNOTATION] ?? "");
 }
 
-/** Running and ready, and no hot upgrade is under way. */
+/** Running and ready, without a hot upgrade in progress. */
 export function isSidecarPodReady(pod: ReadonlyPod, set: ReadonlySidecarSet): boolean {
   if (pod.status?.phase !== "Running" || !isReady(pod)) return false;
   const idle = idleContainers(set, pod);
@@ -22,14 +22,11 @@ export function isSidecarPodReady(pod: ReadonlyPod, set: ReadonlySidecarSet): bo
   );
 }
 
-/** Ready, and every sidecar runs what it should. */
+/** Ready, and every sidecar runs its spec. */
 export const isSettled = (pod: ReadonlyPod, set: ReadonlySidecarSet): boolean =>
   isSidecarStateConsistent(pod, set) && isSidecarPodReady(pod, set);
 
-/**
- * `no`: something else than images changed, and only a new pod can have that. `later`: an earlier update is not
- * complete.
- */
+/** `no`: other fields than images changed, which needs a new pod. `later`: an earlier update is not complete. */
 export type Upgradable = "yes" | "no" | "later";
 
 export function upgradable(pod: ReadonlyPod, set: ReadonlySidecarSet): Upgradable {

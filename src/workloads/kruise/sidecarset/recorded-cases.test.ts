@@ -1,4 +1,4 @@
-/** SidecarSets against inputs and outputs recorded from OpenKruise's own functions. */
+/** SidecarSets compared with inputs and outputs recorded from OpenKruise's own functions. */
 import { describe } from "vitest";
 import { equalJson } from "../../../base/index.ts";
 import { checkCases } from "../testdata/check-cases.ts";
@@ -6,10 +6,10 @@ import { readCases } from "../testdata/read-cases.ts";
 import type { RecordedCase } from "../testdata/read-cases.ts";
 import { sidecarSetCases } from "../testdata/sidecarset-cases.ts";
 
-/** What upstream answers by chance is recorded as a list of answers, of which ours must be one. */
+/** Random results of upstream are recorded as a list, and our result must be one of them. */
 type Recorded = RecordedCase<never, never> & { wantAnyOf?: never[] };
 
-describe("SidecarSets are OpenKruise's", () => {
+describe("SidecarSets match OpenKruise's recorded cases", () => {
   for (const [kind, run] of Object.entries(sidecarSetCases)) {
     const cases = readCases<never, never>("sidecarset.jsonl.gz", kind).map((recorded: Recorded) => {
       const accepted =

@@ -10,20 +10,20 @@ const podWith = (text: string): ReadonlyPod =>
   }) as unknown as ReadonlyPod;
 
 const unreadable: Record<string, string> = {
-  "text that is no JSON": "{",
+  "text that is not JSON": "{",
   "a list": "[]",
-  "a set whose state is a text": '{"a":"b"}',
+  "a set whose state is a string": '{"a":"b"}',
   "containers that are a list": '{"a":{"lastContainerStatuses":["proxy"]}}',
   "a container that is a number": '{"a":{"lastContainerStatuses":{"proxy":1}}}',
-  "an image id that is an object": '{"a":{"lastContainerStatuses":{"proxy":{"imageID":{}}}}}',
+  "an image ID that is an object": '{"a":{"lastContainerStatuses":{"proxy":{"imageID":{}}}}}',
 };
 for (const [what, text] of Object.entries(unreadable)) {
-  test(`${what} in the annotation of a pod cannot be read`, () => {
+  test(`rejects ${what} in the annotation of a pod`, () => {
     expect(readUpdateStates(podWith(text))).toBeUndefined();
   });
 }
 
-test("null stands for nothing, and is no reason to fail", () => {
+test("accepts null as absent", () => {
   const states = readUpdateStates(
     podWith(
       '{"a":{"lastContainerStatuses":{"proxy":null}},"b":{"lastContainerStatuses":null,"nextContainerImages":null}}',

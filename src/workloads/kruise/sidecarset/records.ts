@@ -1,7 +1,6 @@
 /**
- * What the annotations of a pod say about the sets that it was injected with: by which hash of each, and what ran
- * before an update in place. They are read leniently, for users can write anything there, and written as OpenKruise
- * writes them.
+ * The annotations of a pod about its injected sets: the hash of each, and the state before an in-place update. Parsed
+ * leniently, because users can write anything there, and written in OpenKruise's format.
  */
 import { SIDECAR_SET_HASH_ANNOTATION, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION } from "../../../api/index.ts";
 import { compareText, isObject } from "../../../base/index.ts";
@@ -11,9 +10,9 @@ import { formatState } from "../in-place/state.ts";
 import type { UpdateState } from "../in-place/state.ts";
 import { IN_PLACE_STATE_ANNOTATION, WORKING_CONTAINER_ANNOTATION } from "./names.ts";
 
-/** What a pod knows of one set. */
+/** A pod's record of one set. */
 export interface SidecarRecord {
-  /** Null in what very old releases wrote. */
+  /** Null in records of very old releases. */
   updateTimestamp: string | null;
   hash: string;
   sidecarSetName: string;
@@ -34,7 +33,7 @@ export function parseText(text: string | undefined): unknown {
   }
 }
 
-/** Undefined for text that is neither a map of records nor, as very old releases wrote it, a map of hashes. */
+/** Undefined for text that is neither a map of records nor a map of hashes, as very old releases wrote it. */
 export function readRecords(text: string | undefined): SidecarRecords | undefined {
   const map = parseText(text);
   if (map === null) return new Map();
@@ -52,7 +51,7 @@ export function readRecords(text: string | undefined): SidecarRecords | undefine
   return records;
 }
 
-/** Very old releases wrote nothing but hashes. */
+/** Very old releases wrote only hashes. */
 export function isOldForm(map: unknown): boolean {
   const values = isObject(map) ? Object.values(map) : [];
   return values.length > 0 && values.every((value) => typeof value === "string");
@@ -90,7 +89,7 @@ export function formatRecords(records: SidecarRecords): string {
   );
 }
 
-/** Pods that an informer holds never change, and a set looks at the same ones again and again. */
+/** Pods in an informer are immutable, and a set evaluates the same ones repeatedly. */
 const known: Record<HashAnnotation, WeakMap<ReadonlyPod, SidecarRecords>> = {
   [SIDECAR_SET_HASH_ANNOTATION]: new WeakMap(),
   [SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION]: new WeakMap(),
@@ -103,7 +102,7 @@ function recordsOf(pod: ReadonlyPod, annotation: HashAnnotation): SidecarRecords
   return records;
 }
 
-/** The hash of the set that the pod has; empty when it has none. */
+/** The pod's hash of the set; empty if it has none. */
 export function podHash(
   pod: ReadonlyPod,
   set: string,
@@ -112,12 +111,12 @@ export function podHash(
   return recordsOf(pod, annotation).get(set)?.hash ?? "";
 }
 
-/** The revision of the set that the pod has. */
+/** The pod's revision of the set. */
 export function podRevision(pod: ReadonlyPod, set: string): string | undefined {
   return recordsOf(pod, SIDECAR_SET_HASH_ANNOTATION).get(set)?.controllerRevision;
 }
 
-/** By set; undefined when there is something that cannot be read. */
+/** By set; undefined if the content is invalid. */
 export function readUpdateStates({ metadata }: ReadonlyPod): Map<string, UpdateState> | undefined {
   const map = parseText(metadata.annotations?.[IN_PLACE_STATE_ANNOTATION]);
   if (!isObject(map)) return undefined;
@@ -132,7 +131,7 @@ export function readUpdateStates({ metadata }: ReadonlyPod): Map<string, UpdateS
   return states;
 }
 
-/** What ran before, by container; undefined when it cannot be read. As in Go, null stands for nothing. */
+/** The previous statuses by container; undefined if invalid. As in Go, null means absent. */
 function readLastStatuses(value: unknown): UpdateState["lastContainerStatuses"] {
   if (!isObject(value)) return undefined;
   const entries: [string, { imageID?: string }][] = [];
@@ -152,7 +151,7 @@ export function formatUpdateStates(states: ReadonlyMap<string, UpdateState>): st
   return `{${parts.join(",")}}`;
 }
 
-/** Which container works, by the name that the set gives it. */
+/** The active container, by the sidecar's name in the set. */
 export function workingContainers({ metadata }: ReadonlyPod): Map<string, string> {
   const map = parseText(metadata.annotations?.[WORKING_CONTAINER_ANNOTATION]);
   if (!isObject(map)) return new Map();

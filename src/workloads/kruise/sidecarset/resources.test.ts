@@ -4,8 +4,8 @@ import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 import { resourceValue, resourcesFor } from "./resources.ts";
 
 const cases: Record<string, [expression: string, want: string]> = {
-  "a number of cores is one of thousandths": ["0.25", "250m"],
-  "a number that is no amount becomes one that no pod may have": ["1e400", "-9223372036854775808m"],
+  "converts cores to thousandths": ["0.25", "250m"],
+  "a number that is not a quantity becomes one that validation rejects": ["1e400", "-9223372036854775808m"],
 };
 for (const [behaviour, [expression, want]] of Object.entries(cases)) {
   test(behaviour, () => {
@@ -15,7 +15,7 @@ for (const [behaviour, [expression, want]] of Object.entries(cases)) {
   });
 }
 
-test("names that would take too long to match are refused", () => {
+test("rejects names that would take too long to match", () => {
   const containers = Array.from({ length: 40 }, (_, index) => ({ name: `${"a".repeat(100_000)}${index}`, image: "i" }));
   const pod = { metadata: { name: "p" }, spec: { containers } } as unknown as ReadonlyPod;
 

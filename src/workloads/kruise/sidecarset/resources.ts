@@ -1,8 +1,7 @@
 /**
- * `resourcesPolicy`: how much a sidecar may use follows from what the containers of the application may use. Pure.
+ * `resourcesPolicy`: derives the resources of a sidecar from those of the application's containers. Pure.
  *
- * A limit follows only where every container that is looked at has one, for the sum of something and "unlimited" is
- * unlimited.
+ * A limit is set only if every matched container has one, because a sum with "unlimited" is unlimited.
  */
 import { evaluateExpression, expressionQuantity } from "../../../api/index.ts";
 import type { ExpressionValue, ResourceRequirements } from "../../../api/index.ts";
@@ -30,8 +29,8 @@ type Part = "limits" | "requests";
 const ZERO: Quantity = quantityOfMilli(0n);
 
 /**
- * What a sidecar with this policy may use in the pod. `sets` are all that the pod is injected with: their containers
- * count for nothing. Throws `SidecarError`.
+ * The resources of a sidecar with this policy in the pod. `sets` are all sets of the pod: their containers are not
+ * counted. Throws `SidecarError`.
  */
 export function resourcesFor(
   pod: ReadonlyPod,
@@ -73,7 +72,7 @@ function targetContainers(
   const running = [...(spec.initContainers ?? []).filter(isNativeSidecar), ...(spec.containers ?? [])];
   try {
     const pattern = compilePattern(names);
-    // The pod is not validated yet: all of its names together, however many and long, take no more than one text may.
+    // The pod is not validated yet: all its names together may take no more work than one text.
     const work = new PatternWork();
     return running.filter(({ name }) => !sidecars.has(name) && pattern.test(name, work));
   } catch (error) {
@@ -86,7 +85,7 @@ function targetContainers(
   }
 }
 
-/** Undefined when there is no limit. */
+/** Undefined if there is no limit. */
 function aggregate(
   containers: readonly ReadonlyContainer[],
   part: Part,
@@ -106,14 +105,14 @@ function aggregate(
   return result ?? ZERO;
 }
 
-/** The value of an expression over an amount, which it calls `cpu` or `memory`; a text says what is wrong with it. */
+/** The value of an expression over a quantity named `cpu` or `memory`; a string is the error. */
 export function resourceValue(expression: string, amount: Quantity): Quantity | string {
   const variable: ResourceName = /\bmemory\b/.test(expression) ? "memory" : "cpu";
   const result = evaluateExpression(expression, { [variable]: amount });
   return "problem" in result ? result.problem : quantityOf(result.value, variable);
 }
 
-/** A number means cores, or whole bytes. One that is no amount at all becomes one that no pod may have. */
+/** A number means cores, or whole bytes. One that is not a quantity becomes one that validation rejects. */
 function quantityOf(value: ExpressionValue, variable: ResourceName): Quantity {
   const isBytes = variable === "memory" && typeof value === "number" && Math.abs(value) < 2 ** 63;
   return isBytes ? quantityOfMilli(BigInt(Math.trunc(value)) * 1000n) : expressionQuantity(value);

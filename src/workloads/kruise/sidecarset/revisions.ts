@@ -1,6 +1,6 @@
 /**
- * The revisions of a SidecarSet: what it injects, without how and where. They are kept in OpenKruise's own namespace,
- * and pods can be injected with an older one. Pure.
+ * The revisions of a SidecarSet: the injected content, without the strategy and selectors. They are stored in
+ * OpenKruise's own namespace, and an older one can be injected. Pure.
  */
 import {
   SIDECAR_SET_HASH_ANNOTATION,
@@ -16,7 +16,7 @@ import type { RevisionFormat } from "../../revisions/revisions.ts";
 import { CUSTOM_VERSION_LABEL, KRUISE_NAMESPACE, SET_NAME_LABEL } from "./names.ts";
 import type { ReadonlySidecarSet } from "./names.ts";
 
-/** What of the spec a revision keeps; null stands for what the set does not have. */
+/** The fields of the spec in a revision; null represents an absent field. */
 const KEPT = ["containers", "imagePullSecrets", "initContainers", "patchPodMetadata", "volumes"] as const;
 
 export const sidecarSetRevisions: RevisionFormat<SidecarSet> = {
@@ -35,7 +35,7 @@ export const sidecarSetRevisions: RevisionFormat<SidecarSet> = {
   namespaceOf: () => KRUISE_NAMESPACE,
 };
 
-/** Structs of Go that are written although nobody set them. */
+/** Go structs that are serialized even if unset. */
 const ALWAYS: JsonObject = { resources: {}, shareVolumePolicy: {}, upgradeStrategy: {} };
 
 function fieldData(field: (typeof KEPT)[number], value: Json | undefined): Json {
@@ -45,10 +45,7 @@ function fieldData(field: (typeof KEPT)[number], value: Json | undefined): Json 
     : value;
 }
 
-/**
- * The revision that `injectionStrategy.revision` means: by its name, or the newest that was given this version by the
- * user.
- */
+/** The revision of `injectionStrategy.revision`: by name, or the newest with this user-defined version. */
 export function chosenRevision(
   set: ReadonlySidecarSet,
   revisions: readonly ReadonlyRevision[],
@@ -62,14 +59,14 @@ export function chosenRevision(
   return inRevisionOrder(ofVersion).at(-1);
 }
 
-/** The set as it was at a revision: what it injects is old, and so are its hashes. */
+/** The set at a revision: with the old content and hashes. */
 export function setAtRevision(set: ReadonlySidecarSet, revision: ReadonlyRevision): ReadonlySidecarSet {
   const data: unknown = revision.data;
   const kept = isObject(data) && isObject(data["spec"]) ? data["spec"] : {};
   const fields = KEPT.flatMap((field) =>
     kept[field] === null || kept[field] === undefined ? [] : [[field, kept[field]]],
   );
-  // A revision replaces the whole spec, also what it does not keep.
+  // A revision replaces the whole spec, including fields that it does not contain.
   const spec = Object.fromEntries(fields) as ReadonlySidecarSet["spec"];
   const { annotations } = revision.metadata;
   const hashes = (): ReturnType<typeof sidecarSetHashes> => sidecarSetHashes(spec);
@@ -89,12 +86,12 @@ export function setAtRevision(set: ReadonlySidecarSet, revision: ReadonlyRevisio
   };
 }
 
-/** What upstream assumes when `revisionHistoryLimit` is not set. */
+/** Upstream's default for `revisionHistoryLimit`. */
 const DEFAULT_HISTORY_LIMIT = 10;
 
 /**
- * Revisions beyond the limit, the oldest first, without those that pods have or that are to be injected. The newest
- * always stays.
+ * Revisions beyond the limit, oldest first, except for those used by pods or selected for injection. The newest always
+ * stays.
  */
 export function surplusRevisions(
   set: ReadonlySidecarSet,

@@ -1,8 +1,8 @@
 /**
- * Which pods of a SidecarSet are updated now, in which order, and which ones never can be.
+ * Selects the pods of a SidecarSet to update now, their order, and those that can never be updated.
  *
- * Like a CloneSet it begins with the pods that serve least; then the user's priorities and scattering rearrange them.
- * Pods that are not ready are updated for free, the others within maxUnavailable. Pure.
+ * As in a CloneSet the least useful pods come first; then the user's priority and scatter strategies reorder them.
+ * Unready pods are updated without limit, the others within maxUnavailable. Pure.
  */
 import { labelSelectorOf, matchesLabels } from "../../../machinery/index.ts";
 import { activePodsOrder } from "../../kubernetes/pod.ts";
@@ -57,10 +57,10 @@ function upgradeCount(
   return count;
 }
 
-/** `*` stands for every value that a pod has. Each term once. */
+/** `*` expands to every value among the pods. Each term once. */
 function scatterTerms(terms: readonly ScatterTerm[], pods: readonly ReadonlyPod[]): ScatterTerm[] {
   const unique = new Map<string, ScatterTerm>();
-  // A key of a label has no line break, so two terms never share an entry.
+  // Label keys have no line break, so the combined keys are unique.
   const add = (key: string, value: string): unknown =>
     unique.has(`${key}\n${value}`) || unique.set(`${key}\n${value}`, { key, value });
   for (const { key, value } of terms) {

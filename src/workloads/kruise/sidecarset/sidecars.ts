@@ -1,7 +1,4 @@
-/**
- * A container of a SidecarSet as it becomes part of a pod: with what it takes over from the containers of the
- * application. Pure.
- */
+/** Builds a container of a SidecarSet for a pod, with the parts it takes from the application's containers. Pure. */
 import { labelKeyProblems } from "../../../machinery/index.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 import { INJECTED_VARIABLE, isInjectedContainer } from "./names.ts";
@@ -13,7 +10,7 @@ type Mount = NonNullable<ReadonlyContainer["volumeMounts"]>[number];
 type Device = NonNullable<ReadonlyContainer["volumeDevices"]>[number];
 type Volume = NonNullable<ReadonlySidecarSet["spec"]["volumes"]>[number];
 
-/** The container of the pod, and the volumes of the set that it uses. `sets` are all that the pod is injected with. */
+/** The container for the pod, and the volumes of the set that it mounts. `sets` are all sets of the pod. */
 export function buildSidecar(
   pod: ReadonlyPod,
   set: ReadonlySidecarSet,
@@ -47,14 +44,14 @@ export function buildSidecar(
   };
 }
 
-/** A path is taken once; the sidecar's own come first. */
+/** Each path once; the sidecar's own come first. */
 function isNewPath(paths: Set<string>, path: string): boolean {
   const isNew = !paths.has(path);
   paths.add(path);
   return isNew;
 }
 
-/** The first list as it is, and of the second what it has no variable of that name for. */
+/** The first list, and those variables of the second whose names are not in it. */
 function byName(variables: readonly Variable[], more: readonly Variable[]): Variable[] {
   const names = new Set(variables.map(({ name }) => name));
   const result = [...variables];
@@ -66,7 +63,7 @@ function byName(variables: readonly Variable[], more: readonly Variable[]): Vari
   return result;
 }
 
-/** What the application has mounted. A path that is put together from variables needs these too. */
+/** The mounts of the application. A path with variables needs these too. */
 function sharedMounts(apps: readonly ReadonlyContainer[]): { mounts: Mount[]; variables: Variable[] } {
   const mounts: Mount[] = [];
   const variables: Variable[] = [];

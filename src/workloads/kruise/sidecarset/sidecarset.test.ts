@@ -1,4 +1,4 @@
-/** SidecarSets on a simulated member: from injection to updates of pods that run. */
+/** SidecarSets on a simulated member: injection and updates of running pods. */
 import { afterEach, describe, expect, test } from "vitest";
 import {
   CloneSet,
@@ -62,7 +62,7 @@ const imagesOf = (container: string): (string | undefined)[] =>
 const statusOf = async (): Promise<SidecarSet["status"]> => (await member.get(SidecarSet, "proxies")).status;
 
 describe("a new pod", () => {
-  test("gets the sidecars of the sets that select it, complete and ready", async () => {
+  test("gets the sidecars of the matching sets, complete and ready", async () => {
     await start();
 
     const pods = member.pods();
@@ -81,7 +81,7 @@ describe("a new pod", () => {
     expect(await statusOf()).toMatchObject({ matchedPods: 3, updatedPods: 3, readyPods: 3, updatedReadyPods: 3 });
   });
 
-  test("is noted with the revision that the set keeps in OpenKruise's namespace", async () => {
+  test("is annotated with the revision in OpenKruise's namespace", async () => {
     await start();
 
     const [revision] = (await member.list(ControllerRevision)).filter(
@@ -95,7 +95,7 @@ describe("a new pod", () => {
     });
   });
 
-  test("costs three writes until it is ready, with its sidecars and without", async () => {
+  test("costs three writes until it is ready, with and without sidecars", async () => {
     member = await startKruiseMember({ customs: kruiseKinds, times: { startMs: 0 } });
     await member.client.create(SidecarSet, MEMBER, makeSidecarSet());
     await member.pass(1000);
@@ -108,7 +108,7 @@ describe("a new pod", () => {
     expect(await statusOf()).toMatchObject({ readyPods: 3 });
   });
 
-  test("stays as it is when the set is paused, or is about other namespaces", async () => {
+  test("is unchanged when the set is paused or selects other namespaces", async () => {
     member = await startKruiseMember({ customs: kruiseKinds });
     await member.client.create(SidecarSet, MEMBER, makeSidecarSet({ injectionStrategy: { paused: true } }));
     const other = makeSidecarSet({
@@ -123,7 +123,7 @@ describe("a new pod", () => {
     expect(member.pods()[0]?.spec.containers.map(({ name }) => name)).toEqual(["main"]);
   });
 
-  test("is refused when what its sidecar needs cannot be worked out", async () => {
+  test("is rejected when the resources of its sidecar cannot be computed", async () => {
     const policy = {
       targetContainersMode: "sum" as const,
       targetContainersNameRegex: "^none$",
@@ -145,7 +145,7 @@ describe("a new pod", () => {
 });
 
 describe("a new image", () => {
-  test("reaches the running pods in place, as many at a time as may be unavailable", async () => {
+  test("is rolled out in place within maxUnavailable", async () => {
     await start();
     const before = member.pods().map(({ metadata, status }) => [metadata.name, metadata.uid, status?.podIP]);
     let fewest = 3;
@@ -170,7 +170,7 @@ describe("a new image", () => {
     expect(await statusOf()).toMatchObject({ matchedPods: 3, updatedPods: 3, updatedReadyPods: 3 });
   });
 
-  test("stops at the partition, and goes on when it is lowered", async () => {
+  test("stops at the partition, and continues when it is lowered", async () => {
     await start();
 
     await setImage("proxy:2", { partition: 2 });
@@ -183,7 +183,7 @@ describe("a new image", () => {
     expect(imagesOf("proxy")).toEqual(["proxy:2", "proxy:2", "proxy:2"]);
   });
 
-  test.each([{ paused: true }, { type: "NotUpdate" }])("waits for new pods with %o", async (strategy) => {
+  test.each([{ paused: true }, { type: "NotUpdate" }])("reaches only new pods with %o", async (strategy) => {
     await start();
 
     await setImage("proxy:2", strategy);
@@ -193,7 +193,7 @@ describe("a new image", () => {
     expect(await statusOf()).toMatchObject({ matchedPods: 3, updatedPods: 0 });
   });
 
-  test("costs an update and a condition for each pod, and nothing when everything is done", async () => {
+  test("costs one update and one condition per pod, and nothing afterwards", async () => {
     await start();
     member.writes.reset();
 
@@ -211,7 +211,7 @@ describe("a new image", () => {
   });
 });
 
-test("a budget holds an update that fails, and the set tells how far it got", async () => {
+test("a budget blocks a failing update, and the status reports the progress", async () => {
   member = await startKruiseMember({ customs: kruiseKinds, gates: { PodUnavailableBudgetUpdateGate: true } });
   const budget = { selector: { matchLabels: { app: "web" } }, maxUnavailable: 1 };
   await member.client.create(PodUnavailableBudget, MEMBER, {
@@ -234,7 +234,7 @@ test("a budget holds an update that fails, and the set tells how far it got", as
   expect(await statusOf()).toMatchObject({ matchedPods: 3, updatedPods: 3, updatedReadyPods: 3 });
 });
 
-test("anything but an image reaches only new pods, and the old ones say so", async () => {
+test("other changes than images reach only new pods, and old ones are marked", async () => {
   await start();
 
   await change((spec) => ({
@@ -288,7 +288,7 @@ test("a hot upgrade starts the new version beside the old one, which then become
   expect(await statusOf()).toMatchObject({ matchedPods: 2, updatedPods: 2, updatedReadyPods: 2 });
 });
 
-test("only as many revisions are kept as the set says, without those that pods have", async () => {
+test("limits the history to revisionHistoryLimit, except for revisions used by pods", async () => {
   await start({ revisionHistoryLimit: 2 }, 1);
 
   for (const image of ["proxy:2", "proxy:3", "proxy:4"]) {
@@ -300,7 +300,7 @@ test("only as many revisions are kept as the set says, without those that pods h
   expect(kept.map(({ revision }) => revision).toSorted((a, b) => a - b)).toEqual([3, 4]);
 });
 
-test("an annotation that somebody else wrote on one pod does not hold up the others", async () => {
+test("an invalid annotation on one pod does not block the others", async () => {
   await start();
   const [first] = member.pods();
   await member.editPod(first?.metadata.name ?? "", (pod) => ({
@@ -320,7 +320,7 @@ test("an annotation that somebody else wrote on one pod does not hold up the oth
   expect(imagesOf("proxy")).toEqual(["proxy:2", "proxy:2", "proxy:2"]);
 });
 
-test("a pod that somebody else changed first is tried again, although the change is none that a set looks at", async () => {
+test("retries a pod after a conflict, even if the conflicting change is not watched", async () => {
   let conflicts = 1;
   const contested = (client: Client): Client => ({
     ...client,

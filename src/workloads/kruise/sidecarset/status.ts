@@ -1,4 +1,4 @@
-/** What a SidecarSet says of the pods that it was injected into. Pure. */
+/** The status of a SidecarSet. Pure. */
 import type { SidecarSetStatus } from "../../../api/index.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 import type { ReadonlySidecarSet } from "./names.ts";

@@ -1,6 +1,6 @@
 /**
- * An update in place of the sidecars of one pod: new images, and annotations that say by which hash and what ran
- * before. The second half of a hot upgrade, in which the former worker becomes idle, is `flipPod`. Pure.
+ * An in-place update of one pod's sidecars: new images, and annotations with the hash and the previous state. `flipPod`
+ * is the second half of a hot upgrade, in which the previously active container becomes idle. Pure.
  */
 import { SIDECAR_SET_HASH_ANNOTATION, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION } from "../../../api/index.ts";
 import type { PodCondition } from "../../../api/index.ts";
@@ -34,13 +34,13 @@ import {
 } from "./records.ts";
 import type { HashAnnotation, SidecarRecord } from "./records.ts";
 
-/** The pod with the images of the set. Throws `SidecarError` when the set's annotations cannot be merged into it. */
+/** The pod with the set's images. Throws `SidecarError` if the set's annotations cannot be merged into it. */
 export function upgradePod(given: ReadonlyPod, set: ReadonlySidecarSet, nowMs: number): ReadonlyPod {
   let pod = given;
   const changed: string[] = [];
   for (const container of set.spec.containers ?? []) {
     const { name, image = "" } = container;
-    // A container that works has the image already when this is its second try.
+    // On a second attempt the active container already has the image.
     const { upgraded, other } = isHotUpgrade(container)
       ? containerToUpgrade(container, pod, set)
       : { upgraded: name, other: name };
@@ -70,8 +70,8 @@ function withImage(pod: ReadonlyPod, container: string, image: string): Readonly
 }
 
 /**
- * The version of a container is that of the set when it was updated; programs inside learn from it which of the two
- * they are.
+ * The version of a container is that of the set at its update; programs inside read it to know which of the two they
+ * are.
  */
 function switchedAnnotations(
   pod: ReadonlyPod,
@@ -111,7 +111,7 @@ function withRecord(pod: ReadonlyPod, set: ReadonlySidecarSet, nowMs: number): R
   });
 }
 
-/** Records of very old releases are brought up to date. */
+/** Records of very old releases are converted. */
 function recordsToUpdate(
   { metadata }: ReadonlyPod,
   annotation: HashAnnotation,
@@ -131,7 +131,7 @@ function recordsToUpdate(
   };
 }
 
-/** Notes what runs now in the containers that change, so that the end of the update can be told. */
+/** Records the current state of the changing containers, so that the end of the update can be detected. */
 function withUpdateState(
   pod: ReadonlyPod,
   { metadata }: ReadonlySidecarSet,
@@ -151,7 +151,7 @@ function withUpdateState(
   return withAnnotations(pod, { [IN_PLACE_STATE_ANNOTATION]: formatUpdateStates(states) });
 }
 
-/** The end of a hot upgrade: whatever worked before does nothing from now on. */
+/** The end of a hot upgrade: the previously active container becomes idle. */
 export function flipPod(given: ReadonlyPod, set: ReadonlySidecarSet, nowMs: number): ReadonlyPod {
   let pod = given;
   const changed: string[] = [];
@@ -168,10 +168,7 @@ export function flipPod(given: ReadonlyPod, set: ReadonlySidecarSet, nowMs: numb
   return withUpdateState(pod, set, changed, nowMs);
 }
 
-/**
- * The condition by which people see that a pod has sidecars that only a new pod can get; undefined when it says so
- * already.
- */
+/** The condition that shows users that a pod must be recreated to get its sidecars; undefined if it is already set. */
 export function upgradableCondition(
   pod: ReadonlyPod,
   set: string,

@@ -1,9 +1,8 @@
 /**
- * What becomes of the claims of an Advanced StatefulSet: with `whenDeleted: Delete` they belong to the set, with
- * `whenScaled: Delete` to their pod once it is to be scaled away, and garbage collection does the rest. Pure.
+ * Ownership of an Advanced StatefulSet's claims: with `whenDeleted: Delete` the set owns them, with `whenScaled:
+ * Delete` their pod does once it is to be scaled down, and the garbage collector does the rest. Pure.
  *
- * Unlike Kubernetes' own StatefulSet, OpenKruise knows owners by their uid alone and leaves every other reference as it
- * is.
+ * Unlike Kubernetes' own StatefulSet, OpenKruise identifies owners by uid alone and keeps every other reference.
  */
 import type { KubernetesObject, OwnerReference } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
@@ -25,7 +24,7 @@ const referenceTo = (apiVersion: string, kind: string, { metadata: { name, uid =
   uid,
 });
 
-/** A pod of this name had the claim before and takes it along: a new pod must wait until it is gone. */
+/** An earlier pod of this name owns the claim, which is deleted with it: a new pod must wait for that. */
 export function isStale(set: ReadonlyStatefulSet, claim: ReadonlyClaim, podName: string): boolean {
   return (
     policyOf(set).whenScaled === "Delete" &&
@@ -33,14 +32,14 @@ export function isStale(set: ReadonlyStatefulSet, claim: ReadonlyClaim, podName:
   );
 }
 
-/** The owners that a claim of a pod that stays has from its beginning. */
+/** The initial owner of a claim whose pod stays. */
 export function firstOwner(set: ReadonlyStatefulSet): Reference | undefined {
   return policyOf(set).whenDeleted === "Delete" ? referenceTo("apps.kruise.io/v1beta1", "StatefulSet", set) : undefined;
 }
 
 /**
- * The claim with the owners that the policy wants; undefined when it has them. `isCondemned`: the pod is to be scaled
- * away.
+ * The claim with the owners that the policy requires; undefined if they are correct. `isCondemned`: the pod is to be
+ * scaled down.
  */
 export function mendedOwners(
   set: ReadonlyStatefulSet,

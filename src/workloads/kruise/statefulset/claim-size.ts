@@ -1,8 +1,8 @@
 /**
- * Whether the claims of a pod are what the claim templates ask for, and how they become that.
+ * Compares the claims of a pod with the claim templates, and plans their expansion.
  *
- * Claims can only grow. With `volumeClaimUpdateStrategy: OnPodRollingUpdate` a claim grows when its pod is updated;
- * with any other strategy only new claims have the new size, and the numbers here only appear in the status. Pure.
+ * Claims can only grow. With `volumeClaimUpdateStrategy: OnPodRollingUpdate` a claim is expanded when its pod is
+ * updated; with any other strategy only new claims have the new size, and these counts appear only in the status. Pure.
  */
 import type { StorageClass } from "../../../api/index.ts";
 import { equalJson } from "../../../base/index.ts";
@@ -11,19 +11,19 @@ import { compareQuantities, parseQuantity } from "../../../machinery/index.ts";
 import type { ReadonlyClaim } from "../../claims.ts";
 import type { ReadonlyStatefulSet } from "./pod-state.ts";
 
-/** On a claim that was made to grow: the set that waits for it. */
+/** On an expanded claim: the set that waits for it. */
 export const RESIZED_BY_ANNOTATION = "apps.kruise.io/owned-by-asts";
 
 export interface ClaimState {
-  /** The claim asks for at least what the template asks for, and is of the same sort. */
+  /** The claim requests at least as much as the template, with the same class and modes. */
   isCompatible: boolean;
-  /** The volume has what the claim asks for. */
+  /** The volume has the requested capacity. */
   isReady: boolean;
 }
 
 type Amounts = Readonly<Record<string, string | number>> | undefined;
 
-/** An amount that is not there is none. */
+/** A missing quantity is 0. */
 const isLess = (a: Amounts, b: Amounts): boolean =>
   compareQuantities(parseQuantity(a?.["storage"] ?? "0"), parseQuantity(b?.["storage"] ?? "0")) < 0;
 
@@ -47,7 +47,7 @@ export function claimState(claim: ReadonlyClaim, template: ReadonlyClaim): Claim
   };
 }
 
-/** What remains is done by the kubelet when the pod starts. */
+/** The kubelet completes the file system expansion when the pod starts. */
 export function isGrown(claim: ReadonlyClaim, template: ReadonlyClaim): boolean {
   const { isCompatible, isReady } = claimState(claim, template);
   return (
@@ -60,10 +60,10 @@ export function isGrown(claim: ReadonlyClaim, template: ReadonlyClaim): boolean 
 
 export type Growth =
   | { claim: ReadonlyClaim }
-  /** Nobody can make this claim what the template says; `isTold` for what only a new claim can mend. */
+  /** The claim cannot be changed to match the template. An event is emitted if only a new claim can fix it. */
   | { problem: string; isTold: boolean };
 
-/** The claim as it must become; undefined when it is right. */
+/** The required change of the claim; undefined if it is correct. */
 export function planGrowth(
   set: ReadonlyStatefulSet,
   pod: string,

@@ -1,10 +1,11 @@
 /**
- * Advanced StatefulSet: OpenKruise's pods with names and claims of their own, updated in place, in any order, several
- * at once.
+ * Advanced StatefulSet: OpenKruise's pods with stable names and claims, updated in place, in any order, several at
+ * once.
  *
- * Reads: Advanced StatefulSet, its pods, claims and ControllerRevisions, StorageClass (may a claim grow?).
- * Writes: Pod, PersistentVolumeClaim, ControllerRevision, Advanced StatefulSet status. One pass is a step (`plan.ts`),
- * or else status and history.
+ * Reads: Advanced StatefulSet, its pods, claims and ControllerRevisions, StorageClass (whether a claim can be
+ * expanded).
+ * Writes: Pod, PersistentVolumeClaim, ControllerRevision, Advanced StatefulSet status. A reconcile executes one step
+ * (`plan.ts`), or else writes status and history.
  */
 import {
   AdvancedStatefulSet,
@@ -58,7 +59,7 @@ const EMPTY_STATUS: StatefulSetStatus = {
   updatedReplicas: 0,
 };
 
-/** Everything that one pass looks at. */
+/** The input of one reconcile. */
 interface View {
   set: ReadonlyStatefulSet;
   key: ObjectKey;
@@ -75,7 +76,7 @@ export function createAdvancedStatefulSetController(deps: WorkloadDependencies):
   const classes = informers.of(StorageClass);
   const podsSeen = createExpectations(pods, clock);
   const claimsSeen = createExpectations(claims, clock);
-  // An old status would name an old current revision, and pods would be made from it.
+  // A stale status would name an old current revision, and pods would be created from it.
   const statusSeen = createExpectations(informers.of(AdvancedStatefulSet), clock);
   const history = createRevisionHistory(deps);
   const statusDelay = createStatusDelay(clock, deps.statusDelayMs ?? STATUS_DELAY_MS);
@@ -89,7 +90,7 @@ export function createAdvancedStatefulSetController(deps: WorkloadDependencies):
       owned(Pod),
       owned(ControllerRevision),
       orphanedPods(informers, AdvancedStatefulSet),
-      // Claims belong to nobody, or to their pod; one that a set makes grow says for whom.
+      // Claims have no owner, or are owned by their pod; an expanded claim is annotated with its set.
       watch(PersistentVolumeClaim, ({ cluster, object: { metadata } }) => {
         const name = metadata.annotations?.[RESIZED_BY_ANNOTATION];
         return name === undefined
@@ -100,7 +101,7 @@ export function createAdvancedStatefulSetController(deps: WorkloadDependencies):
     writes: [Pod, PersistentVolumeClaim, ControllerRevision, AdvancedStatefulSet],
 
     async reconcile(set, { key, log, signal }) {
-      // The server's garbage collection removes the pods of a set that goes.
+      // The server's garbage collector deletes the pods of a deleted set.
       if (set.metadata.deletionTimestamp) return done;
       const owner = { cluster: key.cluster, uid: set.metadata.uid ?? "" };
       const waitMs = Math.max(
@@ -112,7 +113,7 @@ export function createAdvancedStatefulSetController(deps: WorkloadDependencies):
       if (waitMs > 0) return { requeueAfterMs: waitMs };
 
       const ours = await claimPods(set, key.cluster, signal);
-      // What changed hands brings the set back.
+      // Adopted objects trigger the next reconcile.
       if (!ours || (await history.adopt(key.cluster, set, selectorOf(set), signal))) return done;
       const known = history.of(owner);
       const revisions = planRevisions(FORMAT, set, {
@@ -130,7 +131,7 @@ export function createAdvancedStatefulSetController(deps: WorkloadDependencies):
 
       const plan = withoutUselessGates(planPass(view));
       for (const event of plan.events) events?.record(key.cluster, set, event);
-      // Pods that are made again, and the next rollout, start from the revisions that the status names.
+      // Recreated pods and the next rollout start from the revisions in the status.
       if (
         plan.status.updateRevision !== set.status?.updateRevision ||
         plan.status.currentRevision !== set.status?.currentRevision
@@ -144,15 +145,16 @@ export function createAdvancedStatefulSetController(deps: WorkloadDependencies):
       );
       if (!changesNothing(plan) && !failure) {
         log.debug("pods changed", { revision: revisions.update.metadata.name });
-        return plan.delayMs > 0 ? { requeueAfterMs: plan.delayMs } : done; // The pods' own changes bring the set back.
+        // Changes of the pods trigger the next reconcile.
+        return plan.delayMs > 0 ? { requeueAfterMs: plan.delayMs } : done;
       }
-      if (plan.ending?.because === "failure") log.debug("set cannot go on", { why: plan.ending.message });
+      if (plan.ending?.because === "failure") log.debug("set blocked", { why: plan.ending.message });
       return settle(view, plan, failure);
     },
     forget: (key) => statusDelay.settled(idOfKey(key)),
   });
 
-  /** The pods of the set; undefined when some had to be taken over or let go first. */
+  /** The pods of the set; undefined if some had to be adopted or released first. */
   async function claimPods(
     set: ReadonlyStatefulSet,
     cluster: string,
@@ -189,7 +191,7 @@ export function createAdvancedStatefulSetController(deps: WorkloadDependencies):
     );
   }
 
-  /** Status, and history once it is right. */
+  /** Writes the status, then truncates the history. */
   async function settle(view: View, plan: StatefulPlan, failure: Failure | undefined): Promise<Result> {
     const { set, key, pods: ours } = view;
     const status = withConditions(set, plan, failure);
@@ -202,7 +204,7 @@ export function createAdvancedStatefulSetController(deps: WorkloadDependencies):
       await writeStatus(view, status);
       statusDelay.settled(idOfKey(key));
     }
-    // Thrown after the status tells of it, so that the pass is tried again with back-off.
+    // Thrown after the status is written, so that the reconcile is retried with backoff.
     if (failure) throw failure.cause;
     const isBlocked = plan.ending?.because === "failure" && plan.ending.isBlocked;
     const waits = [
@@ -243,7 +245,8 @@ export function createAdvancedStatefulSetController(deps: WorkloadDependencies):
 }
 
 /**
- * A pod without a node gains nothing from an open gate, and placement is about to write it: both at once would collide.
+ * A pod without a node does not need the readiness gate yet, and placement is about to write it: two writes at once
+ * would conflict.
  */
 function withoutUselessGates(plan: StatefulPlan): StatefulPlan {
   const isUseful = ({ pod, after, isMended }: StatefulPlan["change"][number]): boolean =>

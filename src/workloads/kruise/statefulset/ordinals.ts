@@ -1,12 +1,11 @@
 /**
- * The ordinals of an Advanced StatefulSet: which numbers its pods have, given where it starts and which numbers are
- * reserved.
+ * The ordinals of an Advanced StatefulSet's pods, given the start and the reserved ordinals.
  *
- * Reserved numbers are kept as ranges, never one by one: a user may reserve millions. Pure.
+ * Reserved ordinals are kept as ranges, never one by one: a user may reserve millions. Pure.
  */
 import type { IntOrPercent } from "../shares.ts";
 
-/** Both ends belong to it. */
+/** Both ends are inclusive. */
 interface Span {
   readonly from: number;
   readonly to: number;
@@ -17,14 +16,14 @@ export type Reserved = readonly Span[];
 
 export interface OrdinalRange {
   start: number;
-  /** The first ordinal behind the last pod. */
+  /** The first ordinal after the last pod. */
   end: number;
   reserved: Reserved;
 }
 
 const MAX_ORDINAL = 2_147_483_647;
 
-/** An entry that cannot be read makes upstream ignore the whole list, because it cannot know what was meant. */
+/** Upstream ignores the whole list if one entry is invalid. */
 export function reservedOf(entries: readonly IntOrPercent[] = []): Reserved {
   const spans: Span[] = [];
   for (const entry of entries) {
@@ -53,7 +52,7 @@ function merged(ascending: readonly Span[]): Span[] {
   return result;
 }
 
-/** As long as it must be to hold this many pods beside the reserved ordinals. */
+/** Long enough for this many pods besides the reserved ordinals. */
 export function rangeOf(start: number, replicas: number, reserved: Reserved): OrdinalRange {
   let end = start + replicas;
   for (const { from, to } of reserved) {
@@ -77,7 +76,7 @@ export function isReserved(reserved: Reserved, ordinal: number): boolean {
 export const isInRange = ({ start, end, reserved }: OrdinalRange, ordinal: number): boolean =>
   ordinal >= start && ordinal < end && !isReserved(reserved, ordinal);
 
-/** The ordinals that pods should have, ascending. */
+/** The desired ordinals of pods, ascending. */
 export function* ordinalsIn({ start, end, reserved }: OrdinalRange): Generator<number> {
   let ordinal = start;
   for (const { from, to } of reserved) {
@@ -87,7 +86,7 @@ export function* ordinalsIn({ start, end, reserved }: OrdinalRange): Generator<n
   for (; ordinal < end; ordinal++) yield ordinal;
 }
 
-/** `web-3` is number 3 of `web`. The ordinal is -1 where there is none that fits into 32 bits. */
+/** `web-3` is number 3 of `web`. The ordinal is -1 if there is none that fits into 32 bits. */
 export function parsePodName(name: string): { parent: string; ordinal: number } {
   const [, parent, digits] = /^(.*)-(\d+)$/.exec(name) ?? [];
   if (parent === undefined || digits === undefined) return { parent: "", ordinal: -1 };

@@ -1,9 +1,9 @@
 /**
- * What one pass of an Advanced StatefulSet does, as it is worked out step by step.
+ * The actions of one reconcile of an Advanced StatefulSet, as they are planned step by step.
  *
- * Every decision is made on the pods as the pass found them (`seen`); what it does to them adds up in `after`. A pod
- * that the pass deletes cannot be changed any more, so a step that wants to ends the pass there: the deletion itself
- * brings the set back. Nothing here writes; `plan.ts` turns a pass into a plan.
+ * Every decision is based on the observed pods (`seen`); the planned changes accumulate in `after`. A pod to be deleted
+ * cannot be changed any more, so a step that needs to change it ends the plan there: the deletion itself triggers the
+ * next reconcile. Nothing here writes; `plan.ts` turns the result into a plan.
  */
 import type { PersistentVolumeClaim, StorageClass } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
@@ -25,11 +25,11 @@ import type { ReadonlyStatefulSet } from "./pod-state.ts";
 
 export interface PassInput {
   set: ReadonlyStatefulSet;
-  /** Of this set, called after it. */
+  /** The pods of this set, named after it. */
   pods: readonly ReadonlyPod[];
   current: ReadonlyRevision;
   update: ReadonlyRevision;
-  /** Every revision that is kept. */
+  /** All revisions in the history. */
   revisions: readonly ReadonlyRevision[];
   claimNamed(name: string): ReadonlyClaim | undefined;
   classNamed(name: string): DeepReadonly<StorageClass> | undefined;
@@ -37,41 +37,43 @@ export interface PassInput {
   nowMs: number;
 }
 
-/** A pod in the hands of a pass. */
+/** The planned changes of a pod. */
 export interface Draft {
   readonly ordinal: number;
   readonly seen: ReadonlyPod;
   after: ReadonlyPod;
   resize?: Applied["resize"];
-  /** `missing` is a pod that should be there, `new` one that this pass makes, `removed` one that it deletes. */
+  /**
+   * `missing` is a desired pod that does not exist, `new` one that this plan creates, `removed` one that it deletes.
+   */
   is: "there" | "missing" | "new" | "removed";
-  /** Something that only users and accidents change was put right. */
+  /** A field that only users or accidents change was corrected. */
   isMended: boolean;
   isUpdatedInPlace: boolean;
 }
 
-/** What keeps a pass from going on. */
+/** Why a plan ends early. */
 export type Ending =
-  /** The pod is being deleted by this very pass. */
+  /** The pod is being deleted by this plan. */
   | { because: "removed"; pod: string; while: "changing" | "updating" | "removing" }
-  /** `isBlocked`: nothing tells when it is over. */
+  /** `isBlocked`: no event will signal the end of it. */
   | { because: "failure"; message: string; isBlocked?: boolean; isCreation?: boolean };
 
 export interface Pass {
   readonly input: PassInput;
   readonly range: OrdinalRange;
-  /** The pods that should be there, ascending. */
+  /** The desired pods, ascending. */
   readonly slots: readonly Draft[];
-  /** More of them, too many to be made in one pass. */
+  /** Further desired pods, too many for one reconcile. */
   readonly unmade: number;
-  /** The pods that should not, descending. */
+  /** The pods to remove, descending. */
   readonly condemned: readonly Draft[];
   readonly newClaims: Map<string, { claim: ReadonlyClaim; pod: string }>;
   readonly changedClaims: Map<string, { claim: ReadonlyClaim; pod: string; isResized: boolean }>;
   readonly events: RecordedEvent[];
-  /** What changes in place between two revisions, by the older one: hundreds of pods have the same few. */
+  /** In-place changes between two revisions, by the older one: hundreds of pods share a few. */
   readonly specs: Map<ReadonlyRevision, UpdateSpec | undefined>;
-  /** Look again after this time; 0 when a change will tell. */
+  /** Requeue after this time; 0 if an event will trigger the next reconcile. */
   waitMs: number;
   ending?: Ending;
 }
@@ -89,14 +91,14 @@ export function wait(pass: Pass, ms: number): void {
   if (ms > 0) pass.waitMs = pass.waitMs > 0 ? Math.min(pass.waitMs, ms) : ms;
 }
 
-/** False, and the pass ends, for a pod that is not there to be written. A finalizer keeps it there. */
+/** Returns false and ends the plan for a pod that cannot be written. A pod with a finalizer can. */
 function mayWrite(pass: Pass, draft: Draft, doing: "changing" | "updating" | "removing"): boolean {
   const isGone = draft.is === "missing" || (draft.is === "removed" && !draft.seen.metadata.finalizers?.length);
   if (isGone) pass.ending = { because: "removed", pod: draft.seen.metadata.name, while: doing };
   return !isGone;
 }
 
-/** Replaces what the pass makes of the pod. False when the pass ends. */
+/** Replaces the planned pod. Returns false if the plan ends. */
 export function change(
   pass: Pass,
   draft: Draft,
@@ -111,7 +113,10 @@ export function change(
 
 export type Removal = "ended" | "removed" | "prepared" | "waits";
 
-/** Deletes the pod. One that carries a handler of the preDelete hook prepares until its owner takes the handler off. */
+/**
+ * Deletes the pod. One with a handler of the preDelete hook stays in PreparingDelete until its owner removes the
+ * handler.
+ */
 export function remove(pass: Pass, draft: Draft): Removal {
   const { set, nowMs } = pass.input;
   const hook = set.spec.lifecycle?.preDelete;
@@ -122,7 +127,7 @@ export function remove(pass: Pass, draft: Draft): Removal {
     return before.metadata === draft.after.metadata ? "waits" : "prepared";
   }
   if (!mayWrite(pass, draft, "removing")) return "ended";
-  // What this pass would make only to delete it is not made.
+  // A pod that this plan would create only to delete it is not created.
   draft.is = draft.is === "new" ? "missing" : "removed";
   return "removed";
 }
@@ -130,7 +135,8 @@ export function remove(pass: Pass, draft: Draft): Removal {
 export type Refresh = "ended" | "settled" | "moved";
 
 /**
- * The gate, the next step of an in-place update, and the lifecycle; `moved` when the pod enters another state of it.
+ * The readiness gate, the next step of an in-place update, and the lifecycle state; `moved` if the pod enters another
+ * state.
  */
 export function refresh(pass: Pass, draft: Draft): Refresh {
   const { set, update, gates, nowMs } = pass.input;
@@ -156,12 +162,12 @@ export function refresh(pass: Pass, draft: Draft): Refresh {
     : "ended";
 }
 
-/** The claim as the pass leaves it. */
+/** The claim after the planned changes. */
 export function claimNamed({ input, newClaims, changedClaims }: Pass, name: string): ReadonlyClaim | undefined {
   return changedClaims.get(name)?.claim ?? newClaims.get(name)?.claim ?? input.claimNamed(name);
 }
 
-/** What a template has made for this pod, by the template; only what is there and stays. */
+/** The pod's existing claims that stay, by template. */
 export function claimsInUse(
   pass: Pass,
   { ordinal }: Draft,
@@ -173,7 +179,7 @@ export function claimsInUse(
   });
 }
 
-/** Claims that the pod misses are made. Says what stands in the way: a claim of that name that is going. */
+/** Creates missing claims of the pod. Returns the obstacle: a terminating claim of that name. */
 export function makeClaims(pass: Pass, { ordinal, seen }: Draft): string | undefined {
   const { set, gates } = pass.input;
   const owner = gates.isOn("StatefulSetAutoDeletePVC") ? firstOwner(set) : undefined;
@@ -188,7 +194,7 @@ export function makeClaims(pass: Pass, { ordinal, seen }: Draft): string | undef
   return going.length === 1 ? going[0] : `[${going.join(", ")}]`;
 }
 
-/** Claims get the owners that the retention policy wants. Says whether any had others. */
+/** Sets the owners of claims according to the retention policy. Returns whether any changed. */
 export function mendClaimOwners(pass: Pass, draft: Draft): boolean {
   const { set, gates } = pass.input;
   if (!gates.isOn("StatefulSetAutoDeletePVC")) return false;

@@ -1,7 +1,7 @@
 /**
- * One step of an Advanced StatefulSet: which pods and claims to make, delete or change, and what the status says.
+ * Plans one step of an Advanced StatefulSet: the pods and claims to create, delete or change, and the status.
  *
- * Reads the set, its pods, claims and revisions; writes nothing. Made of `scale.ts`, then `update.ts`, on one pass.
+ * Reads the set, its pods, claims and revisions; writes nothing. Runs `scale.ts`, then `update.ts`.
  */
 import type { RecordedEvent } from "../../../runtime/index.ts";
 import type { ReadonlyClaim } from "../../claims.ts";
@@ -14,7 +14,7 @@ import { planStatus } from "./status.ts";
 import type { StatefulSetStatus, StatusFacts } from "./status.ts";
 import { update } from "./update.ts";
 
-/** A pod and what becomes of it. */
+/** A pod and its new state. */
 export interface PodChange {
   pod: ReadonlyPod;
   after: ReadonlyPod;
@@ -24,18 +24,18 @@ export interface PodChange {
 }
 
 export interface StatefulPlan {
-  /** Before the pods that use them. */
+  /** Created before the pods that use them. */
   createClaims: readonly { claim: ReadonlyClaim; pod: string }[];
   changeClaims: readonly { claim: ReadonlyClaim; pod: string; isResized: boolean }[];
   create: readonly ReadonlyPod[];
   change: readonly PodChange[];
   remove: readonly ReadonlyPod[];
-  /** What is to be told besides the writes. */
+  /** Events besides those of the writes. */
   events: readonly RecordedEvent[];
   status: StatefulSetStatus;
-  /** Look again after this time; 0 when a change will tell. */
+  /** Requeue after this time; 0 if an event will trigger the next reconcile. */
   delayMs: number;
-  /** Why the pass went no further. */
+  /** Why the plan ended early. */
   ending?: Ending;
 }
 
@@ -44,7 +44,7 @@ export const changesNothing = ({ createClaims, changeClaims, create, change, rem
 
 export function planStatefulSet(input: PassInput, facts: StatusFacts): StatefulPlan {
   const pass = startPass(input);
-  // What a set that goes has made is garbage collection's business.
+  // The garbage collector deletes the dependents of a deleted set.
   const taken = !input.set.metadata.deletionTimestamp && scale(pass) ? update(pass) : { current: 0, updated: 0 };
   const drafts = [...pass.slots, ...pass.condemned];
   return {
@@ -60,7 +60,7 @@ export function planStatefulSet(input: PassInput, facts: StatusFacts): StatefulP
   };
 }
 
-/** A pod that goes is not changed first, unless a finalizer keeps it and people will look at it. */
+/** A pod to be deleted is not changed first, unless a finalizer keeps it visible to users. */
 function changesOf({ slots, condemned }: Pass): PodChange[] {
   const stays = slots
     .concat(condemned)

@@ -1,6 +1,6 @@
 /**
- * What the Advanced StatefulSet controller asks about its set and about one of its pods. Pure; see also the general
- * questions in `kubernetes/pod.ts`.
+ * Predicates of the Advanced StatefulSet controller on its set and on one of its pods. Pure; see also the general ones
+ * in `kubernetes/pod.ts`.
  */
 import type { AdvancedStatefulSet } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
@@ -31,18 +31,18 @@ export function ordinalsOf(set: ReadonlyStatefulSet, gates: FeatureGates): Ordin
   return rangeOf(startOf(set, gates), replicasOf(set), reservedOf(set.spec.reserveOrdinals));
 }
 
-/** -1 for a pod that is not called after a set. */
+/** -1 for a pod that is not named after a set. */
 export const ordinalOf = ({ metadata }: ReadonlyPod): number => parsePodName(metadata.name).ordinal;
 
-/** Called after this set, in the one way in which the set itself would call it. */
+/** Whether the pod has exactly the name that this set would give it. */
 export function isMember({ metadata }: ReadonlyStatefulSet, pod: ReadonlyPod): boolean {
   const { parent, ordinal } = parsePodName(pod.metadata.name);
   return parent === metadata.name && ordinal >= 0 && pod.metadata.name === `${parent}-${ordinal}`;
 }
 
 /**
- * A share of the replicas, rounded down and never less than one: with none at all nothing would ever move. Undefined
- * for what is no number.
+ * A share of the replicas, rounded down and at least one: with none, nothing would ever progress. Undefined for an
+ * invalid number.
  */
 export function shareOf(set: ReadonlyStatefulSet, value: IntOrPercent): number | undefined {
   const share = legacyShare(value, replicasOf(set), "down");
@@ -59,7 +59,7 @@ function isNormal(pod: ReadonlyPod): boolean {
 
 export const isHealthy = (pod: ReadonlyPod): boolean => isNormal(pod) && isRunningAndReady(pod) && !isTerminating(pod);
 
-/** `waitMs`: when time alone makes the pod available; 0 when it must change first. */
+/** `waitMs`: when time alone makes the pod available; 0 if it must change first. */
 export function availabilityOf(
   pod: ReadonlyPod,
   minReadySeconds: number,

@@ -1,9 +1,9 @@
-/** Whole rollouts against traces recorded from OpenKruise, pass by pass. */
+/** Complete rollouts compared with traces recorded from OpenKruise, reconcile by reconcile. */
 import { describe, expect, test } from "vitest";
 import { readCases } from "../testdata/read-cases.ts";
 import { traceStatefulSet } from "../testdata/statefulset-trace.ts";
 
-describe("Advanced StatefulSet rolls out as OpenKruise does, pass by pass", () => {
+describe("Advanced StatefulSet rollouts match OpenKruise's recorded traces", () => {
   for (const { name, input, want } of readCases<Parameters<typeof traceStatefulSet>[0], object>(
     "statefulset-traces.jsonl.gz",
     "statefulset",

@@ -1,9 +1,9 @@
 /**
- * The first half of a pass: every slot gets a pod that works, and pods that should not be there go.
+ * The first half of a reconcile: creates a healthy pod for every slot, and deletes surplus pods.
  *
- * OrderedReady does one thing at a time, in the order of ordinals, and ends at the first pod that is not available.
- * Parallel does everything at once; `scaleStrategy.maxUnavailable` then says how many slots may be without an available
- * pod before the walk goes no further. Works on the pass; see `pass.ts`.
+ * OrderedReady does one thing at a time, in the order of ordinals, and ends at the first unavailable pod. Parallel does
+ * everything at once; `scaleStrategy.maxUnavailable` then limits the number of slots without an available pod. Modifies
+ * the `Pass`; see `pass.ts`.
  */
 import { mendedIdentity } from "../../kubernetes/statefulset/identity.ts";
 import { isStale } from "./claim-owners.ts";
@@ -19,13 +19,13 @@ import {
   shareOf,
 } from "./pod-state.ts";
 
-/** Nothing tells when a claim that blocks a pod is gone. */
+/** Polled, because no event signals that a blocking claim was deleted. */
 export const BLOCKED_AGAIN_MS = 1_000;
 
-/** After a step: look at the next one, leave the others but go on with the pass, or end the pass (in order). */
+/** After a step: continue with the next one, skip the others but continue the plan, or end the plan (in order). */
 type Next = "next" | "leave" | "end";
 
-/** True when the pass may go on to updates. */
+/** True if the plan may continue with updates. */
 export function scale(pass: Pass): boolean {
   const { set } = pass.input;
   const budget = scaleBudget(pass);
@@ -42,7 +42,7 @@ export function scale(pass: Pass): boolean {
   return walk(pass, pass.condemned, (draft) => condemn(pass, draft, firstSick));
 }
 
-/** False when the pass ends. In parallel a pod that is not as it should be holds up no other. */
+/** Returns false if the plan ends. In parallel an unhealthy pod does not block others. */
 function walk(pass: Pass, drafts: readonly Draft[], step: (draft: Draft) => Next): boolean {
   for (const draft of drafts) {
     const next = step(draft);
@@ -52,7 +52,7 @@ function walk(pass: Pass, drafts: readonly Draft[], step: (draft: Draft) => Next
   return true;
 }
 
-/** How many slots may yet be found without an available pod; nobody counts when it is undefined. */
+/** How many more slots may lack an available pod; undefined means no limit. */
 interface Budget {
   left: number;
 }
@@ -64,14 +64,14 @@ function scaleBudget({ input: { set } }: Pass): Budget | undefined | "unreadable
   return left === undefined ? "unreadable" : { left };
 }
 
-/** True when there is none left. */
+/** True when none is left. */
 const spend = (budget: Budget | undefined): boolean => budget !== undefined && --budget.left <= 0;
 
 function keep(pass: Pass, draft: Draft, budget: Budget | undefined): Next {
   const { set, nowMs } = pass.input;
   const { seen } = draft;
   const phase = seen.status?.phase;
-  // Also one that succeeded: the set wants it to run, and a node that stops may well report success.
+  // Also for Succeeded: the set must keep running, and a stopping node may report success.
   if (phase === "Failed" || phase === "Succeeded") {
     if (spend(budget)) return "leave";
     if (!isTerminating(seen)) remove(pass, draft);
@@ -129,10 +129,7 @@ function fail(pass: Pass, failure: { message: string; isBlocked?: boolean; isCre
   return "end";
 }
 
-/**
- * Labels that somebody took away come back, and so do claims and their owners. Volumes cannot change, so nothing can
- * mend those.
- */
+/** Restores labels, claims and their owners. Volumes of a pod are immutable and cannot be restored. */
 function mend(pass: Pass, draft: Draft): Next {
   const identity = mendedIdentity(draft.after, draft.ordinal);
   if (identity) {
@@ -147,7 +144,7 @@ function mend(pass: Pass, draft: Draft): Next {
   return "next";
 }
 
-/** Every claim template has a volume in the pod. */
+/** Whether every claim template has a volume in the pod. */
 function usesClaims({ input: { set } }: Pass, { seen }: Draft): boolean {
   return (set.spec.volumeClaimTemplates ?? []).every(({ metadata: { name } }) =>
     seen.spec.volumes?.some(
@@ -156,7 +153,7 @@ function usesClaims({ input: { set } }: Pass, { seen }: Draft): boolean {
   );
 }
 
-/** Of all pods, wanted or not, the one with the lowest ordinal that does not work. */
+/** The unhealthy pod with the lowest ordinal, among all pods. */
 function lowestSick({ slots, condemned }: Pass): Draft | undefined {
   const sick = [...slots, ...condemned].filter(({ seen }) => !isHealthy(seen));
   return sick.reduce<Draft | undefined>(
@@ -168,7 +165,7 @@ function lowestSick({ slots, condemned }: Pass): Draft | undefined {
 function condemn(pass: Pass, draft: Draft, firstSick: Draft | undefined): Next {
   const { set, nowMs } = pass.input;
   if (isTerminating(draft.seen)) return "end";
-  // In order only one pod at a time may be away, so a sick pod of a lower ordinal goes first.
+  // In order only one pod at a time may be unavailable, so an unhealthy pod of a lower ordinal comes first.
   const isWorking =
     isRunningAndReady(draft.seen) && availabilityOf(draft.seen, minReadySecondsOf(set), nowMs).isAvailable;
   if (isOrdered(set) && !isWorking && draft !== firstSick) return "end";

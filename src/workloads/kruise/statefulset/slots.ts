@@ -1,7 +1,7 @@
 /**
- * Which pod stands where: a slot for every ordinal that should have a pod, and the pods that should not be there.
+ * Assigns pods to slots: one slot per desired ordinal; the remaining pods are surplus.
  *
- * A slot without a pod gets a draft of one, of the revision that the partition asks for. Pure.
+ * An empty slot gets a draft pod of the revision that the partition selects. Pure.
  */
 import { INDEX_LABEL, statefulPod } from "../../kubernetes/statefulset/identity.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
@@ -14,7 +14,7 @@ import type { Draft, Pass, PassInput } from "./pass.ts";
 import { countsAsUpdated, ordinalOf, ordinalsOf, replicasOf, startOf } from "./pod-state.ts";
 import type { ReadonlyStatefulSet } from "./pod-state.ts";
 
-/** Pods made in one pass; a set of thousands takes turns with the others. */
+/** Pods created per reconcile; a set of thousands takes turns with the others. */
 const MAX_NEW_PER_PASS = 500;
 
 export function startPass(input: PassInput): Pass {
@@ -40,7 +40,7 @@ export function startPass(input: PassInput): Pass {
     if (!there && !isNew(pod)) old++;
     inRange.delete(ordinal);
   }
-  // Behind the last slot that this pass looks at, only pods that are there matter.
+  // After the last slot of this reconcile only existing pods matter.
   for (const [ordinal, pod] of [...inRange].toSorted(([a], [b]) => a - b)) slots.push(draftOf(ordinal, pod, "there"));
   return {
     input,
@@ -56,15 +56,15 @@ export function startPass(input: PassInput): Pass {
   };
 }
 
-/** What a new pod's revision depends on. */
+/** Input for the revision of a new pod. */
 export interface Neighbours {
-  /** How many pods stand before it. */
+  /** The number of pods before it. */
   before: number;
-  /** How many others are not updated. */
+  /** The number of other pods that are not updated. */
   old: number;
 }
 
-/** The pod as this set makes it, without its lifecycle. */
+/** The pod as this set creates it, without its lifecycle state. */
 export function makePod(
   { set, current, update, gates }: Pick<PassInput, "set" | "current" | "update" | "gates">,
   ordinal: number,
@@ -77,7 +77,7 @@ export function makePod(
   return { ...pod, metadata: { ...pod.metadata, labels } };
 }
 
-/** The partition keeps this many pods as they were: the first ones in order, or any. */
+/** The partition keeps this many pods at the current revision: the first ones in order, or any. */
 function isOfCurrent(
   set: ReadonlyStatefulSet,
   ordinal: number,

@@ -1,7 +1,7 @@
 /**
- * Whatever a user does to an Advanced StatefulSet, in whatever order and however fast: never more pods that had been
- * available are away than the budget allows, the partition keeps its old pods, ordered sets make their pods in order,
- * the set gets where it was sent, and then it is silent.
+ * Invariants of an Advanced StatefulSet under random user actions in any order and speed: no more pods become
+ * unavailable than the budget allows, the partition keeps its old pods, ordered sets create their pods in order, the
+ * set converges, and then writes nothing.
  */
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
@@ -36,7 +36,7 @@ interface Change {
   mark?: number;
 }
 
-/** The same runs every time; a failure prints what to put here to repeat it alone. */
+/** The runs are reproducible; a failure prints the seed to repeat it alone. */
 const RUNS = { seed: 20_240_501, numRuns: 25 };
 const LONG_MS = 600_000;
 
@@ -104,7 +104,7 @@ function applied(
   };
 }
 
-/** Checks every state that an observer of the pods can see. */
+/** Checks every pod state that a watcher can observe. */
 function watchSet(member: KruiseMember): { findings: string[]; begin(next: ReadonlyStatefulSet, mark?: number): void } {
   const findings: string[] = [];
   const wasAvailable = new Set<number>();
@@ -156,7 +156,7 @@ function watchSet(member: KruiseMember): { findings: string[]; begin(next: Reado
         Array.from({ length: ordinalOf(pod) - start }, (_, index) => start + index).filter((ordinal) =>
           isInRange({ start, end: Infinity, reserved }, ordinal),
         ).length;
-      // Marked pods go whatever the partition says.
+      // Marked pods are deleted regardless of the partition.
       const kept = old.filter(
         (pod) => ordinalOf(pod) !== mark && pod.metadata.labels?.["apps.kruise.io/specified-delete"] === undefined,
       );
@@ -185,7 +185,7 @@ const kinds: Record<string, fc.Arbitrary<Partial<Spec>>> = {
   "a parallel set": parallelSet,
 };
 for (const [name, spec] of Object.entries(kinds)) {
-  test(`${name} keeps its budgets, arrives, and is silent`, { timeout: 120_000 }, async () => {
+  test(`${name} respects its budgets, converges and then writes nothing`, { timeout: 120_000 }, async () => {
     const steps = fc.array(fc.record({ change: step, pauseMs: fc.integer({ min: 0, max: 20_000 }) }), {
       minLength: 1,
       maxLength: 5,
@@ -213,7 +213,7 @@ for (const [name, spec] of Object.entries(kinds)) {
           await member.pass(LONG_MS);
           for (const { change, pauseMs } of changes) {
             const set = await member.get(AdvancedStatefulSet, "db");
-            // A pod that is on its way out when its place is wanted again was not taken by an update.
+            // A pod that is terminating when its slot is needed again was not taken by an update.
             if (change.replicas !== undefined || change.reserveOrdinals) await member.pass(LONG_MS);
             watch.begin(applied(set, change), change.mark);
             const marked = member.pods().find((pod) => ordinalOf(pod) === change.mark && !isTerminating(pod));

@@ -1,4 +1,4 @@
-/** Advanced StatefulSets on a simulated member, on a clock that stands still: what users see. */
+/** Advanced StatefulSets on a simulated member with a fake clock, as users see them. */
 import { afterEach, describe, expect, test } from "vitest";
 import { AdvancedStatefulSet, PersistentVolumeClaim, Pod, kruiseKinds } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
@@ -59,7 +59,7 @@ const withLabel =
 const parallel = { podManagementPolicy: "Parallel" } as const;
 
 describe("A new set", () => {
-  test("makes its pods one after the other, Normal and ready, with three writes each", async () => {
+  test("creates its pods one after the other, Normal and ready, with three writes each", async () => {
     await start(makeSet(3));
 
     const [first] = member.pods();
@@ -88,19 +88,19 @@ describe("A new set", () => {
     );
   });
 
-  test("leaves out reserved ordinals, single ones and ranges", async () => {
+  test("skips reserved ordinals, single ones and ranges", async () => {
     await start(makeSet(3, {}, { ...parallel, reserveOrdinals: [0, "2-3"] }));
 
     expect(names()).toEqual(["db-1", "db-4", "db-5"]);
   });
 
-  test("starts where it is told, behind a gate", async () => {
+  test("starts at ordinals.start with the feature gate", async () => {
     await start(makeSet(2, {}, { ordinals: { start: 5 } }), { gates: { StatefulSetStartOrdinal: true } });
 
     expect(names()).toEqual(["db-5", "db-6"]);
   });
 
-  test("makes no more pods at a time than may be unavailable while scaling", async () => {
+  test("creates no more pods at a time than scaleStrategy.maxUnavailable", async () => {
     await start(makeSet(4, {}, { ...parallel, scaleStrategy: { maxUnavailable: 2 } }), { times: { startMs: 90_000 } });
     const early = names();
 
@@ -110,7 +110,7 @@ describe("A new set", () => {
     expect(names()).toEqual(["db-0", "db-1", "db-2", "db-3"]);
   });
 
-  test("costs nothing once it is there", async () => {
+  test("writes nothing once it has converged", async () => {
     await start(makeSet(3));
     member.writes.reset();
 
@@ -121,7 +121,7 @@ describe("A new set", () => {
 });
 
 describe("A reserved ordinal", () => {
-  test("that is in use gives its pod up, and another takes its place at the end", async () => {
+  test("in use deletes its pod, and another is added at the end", async () => {
     await start(makeSet(3, {}, parallel));
 
     await edit((spec) => ({ ...spec, reserveOrdinals: [1] }));
@@ -149,7 +149,7 @@ describe("An update", () => {
     expect(member.events.filter((event) => event.includes("SuccessfulUpdatePodInPlace"))).toHaveLength(3);
   });
 
-  test("replaces pods from the highest ordinal down and keeps as many old ones as the partition says", async () => {
+  test("replaces pods from the highest ordinal down and keeps the old pods of the partition", async () => {
     await start(makeSet(4, { partition: 2 }));
 
     await setImage("db:2");
@@ -169,7 +169,7 @@ describe("An update", () => {
     expect(images()).toEqual(["db:1", "db:1", "db:2"]);
   });
 
-  test("goes by priority when it is unordered", async () => {
+  test("follows the priority strategy when it is unordered", async () => {
     const unorderedUpdate = {
       priorityStrategy: { weightPriority: [{ weight: 50, matchSelector: { matchLabels: { first: "yes" } } }] },
     };
@@ -205,7 +205,7 @@ describe("An update", () => {
     expect(images()).toEqual(["db:2", "db:1"]);
   });
 
-  test("waits minReadySeconds before the next pod goes", async () => {
+  test("waits minReadySeconds before the next pod is updated", async () => {
     await start(makeSet(3, { podUpdatePolicy: "InPlaceIfPossible", minReadySeconds: 60 }));
     await member.pass(600_000);
 
@@ -218,7 +218,7 @@ describe("An update", () => {
     expect(images()).toEqual(["db:2", "db:2", "db:2"]);
   });
 
-  test("holds the containers back for a grace period while the pod is out of traffic", async () => {
+  test("delays the container changes for a grace period while the pod is unready", async () => {
     await start(
       makeSet(1, { podUpdatePolicy: "InPlaceIfPossible", inPlaceUpdateStrategy: { gracePeriodSeconds: 30 } }),
     );
@@ -233,7 +233,7 @@ describe("An update", () => {
     expect(await status()).toMatchObject({ readyReplicas: 1 });
   });
 
-  test("that no pod survives stops at the budget and can be corrected", async () => {
+  test("that breaks every pod stops at the budget and can be corrected", async () => {
     await start(makeSet(2, {}, parallel));
     await edit((spec) => ({
       ...spec,
@@ -254,8 +254,8 @@ describe("An update", () => {
   });
 });
 
-describe("A hook", () => {
-  test("before the update keeps the pod as it is until it is taken off", async () => {
+describe("A lifecycle hook", () => {
+  test("before the update blocks the update until it is removed", async () => {
     const lifecycle = { inPlaceUpdate: { labelsHandler: { hold: "yes" } } };
     await start(
       makeSet(
@@ -282,7 +282,7 @@ describe("A hook", () => {
     expect(member.pods().map(stateOf)).toEqual(["Normal"]);
   });
 
-  test("before the deletion keeps a pod that is scaled away until it is taken off", async () => {
+  test("before the deletion blocks a scale-down until it is removed", async () => {
     const lifecycle = { preDelete: { labelsHandler: { hold: "yes" } } };
     await start(
       makeSet(
@@ -304,7 +304,7 @@ describe("A hook", () => {
 });
 
 describe("A set that was deleted without its pods", () => {
-  test("comes back to them and changes none", async () => {
+  test("adopts its pods when it is recreated and changes none", async () => {
     await start(makeSet(2));
     const before = member.pods().map(({ metadata }) => metadata.uid);
     const { status: old } = await member.get(AdvancedStatefulSet, "db");
@@ -328,7 +328,7 @@ describe("A set that was deleted without its pods", () => {
 });
 
 describe("A pod that is marked for deletion", () => {
-  test("is replaced under its own name, whatever the partition says", async () => {
+  test("is replaced under its own name, regardless of the partition", async () => {
     await start(makeSet(3, { partition: 3 }, parallel));
     const before = member.pods().map(({ metadata }) => metadata.uid);
 
@@ -358,7 +358,7 @@ describe("Claims", () => {
     allowVolumeExpansion: true,
   };
 
-  test("are made for each pod and outlive it", async () => {
+  test("are created for each pod and outlive it", async () => {
     await start(makeSet(2, {}, { volumeClaimTemplates: [claim("1Gi")] }), { objects: [storageClass] });
     const before = await claimNames();
 
@@ -373,7 +373,7 @@ describe("Claims", () => {
     ]);
   });
 
-  test("go with the pods that are scaled away where the policy says so", async () => {
+  test("are deleted with the pods of a scale-down if the policy requires it", async () => {
     await start(
       makeSet(
         2,
@@ -394,7 +394,7 @@ describe("Claims", () => {
     expect(await claimNames()).toEqual(["data-db-0"]);
   });
 
-  test("that are going hold up the pod that would use them, and the status says so", async () => {
+  test("that are terminating block the pod that would use them, and the status reports it", async () => {
     const held = {
       ...claim("1Gi"),
       apiVersion: "v1",
@@ -425,7 +425,7 @@ describe("Claims", () => {
     expect((await status())?.conditions).toBeUndefined();
   });
 
-  test("grow with an update where the strategy says so, before their pods", async () => {
+  test("are expanded with an update if the strategy requires it, before their pods", async () => {
     await start(
       makeSet(
         2,

@@ -1,7 +1,4 @@
-/**
- * What an Advanced StatefulSet says about itself. Counts the pods as the pass found them, and takes from the counts
- * what the pass takes away. Pure.
- */
+/** The status of an Advanced StatefulSet. Counts the observed pods, minus the planned deletions. Pure. */
 import type { AdvancedStatefulSet } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import { claimState } from "./claim-size.ts";
@@ -42,7 +39,7 @@ export function planStatus(
       const { isAvailable } = availabilityOf(seen, minReadySecondsOf(set), nowMs);
       counts.ready++;
       counts.available += Number(isAvailable);
-      // Pods on their way out count here until they are gone, though not in updatedReplicas; so it is upstream.
+      // Terminating pods count here until they are removed, but not in updatedReplicas, as upstream does.
       counts.updatedReady += Number(revision === updateName);
       counts.updatedAvailable += Number(revision === updateName && isAvailable);
     }
@@ -70,7 +67,7 @@ export function planStatus(
   };
 }
 
-/** For every claim template: how many pods have a claim that satisfies it, and a volume that satisfies the claim. */
+/** For every claim template: how many pods have a matching claim, and a volume that matches the claim. */
 function claimCounts(pass: Pass): NonNullable<StatefulSetStatus["volumeClaims"]> {
   const counts = new Map(
     (pass.input.set.spec.volumeClaimTemplates ?? []).map(({ metadata: { name } }) => [
@@ -91,7 +88,7 @@ function claimCounts(pass: Pass): NonNullable<StatefulSetStatus["volumeClaims"]>
   return [...counts.values()];
 }
 
-/** A failed write is told until a pass succeeds. What is told already keeps its time. */
+/** A failed write is reported until a reconcile succeeds. An existing condition keeps its time. */
 export function withFailure(
   status: StatefulSetStatus,
   before: StatefulSetStatus | undefined,

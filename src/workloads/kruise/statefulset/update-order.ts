@@ -1,9 +1,8 @@
 /**
- * In which order the pods of an Advanced StatefulSet are updated, and which of them at all: as many as the partition
- * leaves.
+ * The update order of an Advanced StatefulSet's pods, without those that the partition keeps.
  *
- * Ordered updates go from the highest place down. Unordered ones count pods that are updated, or on their way out,
- * first, so that the partition always means the same pods; the user's priorities arrange the rest. Pure.
+ * Ordered updates start from the highest ordinal. Unordered ones put updated and terminating pods first, so that the
+ * partition always selects the same pods; the user's priorities order the rest. Pure.
  */
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 import { byPriority } from "../cloneset/update-priority.ts";
@@ -11,7 +10,7 @@ import { isTerminating } from "./pod-state.ts";
 import type { RollingUpdate } from "./pod-state.ts";
 
 export interface Place {
-  /** Distance from the first ordinal, reserved ordinals included. */
+  /** Distance from the first ordinal, including reserved ordinals. */
   place: number;
   pod: ReadonlyPod;
 }

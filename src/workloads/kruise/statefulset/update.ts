@@ -1,8 +1,8 @@
 /**
- * The second half of a pass: pods are brought to the update revision, as many as may be unavailable at once.
+ * The second half of a reconcile: moves pods to the update revision, within maxUnavailable.
  *
- * Pods that somebody marked for deletion go first and do not care for the partition. A pod that does not work anyway
- * costs nothing, so a bad revision can always be replaced by a good one. Works on the pass; see `pass.ts`.
+ * Pods marked for deletion come first and ignore the partition. An unhealthy pod does not count against the budget, so
+ * a bad revision can always be replaced by a good one. Modifies the `Pass`; see `pass.ts`.
  */
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 import { podTemplateOf } from "../../revisions/pod-template-data.ts";
@@ -35,13 +35,13 @@ import {
 } from "./pod-state.ts";
 import { orderForUpdate } from "./update-order.ts";
 
-/** How the counts of the status change with what the pass does. */
+/** The effect of the planned actions on the counts of the status. */
 export interface Counts {
   current: number;
   updated: number;
 }
 
-/** Upstream waits no longer than this for a pod to become available. */
+/** Upstream's maximum wait for a pod to become available. */
 const MAX_WAIT_MS = 300_000;
 
 export function update(pass: Pass): Counts {
@@ -70,8 +70,7 @@ export function update(pass: Pass): Counts {
 }
 
 /**
- * True when a pod enters another state of its lifecycle, or the pass ends: a pod between two states would be counted
- * wrongly.
+ * True if a pod enters another lifecycle state, or the plan ends: a pod between two states would be counted wrongly.
  */
 function refreshAll(pass: Pass): boolean {
   const drafts = new Map([...pass.slots, ...pass.condemned].map((draft) => [draft.seen, draft]));
@@ -84,7 +83,7 @@ function refreshAll(pass: Pass): boolean {
   return isMoved;
 }
 
-/** The pods that cannot serve now, and those that this pass takes away. */
+/** The unavailable pods, and those that this plan makes unavailable. */
 class Away {
   private readonly drafts = new Set<Draft>();
   private readonly unmade: number;
@@ -96,7 +95,7 @@ class Away {
     for (const draft of pass.slots) if (isAway(pass, draft)) this.drafts.add(draft);
   }
 
-  /** Whether one more may go; a pod that is away already may always. */
+  /** Whether one more pod may become unavailable; an unavailable one always may. */
   admits(draft: Draft): boolean {
     return this.drafts.size + this.unmade < this.allowed || this.drafts.has(draft);
   }
@@ -122,7 +121,7 @@ function isAway(pass: Pass, draft: Draft): boolean {
 const growsClaims = ({ input: { set, gates } }: Pass): boolean =>
   gates.isOn("StatefulSetAutoResizePVCGate") && set.spec.volumeClaimUpdateStrategy?.type === "OnPodRollingUpdate";
 
-/** The pods that were marked and may go now. */
+/** The marked pods that may be deleted now. */
 function removeMarked(pass: Pass, away: Away, taken: Counts): ReadonlySet<Draft> {
   const { current, update: target } = pass.input;
   const specified = new Set<Draft>();
@@ -172,7 +171,10 @@ function updateOne(
   return "next";
 }
 
-/** Claims grow before their pod is updated: a file system grows when a pod mounts it. False when the pass ends. */
+/**
+ * Claims are expanded before their pod is updated: a file system grows when a pod mounts it. Returns false if the plan
+ * ends.
+ */
 function growClaims(pass: Pass, draft: Draft): boolean {
   const { set, classNamed } = pass.input;
   const pod = draft.seen.metadata.name;

@@ -1,6 +1,5 @@
 /**
- * Carries out what was planned for an Advanced StatefulSet, tells of it in events, and remembers what the informers
- * have yet to show.
+ * Executes the plan of an Advanced StatefulSet, emits events for it, and records the expectations for the informers.
  */
 import { PersistentVolumeClaim } from "../../../api/index.ts";
 import { messageOf } from "../../../base/index.ts";
@@ -19,7 +18,7 @@ import type { ReadonlyStatefulSet } from "./pod-state.ts";
 export interface Target {
   set: ReadonlyStatefulSet;
   owner: Owner;
-  /** The name of the revision that pods are brought to. */
+  /** The target revision of the pods. */
   updateRevision: string;
   signal: AbortSignal;
 }
@@ -31,14 +30,14 @@ export interface WriterDependencies {
   events?: EventRecorder | undefined;
 }
 
-/** What went wrong, and the condition that tells of it. */
+/** A failure, and the condition that reports it. */
 export interface Failure {
   cause: unknown;
   condition?: { type: "FailedCreatePod" | "FailedUpdatePod"; message: string };
 }
 
 export interface StatefulWriter {
-  /** The first failure ends it: what comes later builds on what came before. */
+  /** Stops at the first failure: later writes build on earlier ones. */
   carryOut(target: Target, plan: StatefulPlan): Promise<Failure | undefined>;
   pods: PodWriter;
 }
@@ -67,7 +66,7 @@ export function createStatefulWriter({ client, podsSeen, claimsSeen, events }: W
         `create Claim ${name} Pod ${pod} in StatefulSet ${set.metadata.name} success`,
       );
     } catch (error) {
-      // It is used as it is.
+      // The existing claim is used.
       if (isAlreadyExists(error)) return;
       tell(
         target,
@@ -163,7 +162,7 @@ export function createStatefulWriter({ client, podsSeen, claimsSeen, events }: W
   };
 }
 
-/** A failed write is told in the status first and thrown afterwards, so it is a value until then. */
+/** A failure is written to the status first and thrown afterwards, so it is a value until then. */
 async function attempt(
   type: "FailedCreatePod" | "FailedUpdatePod" | undefined,
   verb: string,
@@ -177,6 +176,6 @@ async function attempt(
   }
 }
 
-/** As the conditions of an Advanced StatefulSet word it. */
+/** The wording in an Advanced StatefulSet's conditions. */
 export const podFailure = (verb: string, why: string): string =>
   `StatefulPodControl failed to ${verb} Pod error: ${why}`;

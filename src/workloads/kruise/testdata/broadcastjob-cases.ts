@@ -1,6 +1,6 @@
 /**
- * What BroadcastJobs answer to recorded inputs, in the words of the recordings (`openkruise-broadcastjob.jsonl`). For
- * tests and for `npm run golden` alone.
+ * Runs BroadcastJobs on recorded inputs and returns results in the format of the recordings
+ * (`openkruise-broadcastjob.jsonl`). Only for tests and `npm run golden`.
  */
 import type { BroadcastJob } from "../../../api/index.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
@@ -18,7 +18,7 @@ interface Input {
 export const broadcastJobCases: Readonly<Record<string, RecordedRun>> = {
   reconcile: ({ broadcastJob: job, nodes = [], pods = [] }: Input) => {
     const { create, remove, removeJob, status, events, requeueAfterMs } = planBroadcastJob({ job, nodes, pods, nowMs: RECORDED_AT });
-    // A word of the reason is recorded, and what was written follows from the rest.
+    // Only a word of the reason is recorded; the message follows from the rest.
     const told = [...events.map(({ type, reason }) => `${type} ${reason.split(" ")[0]}`), ...create.map(() => "Normal SuccessfulCreate"), ...remove.map(() => "Normal SuccessfulDelete")];
     return {
       createdOnNodes: create,

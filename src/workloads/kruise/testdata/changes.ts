@@ -1,4 +1,4 @@
-/** What changed on a pod, in the words of the recordings. For tests alone. */
+/** The changes of a pod, in the format of the recordings. Only for tests. */
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 
 type Map = Readonly<Record<string, string>>;

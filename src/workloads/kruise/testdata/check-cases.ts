@@ -1,4 +1,4 @@
-/** Holds a function against recorded cases. For tests alone. */
+/** Compares a function with recorded cases. Only for tests. */
 import { expect, test } from "vitest";
 import { equalJson } from "../../../base/index.ts";
 import { plain } from "./plain.ts";
@@ -7,8 +7,8 @@ import type { RecordedCase } from "./read-cases.ts";
 export { plain } from "./plain.ts";
 
 /**
- * One test for a kind: the cases that differ tell more than hundreds of green lines. Outputs are compared without what
- * Go leaves empty. Cases that are meant to differ are named, and must.
+ * One test per kind: a list of the differing cases is more useful than hundreds of passing lines. Outputs are compared
+ * without Go's empty fields. Cases that differ on purpose are listed, and must differ.
  */
 export function checkCases<I, W>(kind: string, cases: readonly RecordedCase<I, W>[], run: (input: I, want: W) => unknown, differing: readonly string[] = []): void {
   test(`${kind}, ${cases.length} recorded cases`, () => {

@@ -1,6 +1,6 @@
 /**
- * What the planners of CloneSet answer to recorded inputs, in the words of the recordings
- * (`openkruise-cloneset.jsonl`). For tests and for `npm run golden` alone.
+ * Runs the planners of CloneSet on recorded inputs and returns results in the format of the recordings
+ * (`openkruise-cloneset.jsonl`). Only for tests and `npm run golden`.
  */
 import type { Node, PersistentVolumeClaim, Pod } from "../../../api/index.ts";
 import { createSeededRandom, equalJson } from "../../../base/index.ts";
@@ -64,7 +64,7 @@ export const cloneSetCases: Readonly<Record<string, RecordedRun>> = {
       scaledUp: strictShare(value, total, "up"),
       scaledDown: strictShare(value, total, "down"),
     };
-    // How a failure is worded is the caller's business.
+    // The caller words failures.
     return Object.fromEntries(Object.entries(readings).map(([name, reading]) => [name, reading ?? (typeof want[name] === "object" ? want[name] : "unreadable")]));
   },
 
@@ -88,7 +88,7 @@ export const cloneSetCases: Readonly<Record<string, RecordedRun>> = {
   updateOrder: ({ cloneSet, pods = [], indexes = [] }: SetInput & { indexes?: number[] }) => {
     const candidates = indexes.flatMap((index) => pods[index] ?? []);
     const order = orderForUpdate(fromAlpha(cloneSet), candidates, pods).map((pod) => pods.indexOf(pod as Pod));
-    // The recording writes an empty list as null.
+    // The recording has null for an empty list.
     return { indexes: order.length > 0 ? order : null };
   },
 
@@ -137,9 +137,9 @@ export const cloneSetCases: Readonly<Record<string, RecordedRun>> = {
 };
 
 /**
- * Why a case differs on purpose. Release 1.9.1 leaves the pods of a CloneSet with OnDelete alone before it looks at
- * them, so that none of them ever becomes ready; its webhook refuses such a CloneSet. v1beta1 allows OnDelete, and
- * there as here pods catch up with themselves first.
+ * Why a case differs on purpose. Release 1.9.1 skips all pods of a CloneSet with OnDelete, so that none of them ever
+ * becomes ready; its webhook rejects such a CloneSet. v1beta1 allows OnDelete, and there as here pending steps of pods
+ * are completed first.
  */
 export function whyCloneSetDiffers(input: UpdateInput & { kind: string }): string | undefined {
   const isOnDelete = input.kind === "update" && input.cloneSet.spec.updateStrategy?.["type"] === "OnDelete";

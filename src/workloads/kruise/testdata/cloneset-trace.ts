@@ -1,9 +1,9 @@
 /**
- * Whole rollouts of CloneSets, pass by pass, in the words of the recordings (`openkruise-trace.jsonl`): which pods are
- * created, deleted, marked and updated, and what the status says. For tests and for `npm run golden` alone.
+ * Complete rollouts of CloneSets, reconcile by reconcile, in the format of the recordings (`openkruise-trace.jsonl`):
+ * which pods are created, deleted, marked and updated, and the status. Only for tests and `npm run golden`.
  *
- * Between two passes a node acts once, as in the recording: pods that were deleted are gone, new ones run, images are
- * taken over, and a pod is ready when all its gates are open.
+ * Between two reconciles a node acts once, as in the recording: deleted pods disappear, new ones run, images are
+ * updated, and a pod is ready when all its gates are true.
  */
 import { formatTime } from "../../../base/index.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
@@ -118,7 +118,7 @@ class Trace {
     return number;
   }
 
-  /** Every image has one; the steps go up to a handful. */
+  /** One revision per image; there are only a handful of steps. */
   private revisions(): ReadonlyRevision[] {
     return Array.from({ length: 10 }, (_, index) => `demo-${index}`).map((name) => ({ apiVersion: "apps/v1", kind: "ControllerRevision", metadata: { name }, data: podTemplateData(this.templateOf(name)), revision: 1 }));
   }
@@ -129,7 +129,7 @@ class Trace {
   }
 }
 
-/** What happens in each pass of each step. */
+/** The actions in each reconcile of each step. */
 export function traceCloneSet({ cloneSet, steps }: { cloneSet: AlphaCloneSet; steps: readonly TraceStep[] }): { steps: Pass[][] } {
   const trace = new Trace(cloneSet);
   return { steps: steps.map((step) => trace.runStep(step)) };

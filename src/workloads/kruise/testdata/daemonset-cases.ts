@@ -1,6 +1,6 @@
 /**
- * What the planners of Advanced DaemonSet answer to recorded inputs, in the words of the recordings
- * (`openkruise-daemonset.jsonl`). For tests and for `npm run golden` alone.
+ * Runs the planners of Advanced DaemonSet on recorded inputs and returns results in the format of the recordings
+ * (`openkruise-daemonset.jsonl`). Only for tests and `npm run golden`.
  */
 import type { AdvancedDaemonSet, Node, Pod } from "../../../api/index.ts";
 import { nodeFitness } from "../../kubernetes/daemonset/nodes.ts";
@@ -29,14 +29,14 @@ const nameOf = ({ metadata }: { readonly metadata: { readonly name: string } }):
 
 function scopeOf(view: DaemonView): object {
   const names = nodesInScope(view).map(({ name }) => name);
-  // The recording writes an empty list as null.
+  // The recording has null for an empty list.
   return { ...updateLimits(view), nodesInScope: names.length > 0 ? names : null };
 }
 
-/** By the kind of the case. Made anew for each recording, because one of the functions remembers. */
+/** By the kind of the case. Created per recording, because one of the functions has a cache. */
 export function createDaemonSetCases(): Readonly<Record<string, RecordedRun>> {
-  // OpenKruise remembers the pod of a set by its uid and generation. These cases have neither, so that all of them were
-  // recorded with the pod of the first; only the name of a node was read anew each time.
+  // OpenKruise caches the pod of a set by its uid and generation. These cases have neither, so all of them were
+  // recorded with the pod of the first; only the node name was read each time.
   let remembered: AdvancedDaemonSet["spec"]["template"] | undefined;
   return {
     nodesNeedingPods: ({ newPods, desired, partition, progressive, nodesNeedingPods = [] }: { newPods: number; desired: number; partition: number; progressive: boolean; nodesNeedingPods?: string[] }, want: { nodes: string[] | null }) => {
@@ -88,8 +88,8 @@ export function createDaemonSetCases(): Readonly<Record<string, RecordedRun>> {
 }
 
 /**
- * Upstream walks nodes in random order: `always` are taken every time, and the others out of `chosenFrom`. A count of
- * -1 was not the same every time.
+ * Upstream walks nodes in random order: `always` are taken every time, and the others from `chosenFrom`. A count of -1
+ * varied between runs.
  */
 interface Chosen {
   always: string[];
@@ -97,7 +97,7 @@ interface Chosen {
   count: number;
 }
 
-/** What was recorded, when ours is one of the outcomes that it allows. */
+/** Returns the recorded value if ours is one of the outcomes that it allows. */
 function asChosen(names: readonly string[], want: Chosen): unknown {
   const isAllowed = want.always.every((name) => names.includes(name)) && names.every((name) => want.always.includes(name) || want.chosenFrom.includes(name)) && (want.count < 0 || names.length === want.count);
   return isAllowed ? want : names;

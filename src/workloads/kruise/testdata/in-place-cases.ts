@@ -1,6 +1,6 @@
 /**
- * What the in-place update engine and the revisions answer to recorded inputs, in the words of the recordings
- * (`openkruise-inplace.jsonl`). For tests and for `npm run golden` alone.
+ * Runs the in-place update engine and the revisions on recorded inputs and returns results in the format of the
+ * recordings (`openkruise-inplace.jsonl`). Only for tests and `npm run golden`.
  */
 import type { AdvancedStatefulSet, CloneSet, KubernetesObject, PersistentVolumeClaim, Pod, PodTemplateSpec } from "../../../api/index.ts";
 import type { JsonObject } from "../../../base/index.ts";
@@ -70,7 +70,7 @@ export const inPlaceCases: Readonly<Record<string, RecordedRun>> = {
     const gates = gatesOf(changed);
     const refreshed = refreshPod(pod, { gates, hasRevision, nowMs: RECORDED_AT });
     const changes = changesOf(pod, refreshed.pod);
-    // The recording writes an empty map as null.
+    // The recording has null for an empty map.
     return { changed: Object.keys(changes).length > 0 ? changes : null, delaySeconds: refreshed.delayMs / 1000, error: null, notCompletedReason: whyIncomplete(pod, gates) ?? null };
   },
 

@@ -1,8 +1,8 @@
-/** The node of the recorded traces, which acts once between two passes. For tests alone. */
+/** The node of the recorded traces, which acts once between two reconciles. Only for tests. */
 import { formatTime } from "../../../base/index.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 
-/** The pod runs what its spec says, and is ready when all its gates are open. */
+/** The pod runs its spec, and is ready when all its gates are true. */
 export function nodeActs(pod: ReadonlyPod, nowMs: number): ReadonlyPod {
   const old = pod.status?.conditions ?? [];
   const gatesOpen = pod.spec?.readinessGates?.every(({ conditionType }) => old.some(({ type, status }) => type === conditionType && status === "True")) ?? true;

@@ -1,9 +1,9 @@
-/** Recorded values in a form in which they can be compared. For tests and for `npm run golden` alone. */
+/** Normalizes recorded values for comparison. Only for tests and `npm run golden`. */
 
-/** Fields that Go writes although nobody set them. */
+/** Fields that Go serializes even if unset. */
 const ALWAYS_WRITTEN = ["resources", "status", "securityContext"];
 
-/** As JSON has it, without empty fields of that sort. */
+/** As JSON, without such empty fields. */
 export function plain(value: unknown): unknown {
   return JSON.parse(
     JSON.stringify(value, (_key, item: unknown) => {

@@ -1,6 +1,6 @@
 /**
- * What PodUnavailableBudgets answer to recorded inputs, in the words of the recordings (`openkruise-pub.jsonl`). For
- * tests and for `npm run golden` alone.
+ * Runs PodUnavailableBudgets on recorded inputs and returns results in the format of the recordings
+ * (`openkruise-pub.jsonl`). Only for tests and `npm run golden`.
  */
 import { PodUnavailableBudget, controllerOf } from "../../../api/index.ts";
 import type { PubOperation } from "../../../api/index.ts";
@@ -17,10 +17,10 @@ import { changesOf } from "./changes.ts";
 import { RECORDED_AT, gatesOf } from "./read-cases.ts";
 import type { AlphaCloneSet, GatedInput, RecordedRun } from "./read-cases.ts";
 
-/** The recording speaks v1alpha1. */
+/** The recordings use v1alpha1. */
 const stored = (budget: JsonObject): ReadonlyBudget => PodUnavailableBudget.versions["v1alpha1"]?.toStorage?.(budget) as unknown as ReadonlyBudget;
 
-/** Go leaves empty maps out. */
+/** Go omits empty maps. */
 function shownStatus(status: object | undefined): object {
   return Object.fromEntries(Object.entries(status ?? {}).filter(([, value]) => typeof value !== "object" || Object.keys(value as object).length > 0));
 }

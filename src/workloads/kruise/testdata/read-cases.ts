@@ -1,7 +1,7 @@
 /**
- * Reads what was recorded from OpenKruise 1.9.1: one case a line, in gzip. For tests alone.
+ * Reads the cases recorded from OpenKruise 1.9.1: one case per line, gzipped. Only for tests.
  *
- * That release speaks v1alpha1, so its CloneSets are brought into the shape of v1beta1.
+ * That release uses v1alpha1, so its CloneSets are converted to v1beta1.
  */
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
@@ -19,8 +19,8 @@ export interface RecordedCase<I, W> {
 }
 
 /**
- * What we answer to the input of a case; `want` is there for what is not ours to answer. Inputs differ from kind to
- * kind.
+ * Computes our result for the input of a case; `want` provides the parts that are not computed here. Inputs differ
+ * between kinds.
  */
 export type RecordedRun = (input: never, want: never) => unknown;
 

@@ -1,6 +1,6 @@
 /**
- * What SidecarSets answer to recorded inputs, in the words of the recordings (`openkruise-sidecarset.jsonl`). For tests
- * and for `npm run golden` alone.
+ * Runs SidecarSets on recorded inputs and returns results in the format of the recordings
+ * (`openkruise-sidecarset.jsonl`). Only for tests and `npm run golden`.
  */
 import { evaluateExpression, sidecarSetHashedText, sidecarSetHashes } from "../../../api/index.ts";
 import type { Namespace, SidecarSet, SidecarSetPatchPodMetadata } from "../../../api/index.ts";
@@ -21,7 +21,7 @@ import { flipPod, upgradePod } from "../sidecarset/upgrade.ts";
 import { RECORDED_AT, gatesOf } from "./read-cases.ts";
 import type { GatedInput, RecordedRun } from "./read-cases.ts";
 
-/** What users would be told is an answer too. */
+/** An error message for users is a result, too. */
 const orError =
   <I>(run: (input: I) => unknown) =>
   (input: I): unknown => {

@@ -1,6 +1,6 @@
 /**
- * What the planners of Advanced StatefulSet answer to recorded inputs, in the words of the recordings
- * (`openkruise-statefulset.jsonl`). For tests and for `npm run golden` alone.
+ * Runs the planners of Advanced StatefulSet on recorded inputs and returns results in the format of the recordings
+ * (`openkruise-statefulset.jsonl`). Only for tests and `npm run golden`.
  */
 import type { AdvancedStatefulSet, PersistentVolumeClaim, Pod } from "../../../api/index.ts";
 import { claimsOf } from "../../kubernetes/statefulset/identity.ts";
@@ -37,7 +37,7 @@ interface SyncWant {
   error: string | null;
 }
 
-/** The recording leaves out what is the same everywhere. */
+/** The recording omits constant fields. */
 const typed = (set: AdvancedStatefulSet): AdvancedStatefulSet => ({ ...set, apiVersion: "apps.kruise.io/v1beta1", kind: "StatefulSet" });
 const revision = (name: string, template: PodTemplate): ReadonlyRevision => ({ apiVersion: "apps/v1", kind: "ControllerRevision", metadata: { name }, data: podTemplateData(template), revision: 1 });
 const nameOf = ({ metadata }: { readonly metadata: { readonly name: string } }): string => metadata.name;
@@ -54,7 +54,7 @@ export const statefulSetCases: Readonly<Record<string, RecordedRun>> = {
   updateOrder: ({ rollingUpdate, slots, replicas, updateRevision, gates }: GatedInput & { rollingUpdate?: RollingUpdate; slots: (Pod | null)[]; replicas: number; updateRevision: string }, want: { indexes: number[] | null }) => {
     const places = slots.flatMap((pod, place) => (pod ? [{ pod, place }] : []));
     const order = orderForUpdate(rollingUpdate, places, replicas, (pod) => countsAsUpdated(pod, updateRevision, gatesOf(gates))).map(({ place }) => place);
-    // The recording writes some empty lists as null.
+    // The recording has null for some empty lists.
     return { indexes: order.length > 0 ? order : (want.indexes && []) };
   },
 
@@ -114,11 +114,11 @@ export const statefulSetCases: Readonly<Record<string, RecordedRun>> = {
   },
 };
 
-/** Upstream fails where it writes to a pod that it has just deleted; the pass ends there, and so does ours. */
+/** Upstream fails when it writes to a pod that it has just deleted; the reconcile ends there, and so does ours. */
 function errorOf({ ending }: StatefulPlan, want: SyncWant): string | null {
   if (!ending) return null;
   if (ending.because === "removed") return `pods "${ending.pod}" not found`;
-  // How a number that cannot be read is worded is the caller's business.
+  // The caller words the error for an invalid number.
   return ending.message.includes("neither a number nor a percentage") ? want.error : ending.message;
 }
 

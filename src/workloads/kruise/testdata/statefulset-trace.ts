@@ -1,6 +1,7 @@
 /**
- * Whole rollouts of Advanced StatefulSets, pass by pass, in the words of the recordings (`openkruise-trace.jsonl`):
- * which pods are created, deleted and updated, and what the status says. For tests and for `npm run golden` alone.
+ * Complete rollouts of Advanced StatefulSets, reconcile by reconcile, in the format of the recordings
+ * (`openkruise-trace.jsonl`): which pods are created, deleted and updated, and the status. Only for tests and `npm run
+ * golden`.
  */
 import type { AdvancedStatefulSet } from "../../../api/index.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
@@ -91,7 +92,7 @@ class Trace {
   }
 }
 
-/** What happens in each pass of each step. */
+/** The actions in each reconcile of each step. */
 export function traceStatefulSet({ statefulSet, steps }: { statefulSet: AdvancedStatefulSet; steps: readonly Step[] }): { steps: Pass[][] } {
   const trace = new Trace(statefulSet);
   return { steps: steps.map((step) => trace.runStep(step)) };

@@ -1,6 +1,6 @@
 /**
- * What UnitedDeployments answer to recorded inputs, in the words of the recordings
- * (`openkruise-uniteddeployment.jsonl`). For tests and for `npm run golden` alone.
+ * Runs UnitedDeployments on recorded inputs and returns results in the format of the recordings
+ * (`openkruise-uniteddeployment.jsonl`). Only for tests and `npm run golden`.
  */
 import { CloneSet, UnitedDeployment, subsetReplicas } from "../../../api/index.ts";
 import type { Pod } from "../../../api/index.ts";
@@ -28,7 +28,7 @@ interface RecordedSubset extends Partial<SizedSubset>, Partial<Schedulability> {
   updatedRevision?: string;
 }
 
-/** The release speaks v1alpha1; here everything is v1beta1. */
+/** The release uses v1alpha1; here everything is v1beta1. */
 export function unitedDeploymentFromAlpha(alpha: JsonObject): UnitedDeployment {
   return required(UnitedDeployment.versions["v1alpha1"]?.toStorage, "a conversion")({ apiVersion: "apps.kruise.io/v1alpha1", kind: "UnitedDeployment", ...alpha }) as unknown as UnitedDeployment;
 }
@@ -76,15 +76,15 @@ export const unitedDeploymentCases: Readonly<Record<string, RecordedRun>> = {
   subsetWorkload({ unitedDeployment, subsetName: name, revision, replicas = 0, partition = 0 }: Input & { subsetName: string; revision: string; replicas?: number; partition?: number }, want: { object?: JsonObject }) {
     const deployment = { ...unitedDeploymentFromAlpha(unitedDeployment), apiVersion: "apps.kruise.io/v1alpha1" };
     const template = required(templateOf(deployment), "a template");
-    // Only subsets of the topology are ever asked for.
+    // Only subsets of the topology are ever requested.
     if (!deployment.spec.topology?.subsets?.some((subset) => subset.name === name)) return { error: `fail to find subset config ${name}` };
     const workload = makeSubsetWorkload(deployment, template, { name, revision, replicas, partition }) as unknown as JsonObject;
     const recorded = template.kind.type === "CloneSet" ? required(CloneSet.versions["v1alpha1"]?.fromStorage, "a conversion")(workload) : workload;
-    // Go writes this struct also when it is empty.
+    // Go serializes this struct even if it is empty.
     const always = template.kind.type === "AdvancedStatefulSet" && { volumeClaimUpdateStrategy: {} };
     return { object: { metadata: recorded["metadata"], spec: { ...withoutEmpty(recorded["spec"] as JsonObject), ...always }, ...(want.object?.["status"] !== undefined && { status: want.object["status"] }) } };
   },
 };
 
-/** The recording leaves out structs that are empty. */
+/** The recording omits empty structs. */
 const withoutEmpty = ({ scaleStrategy, strategy, ...spec }: JsonObject): JsonObject => ({ ...spec, ...(Object.keys((scaleStrategy ?? {}) as object).length > 0 && { scaleStrategy }), ...(Object.keys((strategy ?? {}) as object).length > 0 && { strategy }) });

@@ -1,4 +1,4 @@
-/** Laws of dividing replicas that hold for every UnitedDeployment. */
+/** Invariants of the replica allocation for every UnitedDeployment. */
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { UnitedDeployment } from "../../../api/index.ts";
@@ -6,7 +6,7 @@ import { allocatePartitions, allocateReplicas } from "./allocate.ts";
 import type { SizedSubset } from "./allocate.ts";
 import { SCHEDULABLE } from "./subset.ts";
 
-/** The same runs every time. */
+/** Fixed seed: the runs are reproducible. */
 const RUNS = { seed: 20240501, numRuns: 200 };
 
 type Subsets = NonNullable<NonNullable<UnitedDeployment["spec"]["topology"]>["subsets"]>;
@@ -22,7 +22,7 @@ const shares = fc.array(
   ),
   { minLength: 1, maxLength: 6 },
 );
-/** The last subset has no upper limit, as the webhook wants it of one. */
+/** The last subset has no upper limit, because the webhook requires one without. */
 const limits = fc
   .array(fc.tuple(small, small), { minLength: 0, maxLength: 5 })
   .map((pairs): Subsets => [
@@ -70,7 +70,7 @@ function existing(
   );
 }
 
-test("shares add up to the whole, and those that are given are kept", () => {
+test("shares add up to the total, and given shares are kept", () => {
   fc.assert(
     fc.property(small, shares, states, (total, given, state) => {
       const subsets: Subsets = given.map((replicas, index) => ({ name: `s${index}`, replicas }));
@@ -86,7 +86,7 @@ test("shares add up to the whole, and those that are given are kept", () => {
   );
 });
 
-test("limits are kept and the whole is given out", () => {
+test("limits are respected and all replicas are allocated", () => {
   fc.assert(
     fc.property(small, limits, (total, subsets) => {
       const allocation = allocateReplicas(make(total, subsets), new Map());
@@ -104,7 +104,7 @@ test("limits are kept and the whole is given out", () => {
   );
 });
 
-test("an adaptive deployment gives a subset without room no more than runs there", () => {
+test("an adaptive deployment gives an unschedulable subset no more than its running replicas", () => {
   fc.assert(
     fc.property(small, limits, states, (total, subsets, state) => {
       const there = existing(subsets, state);
@@ -126,7 +126,7 @@ test("an adaptive deployment gives a subset without room no more than runs there
   );
 });
 
-test("partitions are never larger than their subset", () => {
+test("partitions never exceed the size of their subset", () => {
   fc.assert(
     fc.property(small, limits, fc.array(small, { minLength: 6, maxLength: 6 }), (total, subsets, wanted) => {
       const deployment = make(total, subsets);

@@ -1,7 +1,7 @@
 /**
- * How many replicas each subset gets. Four ways, chosen by what the UnitedDeployment states: shares that are given;
- * lower and upper limits in the order of the subsets; the same where subsets without room for pods are avoided; and the
- * same again where pods that wait for room are kept and others run in their place until they find it. Pure.
+ * Allocates replicas to subsets. Four modes, depending on the UnitedDeployment: given shares; lower and upper limits in
+ * the order of the subsets; the same but avoiding unschedulable subsets; and the same with pending pods kept as
+ * reserved while others run in their place. Pure.
  */
 import { subsetReplicas } from "../../../api/index.ts";
 import { compareText } from "../../../base/index.ts";
@@ -10,9 +10,9 @@ import type { ReadonlyUnitedDeployment } from "./names.ts";
 import { SCHEDULABLE } from "./subset.ts";
 import type { Schedulability, SubsetSize } from "./subset.ts";
 
-/** By the name of a subset. */
+/** By subset name. */
 export type Numbers = ReadonlyMap<string, number>;
-/** What cannot be divided says why. */
+/** `problem` explains why replicas cannot be allocated. */
 export type Allocation = { replicas: Numbers } | { problem: string };
 export type SizedSubset = SubsetSize & { schedulability?: Schedulability };
 
@@ -41,7 +41,7 @@ export function allocateReplicas(
   };
 }
 
-/** How many pods of each subset stay at their old revision; never more than the subset has. */
+/** How many pods of each subset keep their old revision; at most the size of the subset. */
 export function allocatePartitions(deployment: ReadonlyUnitedDeployment, replicas: Numbers): Numbers {
   const { type, manualUpdate } = deployment.spec.updateStrategy ?? {};
   const wanted = type === "Manual" ? (manualUpdate?.partitions ?? {}) : {};
@@ -53,7 +53,7 @@ export function allocatePartitions(deployment: ReadonlyUnitedDeployment, replica
   );
 }
 
-/** Shares that are given are kept; the rest is split evenly, and what is left over goes to the largest. */
+/** Given shares are kept; the rest is split evenly, and the remainder is added to the largest. */
 function allocateShares(deployment: ReadonlyUnitedDeployment, existing: ReadonlyMap<string, SizedSubset>): Allocation {
   const total = deployment.spec.replicas;
   const replicas = new Map<string, number>();
@@ -90,7 +90,7 @@ function limitsOf(deployment: ReadonlyUnitedDeployment, total: number): { limits
   for (const [index, { name, minReplicas, maxReplicas }] of subsetsOf(deployment).entries()) {
     const read = (share: string | number | undefined, absent: number): number => {
       const result = share === undefined ? { value: absent } : subsetReplicas(total, share);
-      // The webhook refuses what cannot be read; upstream counts it as nothing.
+      // The webhook rejects invalid values; upstream counts them as 0.
       return "value" in result ? result.value : 0;
     };
     const [min, max] = [read(minReplicas, 0), read(maxReplicas, NO_LIMIT)];
@@ -101,14 +101,14 @@ function limitsOf(deployment: ReadonlyUnitedDeployment, total: number): { limits
   return { limits };
 }
 
-/** A subset without room keeps what is ready and gets no more; in any other, what is ready stays. */
+/** An unschedulable subset keeps its ready replicas and gets no more; any other keeps at least its ready ones. */
 function adapted({ name, min, max }: Limit, subset: SizedSubset | undefined): Limit {
   const ready = subset?.readyReplicas ?? 0;
   if (subset?.schedulability?.unschedulable) return { name, min: Math.max(ready, min), max: Math.min(ready, max) };
   return { name, min: ready > min ? Math.min(ready, max) : min, max };
 }
 
-/** First the lower limits in order, then up to the upper ones in order. */
+/** First the lower limits in order, then up to the upper limits in order. */
 function allocateWithin(total: number, limits: readonly Limit[]): Numbers {
   const replicas = new Map<string, number>();
   let rest = total;
@@ -122,7 +122,7 @@ function allocateWithin(total: number, limits: readonly Limit[]): Numbers {
   return replicas;
 }
 
-/** The same, but replicas beyond what a subset has room for do not count: others run elsewhere in their place. */
+/** The same, but replicas beyond a subset's capacity do not count: others run elsewhere in their place. */
 function allocateWithReserve(
   total: number,
   limits: readonly Limit[],

@@ -1,11 +1,11 @@
 /**
- * UnitedDeployment: one workload for each subset of a cluster's nodes, with the replicas divided among them.
+ * UnitedDeployment: one workload per subset of a cluster's nodes, with the replicas divided among them.
  *
  * Reads: UnitedDeployment, the workloads of its subsets, their pods, ReplicaSet (to find the pods of Deployments),
  * ControllerRevision.
- * Writes: CloneSet, StatefulSet of both groups, Deployment, ControllerRevision, Pod (the reserved label; StatefulSet
- * pods that block an update are deleted), UnitedDeployment (status).
- * After: the workloads' controllers make the pods; their statuses bring the UnitedDeployment back.
+ * Writes: CloneSet, StatefulSet of both groups, Deployment, ControllerRevision, Pod (the reserved label; deletes
+ * StatefulSet pods that block an update), UnitedDeployment (status).
+ * After: the workloads' controllers create the pods; their status changes trigger the next reconcile.
  */
 import { ControllerRevision, Pod, ReplicaSet, UnitedDeployment, controllerOf } from "../../../api/index.ts";
 import { TerminalError, equalJson, invariant, messageOf } from "../../../base/index.ts";
@@ -41,14 +41,14 @@ import type { ReadonlyWorkload, SubsetKind, SubsetTemplate } from "./subset-kind
 import { makeSubsetWorkload } from "./workload.ts";
 
 const INDEX = "united-deployment";
-/** What waits for a time looks again just after it: at the very moment it is not over yet. */
+/** Requeues just after a deadline: at the exact time it has not passed yet. */
 const JUST_AFTER_MS = 1;
-/** However impatient a deployment is: with no patience at all it would look without end while a pod is not ready. */
+/** A minimum for the requeue interval: with a timeout of 0 it would requeue without pause while a pod is not ready. */
 const SOONEST_MS = 1_000;
 
-/** Everything that one pass looks at. */
+/** The input of one reconcile. */
 interface View {
-  /** With the conditions of now. */
+  /** With the current conditions. */
   deployment: ReadonlyUnitedDeployment;
   stored: UnitedDeploymentStatus | undefined;
   template: SubsetTemplate;
@@ -95,7 +95,7 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
     writes: [...SUBSET_KINDS.map(({ kind }) => kind), Pod, ControllerRevision, UnitedDeployment],
 
     async reconcile(deployment, { key, signal }) {
-      // The server's garbage collection removes the workloads of one that goes.
+      // The server's garbage collector deletes the workloads of a deleted UnitedDeployment.
       if (deployment.metadata.deletionTimestamp) return done;
       const owner = { cluster: key.cluster, uid: deployment.metadata.uid ?? "" };
       const waitMs = Math.max(
@@ -108,7 +108,7 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
       const template = templateOf(deployment);
       if (!template)
         throw new TerminalError(
-          `running UnitedDeployment ${key.namespace ?? ""}/${key.name}: it has no template; give it one of a CloneSet, a StatefulSet or a Deployment`,
+          `UnitedDeployment ${key.namespace ?? ""}/${key.name} has no template; set the template of a CloneSet, a StatefulSet or a Deployment`,
         );
 
       const revisions = planRevisions(unitedDeploymentRevisions, deployment, {
@@ -125,7 +125,7 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
             { ...(deployment.status ?? EMPTY_STATUS), collisionCount: revisions.collisionCount + 1 },
             signal,
           );
-        return done; // The revision, or the status, brings it back.
+        return done; // The revision or the status triggers the next reconcile.
       }
       const view = await look({ deployment, template, key, owner, revisions, signal });
       return view ? pursue(view) : done;
@@ -134,8 +134,8 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
   });
 
   /**
-   * What there is and what should be; undefined when something was cleared away first, whose end brings the deployment
-   * back.
+   * The observed and the desired state; undefined if obsolete objects were deleted first, whose removal triggers the
+   * next reconcile.
    */
   async function look(
     base: Pick<View, "deployment" | "template" | "key" | "owner" | "revisions" | "signal">,
@@ -185,7 +185,7 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
         `Specified subset replicas is ineffective: ${allocation.problem}`,
       );
       throw new TerminalError(
-        `dividing the replicas of UnitedDeployment ${key.namespace ?? ""}/${key.name}: ${allocation.problem}`,
+        `failed to allocate the replicas of UnitedDeployment ${key.namespace ?? ""}/${key.name}: ${allocation.problem}`,
       );
     }
     for (const [name, finding] of findings) {
@@ -210,7 +210,7 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
     };
   }
 
-  /** Brings the workloads to what the view wants, and the status to what there is. */
+  /** Updates the workloads to the desired state, and the status to the observed one. */
   async function pursue(view: View): Promise<Result> {
     const { stored } = view;
     const plan = planProvision(view.deployment, [...view.subsets.keys()]);
@@ -221,7 +221,7 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
     const isSettled =
       plan.create.length + plan.remove.length + others.length + updates.filter(({ changed }) => changed).length === 0;
     const status = statusOf(view, isSettled);
-    // What was found out about subsets would be forgotten as soon as their pods are moved, so it is stored first.
+    // Findings about subsets would be lost as soon as their pods are moved, so they are stored first.
     const isUrgent = isAdaptive(view.deployment) && !equalJson(schedulingPart(status), schedulingPart(stored));
     if (isUrgent) {
       await writeStatus(view.deployment, view.owner, status, view.signal);
@@ -240,7 +240,7 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
       );
       throw error;
     }
-    if (!isSettled) return again(view, plan.create.length > 0); // The workloads' own changes bring the deployment back.
+    if (!isSettled) return again(view, plan.create.length > 0); // Changes of the workloads trigger the next reconcile.
     if (!equalJson(status, stored)) {
       const waitMs = statusDelay.waitMs(idOfKey(view.key));
       if (waitMs > 0) return { requeueAfterMs: waitMs };
@@ -262,7 +262,7 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
     return again(view, false);
   }
 
-  /** Pods that look for nodes change no workload, so time has to bring an adaptive deployment back. */
+  /** Pending pods change no workload, so an adaptive deployment needs a timed requeue. */
   function again({ deployment, findings, subsets }: View, isNew: boolean): Result {
     if (!isAdaptive(deployment)) return done;
     const isWaiting =
@@ -301,7 +301,7 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
       isSettled,
       nowMs: clock.now(),
     });
-    // The revision that everybody has reached is the current one from now on, and the condition says so with it.
+    // Once all subsets have a revision it becomes the current one, and the condition is updated with it.
     const conditions = withUpdated(
       status.conditions ?? [],
       status.currentRevision === names.updated,
@@ -407,14 +407,14 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
     return found.seen;
   }
 
-  /** The oldest first; those on their way out no longer count. */
+  /** Oldest first, without terminating ones. */
   function ownedWorkloads(kind: SubsetKind, { cluster, uid }: Owner): ReadonlyWorkload[] {
     const found = workloads.find((candidate) => candidate.kind === kind)?.informer.by(INDEX, `${cluster}/${uid}`) ?? [];
     const age = ({ metadata }: ReadonlyWorkload): string => `${metadata.creationTimestamp ?? ""}/${metadata.name}`;
     return found.filter(({ metadata }) => !metadata.deletionTimestamp).toSorted((a, b) => (age(a) < age(b) ? -1 : 1));
   }
 
-  /** The first workload of each subset, and those that it has too many. */
+  /** The first workload of each subset, and the surplus ones. */
   function classify(
     kind: SubsetKind,
     owner: Owner,
@@ -459,7 +459,7 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
   }
 }
 
-/** What decides where pods go, and since when. */
+/** The conditions that determine where pods are placed, with their times. */
 function schedulingPart(status: UnitedDeploymentStatus | undefined): unknown {
   return {
     subsets: status?.subsetStatuses?.map(({ name, conditions }) => ({ name, conditions })) ?? [],

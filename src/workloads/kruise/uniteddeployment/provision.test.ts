@@ -1,4 +1,4 @@
-/** Which workloads change, and which pods are in the way. */
+/** Which workloads change, and which pods block an update. */
 import { expect, test } from "vitest";
 import type { Pod, UnitedDeployment } from "../../../api/index.ts";
 import { required } from "../../../base/index.ts";
@@ -66,7 +66,7 @@ function changesOf(deployment: UnitedDeployment, existing: ExistingSubset, repli
   });
 }
 
-test("subsets that are missing are created and those that are too many removed, by name", () => {
+test("creates missing subsets and deletes surplus ones, by name", () => {
   expect(planProvision(make("cloneSetTemplate"), ["z", "b"])).toEqual({ create: ["a"], remove: ["b", "z"] });
 });
 
@@ -87,11 +87,11 @@ for (const [what, [rest, replicas]] of Object.entries(differences)) {
   });
 }
 
-test("a workload that is as it should be is left alone, also while its pods are being updated", () => {
+test("does not change a correct workload, even while its pods are being updated", () => {
   expect(changesOf(make("cloneSetTemplate"), subset({ pods: [pod("x", "ud-1", true)] }))).toEqual([]);
 });
 
-test("pods that find no node may all be unavailable during an update, and the template's own limit holds again afterwards", () => {
+test("pods without a node may all be unavailable during an update, and the template's own limit applies again afterwards", () => {
   const deployment = make("cloneSetTemplate", { reserveUnschedulablePods: true });
   const pods = [pod("x", "ud-1", true), pod("y", "ud-1", false)];
   const widened = { ...subset().workload, spec: { updateStrategy: { rollingUpdate: { maxUnavailable: 2 } } } };
@@ -106,7 +106,7 @@ test("pods that find no node may all be unavailable during an update, and the te
   expect(after?.changed?.spec.updateStrategy?.rollingUpdate).toEqual({ partition: 0 });
 });
 
-test("pods of a StatefulSet that would hold up the update are deleted", () => {
+test("deletes pods of a StatefulSet that would block the update", () => {
   const [change] = changesOf(
     make("statefulSetTemplate"),
     subset({

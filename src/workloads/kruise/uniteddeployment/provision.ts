@@ -1,4 +1,4 @@
-/** Which workloads of a UnitedDeployment are missing, no longer wanted, or not as they should be. Pure. */
+/** Which workloads of a UnitedDeployment are missing, surplus, or outdated. Pure. */
 import { compareText } from "../../../base/index.ts";
 import { isActive, isReady } from "../../kubernetes/pod.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
@@ -12,14 +12,14 @@ import { changedWorkload, patchText } from "./workload.ts";
 
 export interface ExistingSubset extends SubsetView {
   workload: ReadonlyWorkload;
-  /** The revision of the UnitedDeployment that the workload has. */
+  /** The workload's revision of the UnitedDeployment. */
   revision: string;
-  /** Unset where a partition means nothing. */
+  /** Unset if a partition has no effect. */
   partition?: number;
   schedulability?: Schedulability;
 }
 
-/** Names of subsets, in order. */
+/** Subset names, in order. */
 export function planProvision(
   deployment: ReadonlyUnitedDeployment,
   existing: readonly string[],
@@ -33,9 +33,9 @@ export function planProvision(
 }
 
 export interface SubsetChange {
-  /** The workload as it should be; unset when it is. */
+  /** The desired workload; unset if it is unchanged. */
   changed?: ReadonlyWorkload;
-  /** Pods in the way of the update. */
+  /** Pods that block the update. */
   stuck: readonly ReadonlyPod[];
 }
 
@@ -86,10 +86,7 @@ function planUpdate(
     : { stuck };
 }
 
-/**
- * Pods that are reserved or whose update takes too long would use up what may be unavailable, and the update would
- * never go on.
- */
+/** Reserved pods and pods with a slow update would use up maxUnavailable, and the update would never progress. */
 function withRoomForUpdate(
   deployment: ReadonlyUnitedDeployment,
   { kind }: SubsetTemplate,
@@ -100,7 +97,7 @@ function withRoomForUpdate(
   return withMaxUnavailable(kind, workload, specReplicas - readyReplicas + schedulability.updateTimeoutPods);
 }
 
-/** Where the template states none, the workload has its kind's default, which is a percentage. */
+/** If the template sets none, the workload has its kind's default, which is a percentage. */
 function hasOtherRoom({ kind }: SubsetTemplate, stored: ReadonlyWorkload, wanted: ReadonlyWorkload): boolean {
   const [has, wants] = [maxUnavailableOf(kind, stored), maxUnavailableOf(kind, wanted)];
   return wants === undefined ? typeof has === "number" : has !== wants;

@@ -1,4 +1,4 @@
-/** Every planner against inputs and outputs recorded from OpenKruise's own functions. */
+/** Every planner compared with inputs and outputs recorded from OpenKruise's own functions. */
 import { describe, expect, test } from "vitest";
 import type { UnitedDeployment } from "../../../api/index.ts";
 import type { JsonObject } from "../../../base/index.ts";
@@ -8,12 +8,12 @@ import { readCases } from "../testdata/read-cases.ts";
 import { unitedDeploymentCases, unitedDeploymentFromAlpha } from "../testdata/uniteddeployment-cases.ts";
 import { unitedDeploymentRevisions } from "./revisions.ts";
 
-describe("UnitedDeployment plans as OpenKruise does", () => {
+describe("UnitedDeployment planners match OpenKruise's recorded cases", () => {
   for (const [kind, run] of Object.entries(unitedDeploymentCases))
     checkCases(kind, readCases<never, never>("uniteddeployment.jsonl.gz", kind), run);
 });
 
-test("revisions have the data and the names that OpenKruise gives them", () => {
+test("revisions have OpenKruise's data and names", () => {
   const pods = (image: string): JsonObject => ({
     selector: { matchLabels: { app: "ud" } },
     template: { metadata: { labels: { app: "ud" } }, spec: { containers: [{ name: "main", image }] } },

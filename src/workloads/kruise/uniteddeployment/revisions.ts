@@ -1,6 +1,6 @@
 /**
- * The revisions of a UnitedDeployment: the template of its subsets, byte for byte as OpenKruise 1.9 keeps it, which is
- * in the form of v1alpha1 and with the fields that Go always writes.
+ * The revisions of a UnitedDeployment: the template of its subsets, byte for byte as in OpenKruise 1.9, that is in
+ * v1alpha1 and with the fields that Go always serializes.
  */
 import { UnitedDeployment } from "../../../api/index.ts";
 import { isObject, required } from "../../../base/index.ts";
@@ -11,7 +11,7 @@ import { podTemplateData } from "../../revisions/pod-template-data.ts";
 import type { ReadonlyRevision } from "../../revisions/pod-template-data.ts";
 import { templateOf } from "./subset-kinds.ts";
 
-/** What Go writes of a template's spec although nobody set it. */
+/** Fields of a template's spec that Go serializes even if unset. */
 const ALWAYS: Readonly<Record<string, JsonObject>> = {
   statefulSetTemplate: { selector: null, serviceName: "", updateStrategy: {} },
   advancedStatefulSetTemplate: { selector: null, updateStrategy: {}, volumeClaimUpdateStrategy: {} },
@@ -25,14 +25,14 @@ export const unitedDeploymentRevisions: RevisionFormat<UnitedDeployment> = {
     if (!data) known.set(deployment.spec, (data = templateData(deployment as unknown as JsonObject)));
     return data;
   },
-  // Upstream leaves out the labels of CloneSets.
+  // Upstream omits the labels of CloneSets.
   labelsOf(deployment) {
     const template = templateOf(deployment);
     return template?.kind.type === "CloneSet" ? undefined : template?.metadata.labels;
   },
 };
 
-/** Specs that informers hold are shared and never change. */
+/** Specs in informers are shared and immutable. */
 const known = new WeakMap<object, JsonObject>();
 
 function templateData(deployment: JsonObject): JsonObject {
@@ -77,8 +77,8 @@ function claimWithZeros(claim: Json): Json {
 const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
 
 /**
- * The oldest revisions beyond the limit, without those in use: the limit counts these too, other than with Kubernetes'
- * own kinds.
+ * The oldest revisions beyond the limit, without those in use: the limit counts these too, unlike in Kubernetes' own
+ * kinds.
  */
 export function expiredRevisions(
   revisions: readonly ReadonlyRevision[],

@@ -1,8 +1,8 @@
 /**
- * Whether pods find nodes in a subset, as the condition `Schedulable` of its status tells it.
+ * Whether pods find nodes in a subset, as in the condition `Schedulable` of its status.
  *
- * Without reserved pods, a pod that looks for a node for too long marks its subset for a while; with them, a subset is
- * marked as long as it has any. Pure: what is decided here is stored before replicas are moved because of it.
+ * Without reserved pods, a pod that is pending for too long marks its subset for a while; with them, a subset is marked
+ * as long as it has any. Pure: the result is stored before replicas are moved because of it.
  */
 import type { UnitedDeployment } from "../../../api/index.ts";
 import { formatTime } from "../../../base/index.ts";
@@ -20,11 +20,11 @@ const CONDITION = "Schedulable";
 
 export interface Finding {
   schedulability: Schedulability;
-  /** With the condition as it is now. */
+  /** With the current condition. */
   status: SubsetStatus;
-  /** When to look again; unset when a change will tell. */
+  /** Time until the next reconcile; unset if an event will trigger it. */
   againInMs?: number;
-  /** Pods whose reserved label is wrong, and what it should say. */
+  /** Pods with a wrong reserved label, and its desired value. */
   relabel: { pod: ReadonlyPod; reserved: boolean }[];
 }
 
@@ -32,7 +32,7 @@ export function isMarkedUnschedulable({ conditions }: SubsetStatus): boolean {
   return conditions?.find(({ type }) => type === CONDITION)?.status === "False";
 }
 
-/** The status with the condition set; the same when it says so already for this reason. */
+/** The status with the condition set; the same object if it already has this status and reason. */
 export function withSchedulable(
   subset: SubsetStatus,
   isSchedulable: boolean,
@@ -48,13 +48,13 @@ export function withSchedulable(
   return { ...subset, conditions: known < 0 ? [...conditions, condition] : conditions.with(known, condition) };
 }
 
-/** The soonest of some times, each of which may be none. */
+/** The minimum of optional times. */
 function soonest(...times: readonly (number | undefined)[]): number | undefined {
   const ahead = times.filter((time): time is number => time !== undefined && time > 0);
   return ahead.length > 0 ? Math.min(...ahead) : undefined;
 }
 
-/** Pods that find no node are given up: their subset is avoided for a while. */
+/** Pods that find no node are abandoned: their subset is avoided for a while. */
 export function findSchedulability(
   deployment: ReadonlyUnitedDeployment,
   subset: SubsetView,
@@ -99,7 +99,9 @@ export function findSchedulability(
   };
 }
 
-/** Pods that find no node are kept as reserved: others run in their place until they are ready for long enough. */
+/**
+ * Pods that find no node are kept as reserved: others run in their place until they have been ready for long enough.
+ */
 export function findReserved(
   deployment: ReadonlyUnitedDeployment,
   subset: SubsetView,
@@ -115,7 +117,7 @@ export function findReserved(
   for (const pod of subset.pods) {
     const label = pod.metadata.labels?.[RESERVED_LABEL];
     if (markedAsUnschedulable && label === undefined) {
-      // Made where there is no room: it counts only when it is known to run.
+      // Created in an unschedulable subset: it counts only once it is known to run.
       reservedPods++;
       relabel.push({ pod, reserved: true });
       if (againInMs !== undefined) againInMs = Math.max(againInMs, avoidMs);
@@ -146,8 +148,8 @@ export function findReserved(
 }
 
 /**
- * A subset that just recovered and gets more replicas is marked again, so that its new pods start as reserved and
- * replace nobody too early.
+ * A subset that just recovered and gets more replicas is marked again, so that its new pods start as reserved and do
+ * not replace others too early.
  */
 export function afterAllocation(
   { schedulability, status }: Finding,
@@ -187,8 +189,8 @@ function newlyReserved(
 }
 
 /**
- * How long the pod may go on looking for a node, counted from its creation; negative when that is over, undefined when
- * it is not looking.
+ * How long the pod may still be pending, counted from its creation; negative if that is exceeded, undefined if it is
+ * not pending.
  */
 function patienceLeftMs({ metadata, spec, status }: ReadonlyPod, patience: number, nowMs: number): number | undefined {
   if (metadata.deletionTimestamp || status?.phase !== "Pending" || spec.nodeName) return undefined;
@@ -199,7 +201,7 @@ function patienceLeftMs({ metadata, spec, status }: ReadonlyPod, patience: numbe
   return isRefused ? timeMs(metadata.creationTimestamp) + patience - nowMs : undefined;
 }
 
-/** How long the update may go on before pods of the old revision count as stuck. */
+/** How long the update may continue before pods of the old revision count as stuck. */
 function updateLeftMs(
   deployment: ReadonlyUnitedDeployment,
   { metadata }: ReadonlyPod,

@@ -1,6 +1,6 @@
 /**
- * The status of a UnitedDeployment. What upstream's v1alpha1 tells of subsets in maps beside them is told in the
- * subsets' own statuses, from which the conversion takes it. A subset that is gone leaves the status with it. Pure.
+ * The status of a UnitedDeployment. Data that upstream's v1alpha1 has in separate maps is in the subsets' own statuses,
+ * from which the conversion takes it. A deleted subset is removed from the status. Pure.
  */
 import type { UnitedDeployment } from "../../../api/index.ts";
 import { formatTime } from "../../../base/index.ts";
@@ -20,8 +20,8 @@ type Condition = NonNullable<UnitedDeploymentStatus["conditions"]>[number];
 export const EMPTY_STATUS: UnitedDeploymentStatus = { replicas: 0, updatedReplicas: 0, currentRevision: "" };
 
 /**
- * The subsets' statuses to begin with. A subset that is added to one that reserves starts as unschedulable, so that its
- * pods must prove themselves.
+ * The initial subset statuses. A subset added to a deployment with the reservation strategy starts as unschedulable
+ * until its pods are ready.
  */
 export function initialSubsetStatuses(deployment: ReadonlyUnitedDeployment, nowMs: number): Map<string, SubsetStatus> {
   const known = new Map((deployment.status?.subsetStatuses ?? []).toReversed().map((status) => [status.name, status]));
@@ -40,7 +40,7 @@ export function initialSubsetStatuses(deployment: ReadonlyUnitedDeployment, nowM
   );
 }
 
-/** The conditions with `UnitedDeploymentUpdated` as it is now; its time says since when an update is under way. */
+/** The conditions with the current `UnitedDeploymentUpdated`; its time is the start of an update. */
 export function withUpdated(
   conditions: readonly Condition[],
   isUpdated: boolean,
@@ -53,8 +53,8 @@ export function withUpdated(
     ? ["UnitedDeploymentRevisionUpdated", `updated to revision ${revision}`]
     : ["UnitedDeploymentRevisionUpdating", `updating to revision ${revision}`];
   const known = conditions.find((condition) => condition.type === type);
-  // An update that was over before anybody told of it still changes what was reached; one that goes on to another
-  // revision began when it began.
+  // An update that completed before it was reported still changes the revision; one that continues to another revision
+  // keeps its start time.
   if (known?.status === status && (known.message === message || !isUpdated)) return conditions;
   return [
     ...conditions.filter((condition) => condition.type !== type),
@@ -143,11 +143,11 @@ function subsetStatus(
   };
 }
 
-/** Autoscalers count by it; reserved pods are not theirs to count. */
+/** Used by autoscalers; excludes reserved pods. */
 function labelSelectorText(deployment: ReadonlyUnitedDeployment): string {
   return `${formatLabelSelector(labelSelectorOf(deployment.spec.selector))}${reserves(deployment) ? `,${RESERVED_LABEL}=false` : ""}`;
 }
 
-/** Go leaves zeros out. */
+/** Go omits zeros. */
 const orNothing = <K extends string>(name: K, value: number | undefined): { [name in K]?: number } =>
   value ? ({ [name]: value } as { [name in K]: number }) : {};

@@ -1,10 +1,10 @@
-/** The four kinds of workload that a subset can be, and where they differ. */
+/** The four workload kinds of a subset, and their differences. */
 import { AdvancedStatefulSet, CloneSet, Deployment, StatefulSet } from "../../../api/index.ts";
 import type { Kind, KubernetesObject, LabelSelector, ObjectMeta, PodTemplateSpec } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import type { ReadonlyUnitedDeployment } from "./names.ts";
 
-/** What the four have in common. */
+/** The common fields of the four. */
 export interface SubsetWorkload extends KubernetesObject {
   spec: SubsetWorkloadSpec;
   status?: { replicas?: number; readyReplicas?: number };
@@ -19,9 +19,9 @@ export interface SubsetWorkloadSpec {
   replicas?: number;
   selector?: LabelSelector;
   template?: PodTemplateSpec;
-  /** Of all but the Deployment. */
+  /** All kinds except Deployment. */
   updateStrategy?: Rolling;
-  /** Of the Deployment. */
+  /** Only Deployment. */
   strategy?: Rolling;
 }
 
@@ -29,14 +29,14 @@ export type ReadonlyWorkload = DeepReadonly<SubsetWorkload>;
 type Spec = DeepReadonly<SubsetWorkloadSpec>;
 
 export interface SubsetKind {
-  /** As events name it. */
+  /** The name in events. */
   type: "StatefulSet" | "AdvancedStatefulSet" | "CloneSet" | "Deployment";
   kind: Kind<SubsetWorkload>;
   template: "statefulSetTemplate" | "advancedStatefulSetTemplate" | "cloneSetTemplate" | "deploymentTemplate";
   strategy: "updateStrategy" | "strategy";
-  /** Whether pods can be kept at their old revision, which is so while this kind updates them by itself. */
+  /** Whether pods can be kept at their old revision, which requires that the workload updates them itself. */
   hasPartition(spec: Spec): boolean;
-  /** The strategy's type where the template states none; unset leaves it to the workload's own defaults. */
+  /** The strategy type if the template sets none; unset leaves it to the workload's own defaults. */
   defaultType?: "RollingUpdate";
 }
 
@@ -44,7 +44,7 @@ const asWorkload = (kind: unknown): Kind<SubsetWorkload> => kind as Kind<SubsetW
 const isRolling = ({ updateStrategy }: Spec): boolean =>
   (updateStrategy?.type ?? "") === "" || updateStrategy?.type === "RollingUpdate";
 
-/** In the order in which upstream looks for a template. */
+/** In upstream's order of lookup. */
 export const SUBSET_KINDS: readonly SubsetKind[] = [
   {
     type: "StatefulSet",
@@ -83,7 +83,7 @@ export interface SubsetTemplate {
   spec: Spec;
 }
 
-/** Undefined when there is no template, which the webhook refuses. */
+/** Undefined if there is no template, which the webhook rejects. */
 export function templateOf({ spec }: ReadonlyUnitedDeployment): SubsetTemplate | undefined {
   for (const kind of SUBSET_KINDS) {
     const template = spec.template?.[kind.template];
@@ -92,7 +92,7 @@ export function templateOf({ spec }: ReadonlyUnitedDeployment): SubsetTemplate |
   return undefined;
 }
 
-/** The partition of a workload, 0 when it has none; undefined where a partition means nothing. */
+/** The partition of a workload, 0 if it has none; undefined if a partition has no effect. */
 export function partitionOf(kind: SubsetKind, { spec }: ReadonlyWorkload): number | undefined {
   if (!kind.hasPartition(spec)) return undefined;
   const partition = spec.updateStrategy?.rollingUpdate?.partition ?? 0;

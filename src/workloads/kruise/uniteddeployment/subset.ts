@@ -1,23 +1,25 @@
-/** One subset of a UnitedDeployment as it is: its workload, its pods, and whether pods find nodes there. */
+/**
+ * The observed state of one subset of a UnitedDeployment: its workload, its pods, and whether pods find nodes there.
+ */
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 
-/** What the division of replicas looks at. */
+/** The input of the replica allocation. */
 export interface SubsetSize {
   name: string;
-  /** What its workload is asked for. */
+  /** The replicas in its workload's spec. */
   specReplicas: number;
-  /** What its workload reports. */
+  /** The replicas in its workload's status. */
   replicas: number;
   readyReplicas: number;
 }
 
-/** Whether pods find nodes in a subset; only adaptive deployments ask. */
+/** Whether pods find nodes in a subset; used only by adaptive deployments. */
 export interface Schedulability {
   unschedulable: boolean;
-  /** The last status said so. With reserved pods, new ones start as reserved while it does. */
+  /** From the last status. With the reservation strategy, new pods start as reserved while it is set. */
   markedAsUnschedulable: boolean;
   reservedPods: number;
-  /** Pods that looked for a node for too long. */
+  /** Pods that have been pending for too long. */
   pendingPods: number;
   /** Pods of an old revision in an update that takes too long. */
   updateTimeoutPods: number;
@@ -33,6 +35,6 @@ export const SCHEDULABLE: Schedulability = {
 
 export interface SubsetView extends SubsetSize {
   pods: readonly ReadonlyPod[];
-  /** The revision that its pods should have. */
+  /** The target revision of its pods. */
   updatedRevision: string;
 }

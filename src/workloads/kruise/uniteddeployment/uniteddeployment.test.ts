@@ -1,4 +1,4 @@
-/** UnitedDeployments on a simulated member: their workloads, where pods go, and what the status tells. */
+/** UnitedDeployments on a simulated member: their workloads, the placement of pods, and the status. */
 import { afterEach, expect, test } from "vitest";
 import {
   AdvancedStatefulSet,
@@ -86,7 +86,7 @@ const nowhere = { nodeSelectorTerm: { matchExpressions: [{ key: "nowhere", opera
 
 const kinds: Record<keyof typeof TEMPLATES, Kind> = { CloneSet, StatefulSet, AdvancedStatefulSet, Deployment };
 for (const type of ["CloneSet", "StatefulSet", "AdvancedStatefulSet", "Deployment"] as const) {
-  test(`a ${type} is made for each subset, and their pods add up in the status`, async () => {
+  test(`creates a ${type} for each subset, and adds up their pods in the status`, async () => {
     await start();
 
     await create(make(type, 6, [{ name: "a", replicas: 2 }, { name: "b", replicas: "50%" }, { name: "c" }]));
@@ -115,7 +115,7 @@ for (const type of ["CloneSet", "StatefulSet", "AdvancedStatefulSet", "Deploymen
   });
 }
 
-test("an advanced StatefulSet of each subset gets its replicas and its partition", async () => {
+test("sets the replicas and the partition of each subset's Advanced StatefulSet", async () => {
   await start();
 
   await create(
@@ -134,7 +134,7 @@ test("an advanced StatefulSet of each subset gets its replicas and its partition
   ]);
 });
 
-test("a subset that is taken out of the topology takes its workload and its status with it", async () => {
+test("removing a subset from the topology deletes its workload and its status", async () => {
   await start();
   await create(make("CloneSet", 4, [{ name: "a" }, { name: "b" }]));
   await member.pass(10_000);
@@ -147,7 +147,7 @@ test("a subset that is taken out of the topology takes its workload and its stat
   expect(member.events).toContain("UnitedDeployment/ud Normal SuccessfulUpdateSubset: Delete 1 Subset (CloneSet)");
 });
 
-test("another kind of template replaces the workloads of the old kind", async () => {
+test("another template kind replaces the workloads of the old kind", async () => {
   await start();
   await create(make("CloneSet", 2, [{ name: "a" }, { name: "b" }]));
   await member.pass(10_000);
@@ -206,7 +206,7 @@ test("partitions keep pods of each subset at their old revision until they are l
   ).toEqual([1, 2]);
 });
 
-test("a patch changes the pods of its subset alone", async () => {
+test("a patch changes only the pods of its subset", async () => {
   await start();
 
   await create(
@@ -223,7 +223,7 @@ test("a patch changes the pods of its subset alone", async () => {
   expect(env).toEqual({ a: [{ name: "LANE", value: "a" }], b: undefined });
 });
 
-test("an adaptive deployment moves pods that find no node, and tries again after a while", async () => {
+test("an adaptive deployment moves pods that find no node, and retries the subset after a while", async () => {
   await start();
   const topology = {
     scheduleStrategy: { type: "Adaptive", adaptive: { rescheduleCriticalSeconds: 5, unschedulableDuration: 600 } },
@@ -251,7 +251,7 @@ test("an adaptive deployment moves pods that find no node, and tries again after
   expect((await status())?.subsetStatuses?.[0]?.conditions?.[0]).toMatchObject({ status: "True", reason: "recover" });
 });
 
-test("a deployment that reserves keeps pods without a node and runs others in their place until they are ready", async () => {
+test("the reservation strategy keeps pods without a node and runs others in their place until they are ready", async () => {
   await start();
   const adaptive = { rescheduleCriticalSeconds: 5, unschedulableDuration: 10, reserveUnschedulablePods: true };
   await create(
@@ -289,7 +289,7 @@ test("a deployment that reserves keeps pods without a node and runs others in th
 });
 
 for (const seconds of [0, -60]) {
-  test(`a patience of ${seconds} seconds is a look every second, not one after the other`, async () => {
+  test(`a timeout of ${seconds} seconds requeues every second, not continuously`, async () => {
     await start();
     const adaptive = {
       rescheduleCriticalSeconds: seconds,
@@ -310,7 +310,7 @@ for (const seconds of [0, -60]) {
   });
 }
 
-test("a deployment that has what it wants writes nothing", async () => {
+test("a converged deployment writes nothing", async () => {
   await start();
   await create(make("CloneSet", 4, [{ name: "a" }, { name: "b" }]));
   await member.pass(30_000);

@@ -1,4 +1,4 @@
-/** The workload of one subset, made from the template of the UnitedDeployment. Pure. */
+/** The workload of one subset, built from the template of the UnitedDeployment. Pure. */
 import { Deployment, controllerReference } from "../../../api/index.ts";
 import type { ObjectMeta, PodTemplateSpec } from "../../../api/index.ts";
 import { required } from "../../../base/index.ts";
@@ -20,7 +20,7 @@ export interface SubsetDemand {
   partition: number;
 }
 
-/** A new workload for the subset. Its name is the server's to complete. */
+/** A new workload for the subset. The server completes its generated name. */
 export function makeSubsetWorkload(
   deployment: ReadonlyUnitedDeployment,
   template: SubsetTemplate,
@@ -43,7 +43,7 @@ export function makeSubsetWorkload(
   };
 }
 
-/** A workload that exists, as the subset wants it now; labels and annotations of others stay. */
+/** An existing workload with the subset's desired state; labels and annotations of other writers are preserved. */
 export function changedWorkload(
   workload: ReadonlyWorkload,
   deployment: ReadonlyUnitedDeployment,
@@ -56,7 +56,7 @@ export function changedWorkload(
   return { ...workload, metadata: { ...workload.metadata, labels, annotations }, spec };
 }
 
-/** As it is noted on the workload; empty when the subset has none. */
+/** The patch as recorded on the workload; empty if the subset has none. */
 export function patchText({ patch }: Subset): string {
   return patch === undefined || patch === null ? "" : goJson(patch as Json);
 }
@@ -120,7 +120,7 @@ function podTemplate(template: Template, { name, revision }: SubsetDemand, subse
   return applyStrategicMergePatch(placed as unknown as JsonObject, subset.patch as Json, templateSchema());
 }
 
-/** Every alternative of the pod's own affinity is narrowed to the subset's nodes. */
+/** Every term of the pod's own affinity is narrowed to the subset's nodes. */
 function withAffinity(spec: PodSpec, { nodeSelectorTerm }: Subset): PodSpec {
   const expressions = nodeSelectorTerm?.matchExpressions ?? [];
   if (expressions.length === 0) return spec;
@@ -149,13 +149,13 @@ function withTolerations(spec: PodSpec, { tolerations }: Subset): PodSpec {
     : spec;
 }
 
-/** A prefix that could begin no name leaves the subset out. */
+/** An invalid prefix omits the subset's name. */
 function namePrefix(deployment: string, subset: string): string {
   const prefix = `${deployment}-${subset}`;
   return dnsSubdomainProblems(prefix).length > 0 ? `${deployment}-` : `${prefix}-`;
 }
 
-/** The pod template of a Deployment says how its lists are merged. */
+/** The schema of a Deployment's pod template defines how lists are merged. */
 function templateSchema(): Schema {
   return required(
     Deployment.versions["v1"]?.schema.properties?.["spec"]?.properties?.["template"],

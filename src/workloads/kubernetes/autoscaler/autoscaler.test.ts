@@ -1,4 +1,4 @@
-/** Autoscalers on a simulated member whose pods use what the test says. */
+/** Autoscalers on a simulated member whose pod usage is set by the test. */
 import { afterEach, describe, expect, test } from "vitest";
 import { Deployment, HorizontalPodAutoscaler } from "../../../api/index.ts";
 import { MEMBER, NAMESPACE, startTestMember } from "../../../testing/member/index.ts";
@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const member of stops.splice(0)) await member.stop();
 });
 
-/** Thousandths of a core that every pod uses. */
+/** Usage of every pod in thousandths of a core. */
 async function startMember(load: { cpu: number }): Promise<TestMember> {
   const podUsage = () => ({
     cpu: load.cpu,
@@ -78,7 +78,7 @@ const conditionsOf = async (member: TestMember): Promise<string[]> =>
   ((await statusOf(member))?.conditions ?? []).map(({ type, status, reason }) => `${type}=${status} ${reason}`);
 
 describe("An autoscaler", () => {
-  test("grows a workload that uses more than its target", async () => {
+  test("scales up a workload above its target", async () => {
     const load = { cpu: 75 };
     const member = await startMember(load);
 
@@ -115,7 +115,7 @@ describe("An autoscaler", () => {
     expect(await replicas(member)).toBe(2);
   });
 
-  test("does not more than double at once, and stops at its maximum", async () => {
+  test("scales up at most by a factor of two, and stops at maxReplicas", async () => {
     const member = await startMember({ cpu: 500 });
 
     await member.client.create(HorizontalPodAutoscaler, MEMBER, makeAutoscaler({ maxReplicas: 6 }));
@@ -130,7 +130,7 @@ describe("An autoscaler", () => {
     expect((await conditionsOf(member))[2]).toBe("ScalingLimited=True TooManyReplicas");
   });
 
-  test("shrinks only when the load has been lower for five minutes", async () => {
+  test("scales down only after the load was lower for five minutes", async () => {
     const load = { cpu: 50 };
     const member = await startMember(load);
     await member.client.create(HorizontalPodAutoscaler, MEMBER, makeAutoscaler());
@@ -190,7 +190,7 @@ describe("An autoscaler", () => {
   });
 
   const refused: Record<string, { spec: Partial<Spec>; want: string }> = {
-    "of a metric that needs an API which is not there": {
+    "its metric needs an API that is not available": {
       spec: {
         metrics: [
           {
@@ -201,7 +201,7 @@ describe("An autoscaler", () => {
       },
       want: "ScalingActive=False FailedGetPodsMetric",
     },
-    "of an external metric": {
+    "its metric is external": {
       spec: {
         metrics: [
           { type: "External", external: { metric: { name: "queue" }, target: { type: "Value", value: "10" } } },
@@ -209,7 +209,7 @@ describe("An autoscaler", () => {
       },
       want: "ScalingActive=False FailedGetExternalMetric",
     },
-    "of a resource that the pods did not ask for": {
+    "the pods do not request the resource": {
       spec: {
         metrics: [
           { type: "Resource", resource: { name: "memory", target: { type: "Utilization", averageUtilization: 50 } } },
@@ -217,13 +217,13 @@ describe("An autoscaler", () => {
       },
       want: "ScalingActive=False FailedGetResourceMetric",
     },
-    "of a target that is not there": {
+    "its target does not exist": {
       spec: { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "nobody" } },
       want: "AbleToScale=False FailedGetScale",
     },
   };
   for (const [what, { spec, want }] of Object.entries(refused)) {
-    test(`says that it cannot scale because ${what}`, async () => {
+    test(`reports that it cannot scale because ${what}`, async () => {
       const member = await startMember({ cpu: 90 });
 
       await member.client.create(HorizontalPodAutoscaler, MEMBER, makeAutoscaler(spec));
@@ -234,7 +234,7 @@ describe("An autoscaler", () => {
     });
   }
 
-  test("leaves a workload of no replicas alone", async () => {
+  test("ignores a workload with zero replicas", async () => {
     const member = await startMember({ cpu: 90 });
     await member.change(Deployment, "web", (deployment) => ({
       ...deployment,
@@ -249,7 +249,7 @@ describe("An autoscaler", () => {
     expect(await conditionsOf(member)).toContain("ScalingActive=False ScalingDisabled");
   });
 
-  test("is silent while the load is steady", async () => {
+  test("writes nothing while the load is steady", async () => {
     const member = await startMember({ cpu: 50 });
     await member.client.create(HorizontalPodAutoscaler, MEMBER, makeAutoscaler());
     await member.pass(60_000);

@@ -1,9 +1,9 @@
 /**
- * HorizontalPodAutoscaler: changes the size of a workload so that what its pods use stays near a target.
+ * HorizontalPodAutoscaler: scales a workload so that the usage of its pods stays near a target.
  *
- * Reads:  HorizontalPodAutoscaler, Pod, the scale of the target, what pods use.
- * Writes: the scale of the target, HorizontalPodAutoscaler status.
- * Looks every fifteen seconds; a status that is right is not written.
+ * Reads: HorizontalPodAutoscaler, Pod, the scale of the target, pod usage.
+ * Writes: the scale of the target, HorizontalPodAutoscaler status. Runs every fifteen seconds; a correct status is not
+ * written.
  */
 import { HorizontalPodAutoscaler, Pod, parseApiVersion } from "../../../api/index.ts";
 import { FlotillaError, equalJson, formatTime, messageOf } from "../../../base/index.ts";
@@ -29,7 +29,7 @@ const DEFAULT_TOLERANCE = 0.1;
 type Status = NonNullable<ReadonlyAutoscaler["status"]>;
 type Condition = NonNullable<Status["conditions"]>[number];
 
-/** One look at an autoscaler: the status as it grows, and what is told. */
+/** One evaluation of an autoscaler: its new status and its events. */
 interface Look {
   autoscaler: ReadonlyAutoscaler;
   key: ObjectKey;
@@ -43,10 +43,7 @@ export function createAutoscalerController(deps: WorkloadDependencies): Controll
   const scales = createScales(client);
   const histories = createHistories();
   const events = deps.events?.("horizontal-pod-autoscaler");
-  /**
-   * Every change of the status comes back as an event; the next look is due fifteen seconds after the last one all the
-   * same.
-   */
+  /** Every status change triggers an event; the next evaluation is still due fifteen seconds after the last one. */
   const lookedMs = new Map<string, { atMs: number; generation: number | undefined }>();
 
   return defineController({
@@ -139,7 +136,7 @@ export function createAutoscalerController(deps: WorkloadDependencies): Controll
     return { ...statusOf(one, scale.replicas, desired, metrics), lastScaleTime: formatTime(one.nowMs) };
   }
 
-  /** The scale, or why there is none. */
+  /** The scale, or the error. */
   async function readScale(target: ScaleTarget, signal: AbortSignal): Promise<Scale | string> {
     try {
       return await scales.read(target, signal);
@@ -151,7 +148,7 @@ export function createAutoscalerController(deps: WorkloadDependencies): Controll
     }
   }
 
-  /** `desired` is unset when no metric tells anything. */
+  /** `desired` is unset if no metric is available. */
   function decide(one: Look, scale: Scale): { desired?: number; reason: string; metrics?: Status["currentMetrics"] } {
     const { autoscaler, key, nowMs } = one;
     const { minReplicas = 1, maxReplicas } = autoscaler.spec;
@@ -174,7 +171,7 @@ export function createAutoscalerController(deps: WorkloadDependencies): Controll
     if (proposed.replicas === undefined) return { reason: "", metrics: proposed.metrics };
     const id = idOfKey(key);
     const before = histories.of(id);
-    // The size that it was found at counts as the first recommendation.
+    // The observed size counts as the first recommendation.
     if (before.recommendations.length === 0) histories.recommended(id, autoscaler, current, nowMs - 1);
     const verdict = limit(autoscaler, current, proposed.replicas, histories.of(id), nowMs);
     histories.recommended(id, autoscaler, proposed.replicas, nowMs);
@@ -187,7 +184,7 @@ export function createAutoscalerController(deps: WorkloadDependencies): Controll
     };
   }
 
-  /** The largest of what the metrics propose. When some say nothing, only growth is trusted. */
+  /** The largest proposal of the metrics. If some are unavailable, only scaling up is allowed. */
   function propose(
     one: Look,
     scale: Scale,
@@ -213,7 +210,7 @@ export function createAutoscalerController(deps: WorkloadDependencies): Controll
     );
     const good = proposals.filter((proposal) => "replicas" in proposal);
     const bad = proposals.filter((proposal) => "problem" in proposal);
-    // An empty entry stands for a metric that is not known, as upstream leaves it.
+    // An empty entry represents an unknown metric, as upstream does.
     const statuses = proposals.map((proposal) => ("replicas" in proposal ? proposal.status : { type: "" }));
     for (const { reason, why } of bad) tell(one, "Warning", reason, why);
     const best = good.reduce<Extract<MetricProposal, { replicas: number }> | undefined>(
@@ -270,7 +267,7 @@ function statusOf(
   };
 }
 
-/** Reasons and words may change every time; the time tells since when the status holds. */
+/** Reason and message may change every time; the time is that of the last status change. */
 function withCondition(
   conditions: readonly Condition[],
   { type, status, reason, message }: { type: string; status: "True" | "False"; reason: string; message: string },

@@ -1,6 +1,6 @@
 /**
- * What an autoscaler recommended and did lately. Kept in memory, as long as its windows look back; a restart starts
- * over, as upstream's does.
+ * Recent recommendations and scale events of an autoscaler. Kept in memory for the length of its windows; a restart
+ * starts over, as upstream's does.
  */
 import { STABILIZATION_MS, downWindowMs } from "./limits.ts";
 import type { History, ReadonlyAutoscaler, Sample } from "./limits.ts";

@@ -1,6 +1,6 @@
 /**
- * How far and how fast an autoscaler may move: the highest or lowest of its recent recommendations counts, a rate
- * limits every step, and minReplicas and maxReplicas hold in any case. Pure, over a history that `history.ts` keeps.
+ * Limits of an autoscaler: the highest or lowest recent recommendation counts, rates limit every step, and minReplicas
+ * and maxReplicas always apply. Pure, over the history of `history.ts`.
  */
 import type { HorizontalPodAutoscaler } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
@@ -9,9 +9,9 @@ export type ReadonlyAutoscaler = DeepReadonly<HorizontalPodAutoscaler>;
 type Behavior = NonNullable<ReadonlyAutoscaler["spec"]["behavior"]>;
 type Rules = NonNullable<Behavior["scaleUp"]>;
 
-/** How long a lower recommendation must hold when the autoscaler does not say. */
+/** The default stabilization window for scaling down. */
 export const STABILIZATION_MS = 5 * 60_000;
-/** Without rules of its own an autoscaler may double the pods at once, or go to four. */
+/** Without its own rules an autoscaler may double the pods at once, or scale to four. */
 const SCALE_UP_FACTOR = 2;
 const SCALE_UP_MINIMUM = 4;
 
@@ -22,7 +22,7 @@ export interface Sample {
 
 export interface History {
   recommendations: readonly Sample[];
-  /** By how many pods the target was changed, and when. */
+  /** By how many pods the target was scaled, and when. */
   ups: readonly Sample[];
   downs: readonly Sample[];
 }
@@ -121,7 +121,7 @@ function byRules(
   nowMs: number,
 ): Limited {
   if (desired > current) {
-    // Steps that were made before the rules changed do not force it down.
+    // Scale events before a change of the policies do not force the size down.
     const rate = Math.max(current, rateOf(behavior.scaleUp ?? {}, current, history, nowMs, "up"));
     if (desired > Math.min(max, rate))
       return max > rate ? { replicas: rate, why: UP_LIMIT } : { replicas: max, why: TOO_MANY };
@@ -133,7 +133,7 @@ function byRules(
   return { replicas: desired, why: WITHIN };
 }
 
-/** How many pods the policies allow, counted from what there was at the beginning of each policy's period. */
+/** The number of pods that the policies allow, counted from the size at the start of each policy's period. */
 function rateOf(
   { selectPolicy = "Max", policies = [] }: Rules,
   current: number,
@@ -151,6 +151,6 @@ function rateOf(
     return type === "Pods" ? start - value : Math.trunc(start * (1 - value / 100));
   });
   if (allowed.length === 0) return current;
-  // The largest change is the highest number when growing and the lowest when shrinking.
+  // The largest change is the highest number when scaling up and the lowest when scaling down.
   return (selectPolicy === "Min") === (direction === "up") ? Math.min(...allowed) : Math.max(...allowed);
 }

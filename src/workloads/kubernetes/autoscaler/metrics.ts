@@ -1,6 +1,6 @@
 /**
- * What each metric of an autoscaler proposes. Resources are known; other metrics need an API that a simulated member
- * does not have, and say so. Pure.
+ * The replica proposal of each metric of an autoscaler. Only resource metrics are available; other metrics need an API
+ * that a simulated member does not have, and return upstream's error. Pure.
  */
 import type { ResourceUsage } from "../../dependencies.ts";
 import { formatQuantity, quantityOfMilli } from "../../../machinery/index.ts";
@@ -25,7 +25,7 @@ export interface MetricInput {
 
 export type MetricProposal =
   | { replicas: number; name: string; status: MetricStatus }
-  /** `reason` and `why` for the condition and the event, `problem` with what upstream puts around it. */
+  /** `reason` and `why` for the condition and the event, `problem` with upstream's wrapping. */
   | { reason: string; why: string; problem: string };
 
 export function proposeFor(metric: MetricSpec, input: MetricInput): MetricProposal {
@@ -111,7 +111,7 @@ function byResource(
   const usageOf = (pod: ReadonlyPod): number | undefined => {
     const used = usage.podUsage(cluster, pod);
     const part = container === undefined ? used : used?.containers.find(({ name }) => name === container);
-    // Nothing but these two is measured, there as here.
+    // Only these two are measured, as in upstream.
     return part && (resource === "cpu" ? part.cpu : resource === "memory" ? part.memory * 1000 : undefined);
   };
   const asked: UsageInput = {

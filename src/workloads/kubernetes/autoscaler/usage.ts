@@ -1,16 +1,16 @@
 /**
- * From what pods use to how many there should be, for metrics of resources. Pure.
+ * Computes the desired number of pods from resource usage. Pure.
  *
- * Pods that have just started are left out of the average, or they would be taken for idle; pods of which nothing is
- * known are assumed to use whatever would move the number least. Amounts are thousandths (of a core, of a byte), as
- * upstream reckons.
+ * Pods that have just started are excluded from the average, or they would count as idle; pods without metrics are
+ * assumed to use the amount that changes the result least. Amounts are thousandths (of a core, of a byte), as in
+ * upstream.
  */
 import { isObject } from "../../../base/index.ts";
 import { quantityMilliValue, tryParseQuantity } from "../../../machinery/index.ts";
 import { podCondition, timeMs } from "../pod.ts";
 import type { ReadonlyPod } from "../pod.ts";
 
-/** While a pod starts its CPU tells nothing, and Ready must have held for as long as was measured. */
+/** The CPU usage of a starting pod is meaningless, and Ready must have been true for the whole measurement window. */
 const CPU_START_MS = 5 * 60_000;
 const FIRST_READY_MS = 30_000;
 const WINDOW_MS = 15_000;
@@ -22,10 +22,10 @@ export interface Tolerances {
 
 export interface UsageInput {
   resource: string;
-  /** Set when one container counts, and not the whole pod. */
+  /** Set if only one container counts, not the whole pod. */
   container?: string;
   pods: readonly ReadonlyPod[];
-  /** Thousandths that a pod uses; undefined when that is not known. */
+  /** Usage of a pod in thousandths; undefined if unknown. */
   usageOf(pod: ReadonlyPod): number | undefined;
   currentReplicas: number;
   tolerances: Tolerances;
@@ -34,7 +34,7 @@ export interface UsageInput {
 
 export type Proposal = { replicas: number; average: number; utilization?: number } | string;
 
-/** So many percent of what the pods asked for. A string says why it cannot be reckoned. */
+/** Target as a percentage of the pods' requests. A string is the error. */
 export function replicasByUtilization(input: UsageInput, targetPercent: number): Proposal {
   const requests = new Map<ReadonlyPod, number>();
   for (const pod of input.pods) {
@@ -57,7 +57,7 @@ export function replicasByUtilization(input: UsageInput, targetPercent: number):
   return propose(input, measure, (pod) => Math.trunc(((requests.get(pod) ?? 0) * Math.max(100, targetPercent)) / 100));
 }
 
-/** So much for each pod, on average. */
+/** Target as an average value per pod. */
 export function replicasByAverage(input: UsageInput, target: number): Proposal {
   const measure = (used: ReadonlyMap<ReadonlyPod, number>): { ratio: number; average: number } => {
     let total = 0;
@@ -72,7 +72,7 @@ type Measure = (
   used: ReadonlyMap<ReadonlyPod, number>,
 ) => { ratio: number; average: number; utilization?: number } | string;
 
-/** `whenMissing` is what a pod of which nothing is known is assumed to use when there seem to be too many. */
+/** `whenMissing` is the assumed usage of a pod without metrics when scaling down. */
 function propose(
   { pods, usageOf, resource, currentReplicas, tolerances, nowMs }: UsageInput,
   measure: Measure,
@@ -108,7 +108,7 @@ function propose(
   if (countsStarting) for (const pod of starting) used.set(pod, 0);
   const again = measure(used);
   if (typeof again === "string") return again;
-  // A guess must not turn the direction round.
+  // An assumption must not reverse the direction.
   if (isWithin(again.ratio) || (ratio < 1 && again.ratio > 1) || (ratio > 1 && again.ratio < 1))
     return answer(currentReplicas);
   const replicas = Math.ceil(again.ratio * used.size);
@@ -125,7 +125,7 @@ function isStarting(pod: ReadonlyPod, nowMs: number): boolean {
   return ready.status === "False" && startMs + FIRST_READY_MS > sinceMs;
 }
 
-/** What the pod asked for in thousandths, or which container did not. */
+/** The request of the pod in thousandths, or the error for the container without one. */
 function requestOf({ metadata, spec }: ReadonlyPod, resource: string, container: string | undefined): number | string {
   const sidecars = spec.initContainers?.filter(({ restartPolicy }) => restartPolicy === "Always") ?? [];
   const counted = [...spec.containers, ...sidecars].filter(({ name }) => container === undefined || name === container);
@@ -141,7 +141,7 @@ function requestOf({ metadata, spec }: ReadonlyPod, resource: string, container:
   return sum;
 }
 
-/** What cannot be read asks for nothing; the API server has refused it before. */
+/** An unparsable quantity counts as 0; the API server has rejected it before. */
 export function milliOf(text: string | number): number {
   const quantity = tryParseQuantity(text);
   return quantity ? Number(quantityMilliValue(quantity)) : 0;

@@ -1,9 +1,9 @@
 /**
- * CronJob: makes Jobs on a schedule and keeps the last few.
+ * CronJob: creates Jobs on a schedule and keeps the last few.
  *
- * Reads:  CronJob, its Jobs.
+ * Reads: CronJob, its Jobs.
  * Writes: Job (create, delete), CronJob status.
- * After:  the Job controller runs what is made here.
+ * After: the Job controller runs the created Jobs.
  */
 import { CronJob, Job, controllerOf } from "../../../api/index.ts";
 import { equalJson, messageOf } from "../../../base/index.ts";
@@ -52,7 +52,7 @@ export function createCronJobController(deps: WorkloadDependencies): Controller<
       try {
         status = await start(cronJob, owner, plan, signal);
       } catch (error) {
-        // What is known of the other Jobs is told all the same.
+        // The status of the other Jobs is still written.
         failure = error;
       }
       if (!equalJson(status, cronJob.status ?? {})) {
@@ -79,8 +79,8 @@ export function createCronJobController(deps: WorkloadDependencies): Controller<
   }
 
   /**
-   * The Job of this run, made now or in an earlier pass whose status was lost; undefined when somebody else has one of
-   * that name.
+   * The Job of this run, created now or in an earlier reconcile whose status was lost; undefined if another owner has a
+   * Job of that name.
    */
   async function create(
     cronJob: ReadonlyCronJob,

@@ -1,4 +1,4 @@
-/** CronJobs on a member where Jobs end when the test says so. */
+/** CronJobs on a member where the test ends the Jobs. */
 import { describe, expect, test } from "vitest";
 import { CronJob, Job } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
@@ -34,7 +34,7 @@ function makeCronJob(spec: Partial<CronJob["spec"]> = {}): CronJob {
   };
 }
 
-/** Minutes since the epoch of 12:10, the first run of a CronJob that is made at 12:00. */
+/** 12:10 in minutes since the epoch, the first run of a CronJob created at 12:00. */
 const FIRST = Date.UTC(2024, 4, 1, 12, 10) / 60_000;
 const MINUTE_MS = 60_000;
 const names = async (member: TestMember): Promise<string[]> =>
@@ -49,7 +49,7 @@ async function finishAll(member: TestMember, exitCode = 0): Promise<void> {
 }
 
 describe("A CronJob", () => {
-  test("starts a Job that is called after its minute", async () => {
+  test("starts a Job named after its scheduled minute", async () => {
     const member = await startMember();
     await member.client.create(CronJob, MEMBER, makeCronJob());
 
@@ -71,7 +71,7 @@ describe("A CronJob", () => {
     expect(member.events).toContain(`CronJob/report Normal SuccessfulCreate: Created job report-${FIRST}`);
   });
 
-  test("says when its Job has completed, and keeps the last ones", async () => {
+  test("reports when its Job has completed, and keeps the last ones", async () => {
     const member = await startMember();
     await member.client.create(CronJob, MEMBER, makeCronJob({ successfulJobsHistoryLimit: 2 }));
 
@@ -90,7 +90,7 @@ describe("A CronJob", () => {
     expect(member.events).toContain(`CronJob/report Normal SuccessfulDelete: Deleted job report-${FIRST}`);
   });
 
-  test("with Forbid waits for a Job that still runs", async () => {
+  test("with Forbid waits for a running Job", async () => {
     const member = await startMember();
     await member.client.create(CronJob, MEMBER, makeCronJob({ concurrencyPolicy: "Forbid" }));
 
@@ -105,7 +105,7 @@ describe("A CronJob", () => {
     expect(await names(member)).toEqual([`report-${FIRST}`, `report-${FIRST + 10}`]);
   });
 
-  test("with Replace deletes a Job that still runs", async () => {
+  test("with Replace deletes a running Job", async () => {
     const member = await startMember();
     await member.client.create(CronJob, MEMBER, makeCronJob({ concurrencyPolicy: "Replace" }));
 
@@ -115,7 +115,7 @@ describe("A CronJob", () => {
     expect((await statusOf(member))?.active?.map(({ name }) => name)).toEqual([`report-${FIRST + 10}`]);
   });
 
-  test("makes up for the latest run alone when it was suspended for long", async () => {
+  test("starts only the latest missed run after a long suspension", async () => {
     const member = await startMember();
     await member.client.create(CronJob, MEMBER, makeCronJob({ suspend: true, schedule: "* * * * *" }));
     await member.pass(200 * MINUTE_MS);
@@ -131,7 +131,7 @@ describe("A CronJob", () => {
     );
   });
 
-  test("does not start what is too late", async () => {
+  test("does not start a run past its starting deadline", async () => {
     const member = await startMember();
     await member.client.create(CronJob, MEMBER, makeCronJob({ suspend: true, startingDeadlineSeconds: 60 }));
     await member.pass(15 * MINUTE_MS);
@@ -142,7 +142,7 @@ describe("A CronJob", () => {
     expect(await names(member)).toEqual([]);
   });
 
-  test("follows the time of its zone", async () => {
+  test("follows its time zone", async () => {
     const member = await startMember();
 
     await member.client.create(CronJob, MEMBER, makeCronJob({ schedule: "30 14 * * *", timeZone: "Europe/Berlin" }));
@@ -154,7 +154,7 @@ describe("A CronJob", () => {
     );
   });
 
-  test("is silent between its runs", async () => {
+  test("writes nothing between its runs", async () => {
     const member = await startMember();
     await member.client.create(CronJob, MEMBER, makeCronJob());
     await member.pass(10 * MINUTE_MS + 1_000);

@@ -1,8 +1,8 @@
 /**
- * Which run of a CronJob is due now, and when to look again.
+ * Which run of a CronJob is due, and when to requeue.
  *
- * After a pause only the latest run is made up for, and more than a hundred missed ones are worth a warning: the clock
- * may be wrong. How many were missed is reckoned from the distance of two runs, as upstream does it.
+ * After a pause only the latest missed run is started, and more than a hundred missed ones cause a warning: the clock
+ * may be wrong. The number of missed runs is estimated from the distance of two runs, as in upstream.
  */
 import type { CronJob } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
@@ -12,7 +12,7 @@ import { timeMs } from "../pod.ts";
 export type ReadonlyCronJob = DeepReadonly<CronJob>;
 
 const MANY_MISSED = 100;
-/** Clocks of different machines differ a little; a run that is looked for too early would wait for the next look. */
+/** Clocks of different machines differ a little; a run that is checked too early would wait for the next check. */
 const LATE_MS = 100;
 const NEVER = "time difference between two schedules is less than 1 second";
 
@@ -22,7 +22,7 @@ export interface Due {
   missedMany: boolean;
 }
 
-/** What is due, or what is wrong with a schedule that can be read but never comes. */
+/** The due run, or the error for a valid schedule that never occurs. */
 export function dueRun(cronJob: ReadonlyCronJob, schedule: Schedule, nowMs: number): Due | string {
   const latest = latestRun(cronJob, schedule, nowMs, true);
   if (typeof latest === "string") return latest;
@@ -54,7 +54,7 @@ function latestRun(
   const distanceMs = second === undefined ? 0 : Math.round((second - first) / 1000) * 1000;
   if (distanceMs < 1000) return NEVER;
   const missed = Math.floor((nowMs - first) / distanceMs) + 1;
-  // Runs need not be evenly spaced, so the search begins one distance early.
+  // Runs need not be evenly spaced, so the search begins one interval early.
   let latest: number | undefined;
   for (
     let time = schedule.next(first + (missed - 2) * distanceMs);

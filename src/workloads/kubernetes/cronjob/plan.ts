@@ -1,7 +1,7 @@
 /**
- * The decisions of a CronJob: which Jobs have ended, which are old enough to go, and whether one is due.
+ * The decisions of a CronJob: which Jobs have ended, which are to be deleted, and whether one is due.
  *
- * Reads: the CronJob, its Jobs. Writes nothing; `controller.ts` carries it out.
+ * Reads: the CronJob, its Jobs. Writes nothing; `controller.ts` executes the plan.
  */
 import { controllerReference, zoneProblem } from "../../../api/index.ts";
 import type { Job } from "../../../api/index.ts";
@@ -23,15 +23,15 @@ type Reference = NonNullable<CronJobStatus["active"]>[number];
 export interface CronJobPlan {
   status: CronJobStatus;
   events: readonly RecordedEvent[];
-  /** The run that is due. */
+  /** The due run. */
   start?: DeepReadonly<Job>;
   startMs?: number;
-  /** What still runs and gives way to it. */
+  /** Running Jobs that it replaces. */
   replace: readonly Reference[];
   againInMs?: number;
 }
 
-/** Finished Jobs beyond what the CronJob keeps, the oldest first. */
+/** Finished Jobs beyond the history limits, oldest first. */
 export function planJobHistory({ spec }: ReadonlyCronJob, jobs: readonly ReadonlyJob[]): ReadonlyJob[] {
   const oldest = (type: "Complete" | "Failed", limit: number | undefined): ReadonlyJob[] => {
     const finished = jobs.filter((job) => conditionOf(job, type)).toSorted(byStart);
@@ -98,7 +98,7 @@ export function planCronJob(cronJob: ReadonlyCronJob, jobs: readonly ReadonlyJob
   };
 }
 
-/** Why a run that is due is not started. */
+/** Why a due run is not started. */
 function refuses(
   { metadata, spec }: ReadonlyCronJob,
   status: CronJobStatus,
@@ -128,7 +128,7 @@ function refuses(
   return undefined;
 }
 
-/** The status once it knows which Jobs have ended or are gone. */
+/** The status after recording which Jobs have ended or were deleted. */
 function followJobs(
   { status = {} }: ReadonlyCronJob,
   jobs: readonly ReadonlyJob[],
@@ -170,7 +170,7 @@ function withActive({ active: _before, ...status }: CronJobStatus, active: reado
   return active.length > 0 ? { ...status, active } : status;
 }
 
-/** The status once the run of this time has been started. */
+/** The status after starting the run of this time. */
 export function startedStatus(
   status: CronJobStatus,
   { metadata }: ReadonlyJob,
@@ -190,7 +190,7 @@ export function startedStatus(
   return { ...withActive(status, [...active, reference]), lastScheduleTime: formatTime(startMs) };
 }
 
-/** The same run always gives the same name, so that it cannot be started twice. */
+/** The same run always has the same name, so that it cannot be started twice. */
 const jobName = (cronJob: string, ms: number): string => `${cronJob}-${Math.floor(ms / 60_000)}`;
 
 function makeJob(cronJob: ReadonlyCronJob, ms: number): DeepReadonly<Job> {
@@ -206,7 +206,7 @@ function makeJob(cronJob: ReadonlyCronJob, ms: number): DeepReadonly<Job> {
       annotations: { ...template?.annotations, [SCHEDULED_ANNOTATION]: formatInZone(ms, spec.timeZone) },
       ownerReferences: [controllerReference(cronJob)],
     },
-    // The server has not let a CronJob in without one.
+    // The API server rejects a CronJob without one.
     spec: jobSpec ?? { template: { spec: { containers: [] } } },
   };
 }

@@ -2,7 +2,8 @@
  * DaemonSet: a pod on every node that should have one.
  *
  * Reads: DaemonSet, its pods and ControllerRevisions, Node.
- * Writes: Pod, ControllerRevision, DaemonSet status. One pass is places, or else an update, then status and history.
+ * Writes: Pod, ControllerRevision, DaemonSet status. A reconcile either manages the nodes' pods or updates, then writes
+ * status and history.
  * After: placement puts each pod on the node that it names.
  */
 import { ControllerRevision, DaemonSet, Node, Pod } from "../../../api/index.ts";
@@ -72,7 +73,7 @@ export function createDaemonSetController(deps: WorkloadDependencies): Controlle
     writes: [Pod, ControllerRevision, DaemonSet],
 
     async reconcile(set, { key, signal }) {
-      // The server's garbage collection removes the pods of a set that goes.
+      // The server's garbage collector deletes the pods of a deleted set.
       if (set.metadata.deletionTimestamp) return done;
       const owner = { cluster: key.cluster, uid: set.metadata.uid ?? "" };
       const waitMs = Math.max(podsSeen.waitMs(owner), history.waitMs(owner));
@@ -80,7 +81,7 @@ export function createDaemonSetController(deps: WorkloadDependencies): Controlle
 
       const podOwner: PodOwner = { cluster: key.cluster, object: set };
       const ours = await claimPods(set, podOwner, signal);
-      if (!ours) return done; // What changed hands brings the set back.
+      if (!ours) return done; // Adopted objects trigger the next reconcile.
       const revisions = planRevisions(FORMAT, set, {
         known: history.of(owner),
         collisionCount: set.status?.collisionCount,
@@ -112,7 +113,7 @@ export function createDaemonSetController(deps: WorkloadDependencies): Controlle
     },
   });
 
-  /** The pods of the set; undefined when some had to be taken over or let go first. */
+  /** The pods of the set; undefined if some had to be adopted or released first. */
   async function claimPods(
     set: ReadonlyDaemonSet,
     podOwner: PodOwner,
@@ -129,7 +130,7 @@ export function createDaemonSetController(deps: WorkloadDependencies): Controlle
     return orphans.length + strangers.length > 0 ? undefined : all;
   }
 
-  /** Says whether anything was written. */
+  /** Returns whether anything was written. */
   async function carryOut(
     { create, remove }: DaemonPlan,
     hash: string,

@@ -82,7 +82,7 @@ describe("A DaemonSet", () => {
     });
   });
 
-  test("follows nodes that come and change", async () => {
+  test("follows nodes that are added and changed", async () => {
     const member = await startMember();
     await member.client.create(
       DaemonSet,
@@ -104,7 +104,7 @@ describe("A DaemonSet", () => {
     expect([before, labelled, nodesOf(member)]).toEqual([[], ["node-001"], []]);
   });
 
-  test("stays on a node that nothing may start on, and leaves one that it may not run on", async () => {
+  test("keeps its pod on a node with a NoSchedule taint, and removes it from one with a NoExecute taint", async () => {
     const member = await startMember();
     await member.client.create(DaemonSet, MEMBER, makeSet());
     await member.pass(10_000);
@@ -141,7 +141,7 @@ describe("A DaemonSet", () => {
     expect(await member.list(ControllerRevision)).toHaveLength(2);
   });
 
-  test("writes its revisions as upstream's clients compare them, with sorted keys", async () => {
+  test("writes revisions with sorted keys, as upstream's clients compare them", async () => {
     const member = await startMember(1);
     await member.client.create(DaemonSet, MEMBER, makeSet());
     await member.pass(10_000);
@@ -153,7 +153,7 @@ describe("A DaemonSet", () => {
     );
   });
 
-  test("with maxSurge starts the new pod before the old one goes", async () => {
+  test("with maxSurge starts the new pod before the old one is deleted", async () => {
     const member = await startMember();
     await member.client.create(
       DaemonSet,
@@ -175,7 +175,7 @@ describe("A DaemonSet", () => {
     expect([fewest, most]).toEqual([3, 4]);
   });
 
-  test("with OnDelete updates a pod when somebody deletes it", async () => {
+  test("with OnDelete updates a pod when a user deletes it", async () => {
     const member = await startMember();
     await member.client.create(DaemonSet, MEMBER, makeSet({ updateStrategy: { type: "OnDelete" } }));
     await member.pass(10_000);
@@ -192,7 +192,7 @@ describe("A DaemonSet", () => {
     expect(await statusOf(member)).toMatchObject({ updatedNumberScheduled: 1 });
   });
 
-  test("replaces failed pods more and more slowly", async () => {
+  test("replaces failed pods with backoff", async () => {
     const member = await startMember(1);
     await member.client.create(DaemonSet, MEMBER, makeSet());
     await member.pass(10_000);
@@ -211,7 +211,7 @@ describe("A DaemonSet", () => {
     expect(member.events.filter((event) => event.includes("FailedDaemonPod"))).toHaveLength(4);
   });
 
-  test("is silent when it is done", async () => {
+  test("writes nothing once it has converged", async () => {
     const member = await startMember();
     await member.client.create(DaemonSet, MEMBER, makeSet());
     await member.pass(30_000);

@@ -1,11 +1,14 @@
-/** Failed daemon pods are replaced at once the first time, and then twice as late every time. Kept in memory. */
+/**
+ * Backoff for failed daemon pods: replaced at once the first time, and then after twice the delay each time. Kept in
+ * memory.
+ */
 import type { Clock } from "../../../base/index.ts";
 
 const FIRST_WAIT_MS = 1_000;
 const MAX_WAIT_MS = 15 * 60_000;
 
 export interface FailedPods {
-  /** Milliseconds until a failed pod may be replaced there; asking when it is 0 counts as a replacement. */
+  /** Milliseconds until a failed pod may be replaced on the node; a call that returns 0 counts as a replacement. */
   waitMs(set: string, node: string): number;
   forget(set: string): void;
 }

@@ -1,4 +1,4 @@
-/** A pod of a DaemonSet: bound to one node by name, and patient with what is wrong with it. */
+/** A pod of a DaemonSet: bound to one node by name, with tolerations for node problems. */
 import type { DaemonSet, KubernetesObject, Pod, PodTemplateSpec, Toleration } from "../../../api/index.ts";
 import type { DeepReadonly, Random } from "../../../base/index.ts";
 import { REVISION_LABEL } from "../../revisions/revisions.ts";
@@ -6,7 +6,7 @@ import { generatedPod } from "../new-pod.ts";
 import type { ReadonlyPod } from "../pod.ts";
 
 export type ReadonlyDaemonSet = DeepReadonly<DaemonSet>;
-/** A set with a pod for each node: Kubernetes' own, or OpenKruise's. */
+/** A set with one pod per node: Kubernetes' own, or OpenKruise's. */
 export type PerNodeSet = DeepReadonly<KubernetesObject & { spec: { template: PodTemplateSpec } }>;
 type Spec = DeepReadonly<Pod["spec"]>;
 
@@ -28,7 +28,7 @@ const TOLERATIONS: readonly DeepReadonly<Toleration>[] = [
 ];
 const NETWORK_UNAVAILABLE = tolerated("network-unavailable", "NoSchedule");
 
-/** Daemons stay on nodes that are not well, and start on nodes where nothing else may. */
+/** Daemons stay on unhealthy nodes, and start on unschedulable ones. */
 export function withDaemonTolerations(spec: Spec): Spec {
   const added = spec.hostNetwork ? [...TOLERATIONS, NETWORK_UNAVAILABLE] : TOLERATIONS;
   const own =
@@ -38,7 +38,7 @@ export function withDaemonTolerations(spec: Spec): Spec {
   return { ...spec, tolerations: [...own, ...added] };
 }
 
-/** The node that a pod of a DaemonSet is meant for, placed or not. */
+/** The target node of a DaemonSet's pod, placed or not. */
 export function targetNode({ spec }: ReadonlyPod): string | undefined {
   if (spec.nodeName) return spec.nodeName;
   const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
@@ -59,7 +59,7 @@ export function daemonPod(set: PerNodeSet, node: string, hash: string, random: R
       ...pod.metadata,
       labels: { ...pod.metadata.labels, ...(generation && { [GENERATION_LABEL]: generation }), [REVISION_LABEL]: hash },
     },
-    // What the template says about nodes has chosen this one; the name is all that the scheduler needs.
+    // The node was already selected by the template's node constraints; the scheduler needs only its name.
     spec: {
       ...withDaemonTolerations(pod.spec),
       affinity: {

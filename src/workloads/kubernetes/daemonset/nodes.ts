@@ -1,6 +1,6 @@
 /**
- * The nodes of a member as a DaemonSet sees them: where its pods should run, where they may stay, and which are there.
- * Pure.
+ * The nodes of a member as a DaemonSet sees them: where its pods should run, where they may stay, and the existing
+ * pods. Pure.
  */
 import { toleratesTaint, wantsNode } from "../../../api/index.ts";
 import type { Node } from "../../../api/index.ts";
@@ -17,16 +17,16 @@ export interface NodeView {
   name: string;
   labels: Readonly<Record<string, string>>;
   shouldRun: boolean;
-  /** A pod that runs there may stay, though none would be started. */
+  /** A running pod may stay, although none would be started. */
   mayStay: boolean;
-  /** Those that are placed first, then the oldest. */
+  /** Placed pods first, then the oldest. */
   pods: readonly ReadonlyPod[];
 }
 
 /** The pods of a set, node by node. */
 export interface NodeViews {
   nodes: readonly NodeView[];
-  /** Pods for nodes that are gone and that nobody will ever place. */
+  /** Pods for deleted nodes that will never be placed. */
   lost: readonly ReadonlyPod[];
 }
 
@@ -41,7 +41,7 @@ export function viewDaemonSet(
   pods: readonly ReadonlyPod[],
   nowMs: number,
 ): DaemonView {
-  // A pod that is over and on its way out does not hold its place.
+  // A finished and terminating pod does not occupy its node.
   const counted = pods.filter(
     ({ metadata, status }) =>
       !(metadata.deletionTimestamp && (status?.phase === "Succeeded" || status?.phase === "Failed")),
@@ -70,12 +70,10 @@ export function viewNodes(set: PerNodeSet, nodes: readonly ReadonlyNode[], pods:
 
 type Fitness = Pick<NodeView, "shouldRun" | "mayStay">;
 
-/**
- * Templates and nodes that informers hold never change, and every event of a pod asks the same about all nodes again.
- */
+/** Templates and nodes in informers are immutable, and every pod event checks all nodes again. */
 const known = new WeakMap<object, WeakMap<ReadonlyNode, Fitness>>();
 
-/** Asks of one node after the other whether a pod of the set should run there, and whether one that does may stay. */
+/** Returns whether a pod of the set should run on a node, and whether a running one may stay. */
 export function nodeFitness({ spec }: PerNodeSet): (node: ReadonlyNode) => Fitness {
   const template = { spec: withDaemonTolerations(spec.template.spec ?? { containers: [] }) };
   const fitness = known.get(spec.template) ?? new WeakMap<ReadonlyNode, Fitness>();
@@ -104,7 +102,7 @@ function placedAndOldestFirst(a: ReadonlyPod, b: ReadonlyPod): number {
   );
 }
 
-/** A node that only says that it is alive changes nothing for a DaemonSet. */
+/** Node heartbeats do not affect a DaemonSet. */
 export function changesPlaces({ object, old, deleted }: ObjectEvent<Node>): boolean {
   if (!old || deleted) return true;
   return !equalJson(old.metadata.labels, object.metadata.labels) || !equalJson(old.spec?.taints, object.spec?.taints);

@@ -1,6 +1,6 @@
 /**
  * The decisions of a DaemonSet: a pod on every node that should have one (`planPlaces`), and the next step of an update
- * (`planUpdate`), within maxUnavailable or maxSurge. Pure; `controller.ts` carries it out, places first.
+ * (`planUpdate`), within maxUnavailable or maxSurge. Pure; `controller.ts` executes them, places first.
  */
 import { scaledValue } from "../../../machinery/index.ts";
 import type { RecordedEvent } from "../../../runtime/index.ts";
@@ -10,7 +10,7 @@ import { isUpdated } from "./new-pod.ts";
 import type { ReadonlyDaemonSet } from "./new-pod.ts";
 import type { DaemonView, NodeView } from "./nodes.ts";
 
-/** Pods made or deleted in one pass, as upstream limits it. */
+/** Pods created or deleted per reconcile, as in upstream. */
 const MAX_PER_PASS = 250;
 
 export interface DaemonPlan {
@@ -18,12 +18,12 @@ export interface DaemonPlan {
   create: readonly string[];
   remove: readonly ReadonlyPod[];
   events: readonly RecordedEvent[];
-  /** When a failed pod may be replaced. */
+  /** Time until a failed pod may be replaced. */
   againInMs?: number;
 }
 
 /**
- * Says how long a failed pod on this node must stay before it is replaced; asking when it is 0 counts as a replacement.
+ * How long a failed pod on this node must stay before it is replaced; a call that returns 0 counts as a replacement.
  */
 export type FailureWait = (node: string) => number;
 
@@ -51,7 +51,7 @@ export function planPlaces(view: DaemonView, hash: string, failureWaitMs: Failur
       const { phase } = pod.status ?? {};
       const name = `${pod.metadata.namespace}/${pod.metadata.name}`;
       if (phase === "Failed") {
-        // A kubelet that refuses a pod would refuse the next one too.
+        // A kubelet that rejects a pod would reject the next one too.
         const waitMs = failureWaitMs(node.name);
         if (waitMs > 0) {
           againInMs = Math.min(againInMs ?? waitMs, waitMs);
@@ -79,7 +79,7 @@ export function planPlaces(view: DaemonView, hash: string, failureWaitMs: Failur
   return limited({ create, remove, events, ...(againInMs !== undefined && { againInMs }) });
 }
 
-/** One old and one new pod may run side by side while the old one serves and the new one does not yet. */
+/** One old and one new pod may run side by side while the old one is available and the new one is not. */
 function surplusWhileSurging({ set, nowMs }: DaemonView, running: readonly ReadonlyPod[], hash: string): ReadonlyPod[] {
   if (running.length <= 1) return [];
   const isNew = ({ metadata }: ReadonlyPod): boolean => metadata.labels?.["controller-revision-hash"] === hash;
@@ -90,12 +90,12 @@ function surplusWhileSurging({ set, nowMs }: DaemonView, running: readonly Reado
   return oldMayGo ? [...others, old] : others;
 }
 
-/** How many pods may be unavailable, or run in addition, while the set updates. */
+/** How many pods may be unavailable, or run in addition, during an update. */
 function limitsOf(set: ReadonlyDaemonSet, desired: number): { maxUnavailable: number; maxSurge: number } {
   const { rollingUpdate } = set.spec.updateStrategy ?? {};
   const maxSurge = surgeOf(set, desired);
   const maxUnavailable = scaledValue(rollingUpdate?.maxUnavailable ?? 1, desired, { roundUp: true });
-  // With neither the update would never move.
+  // With neither, the update would never progress.
   return { maxSurge, maxUnavailable: maxSurge === 0 && maxUnavailable === 0 ? 1 : maxUnavailable };
 }
 
@@ -110,7 +110,7 @@ export function planUpdate(view: DaemonView, hash: string): DaemonPlan {
   if ((view.set.spec.updateStrategy?.type ?? "RollingUpdate") !== "RollingUpdate") return NOTHING;
   const desired = view.nodes.filter(({ shouldRun }) => shouldRun).length;
   const { maxUnavailable, maxSurge } = limitsOf(view.set, desired);
-  // Nodes without a pod that should have none do not count.
+  // Nodes that have no pod and need none do not count.
   const places = view.nodes
     .filter(({ shouldRun, pods }) => shouldRun || pods.length > 0)
     .map((node) => ({ node, ...versionsOn(view, node, hash) }));
@@ -121,7 +121,7 @@ interface Place {
   node: NodeView;
   updated?: ReadonlyPod;
   old?: ReadonlyPod;
-  /** More pods than an update needs; `planPlaces` will see to it. */
+  /** More pods than an update needs; `planPlaces` deletes the excess. */
   isCrowded: boolean;
 }
 
@@ -136,7 +136,7 @@ function versionsOn({ set }: DaemonView, { pods }: NodeView, hash: string): Omit
   };
 }
 
-/** Deletes old pods; those that do not work anyway cost nothing. */
+/** Deletes old pods; unavailable ones do not count against the budget. */
 function replace({ set, nowMs }: DaemonView, places: readonly Place[], maxUnavailable: number): DaemonPlan {
   const works = (pod: ReadonlyPod): boolean => isAvailable(pod, set.spec.minReadySeconds ?? 0, nowMs);
   const broken: ReadonlyPod[] = [];
@@ -154,7 +154,7 @@ function replace({ set, nowMs }: DaemonView, places: readonly Place[], maxUnavai
   return { ...NOTHING, remove: [...broken, ...candidates.slice(0, Math.max(0, maxUnavailable - unavailable))] };
 }
 
-/** Starts new pods beside the old ones, which go when the new ones work. */
+/** Starts new pods beside the old ones, which are deleted when the new ones are available. */
 function surge({ set, nowMs }: DaemonView, places: readonly Place[], maxSurge: number, desired: number): DaemonPlan {
   const works = (pod: ReadonlyPod): boolean => isAvailable(pod, set.spec.minReadySeconds ?? 0, nowMs);
   const remove: ReadonlyPod[] = [];

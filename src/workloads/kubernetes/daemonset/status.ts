@@ -1,4 +1,4 @@
-/** What a DaemonSet says about itself: a count of nodes for every stage. Pure. */
+/** The status of a DaemonSet: a count of nodes for every stage. Pure. */
 import type { DaemonSet } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import { isAvailable, isReady } from "../pod.ts";
@@ -13,7 +13,7 @@ export function planDaemonStatus({ set, nodes, nowMs }: DaemonView, hash: string
   const available = oldest.filter((pod) => isAvailable(pod, set.spec.minReadySeconds ?? 0, nowMs)).length;
   const updated = oldest.filter((pod) => isUpdated(set, pod, hash)).length;
   const { collisionCount, conditions } = set.status ?? {};
-  // Zeros are left out, as Kubernetes leaves them out, but for those that it always writes.
+  // Zeros are omitted as in Kubernetes, except for fields that it always writes.
   return {
     currentNumberScheduled: oldest.length,
     numberMisscheduled: nodes.filter(({ shouldRun, pods }) => !shouldRun && pods.length > 0).length,

@@ -1,9 +1,9 @@
 /**
- * Deployment: rolls pods from one template to the next by growing one ReplicaSet and shrinking the others.
+ * Deployment: rolls pods from one template to the next by scaling one ReplicaSet up and the others down.
  *
- * Reads:  Deployment, its ReplicaSets, whether they have pods (for Recreate).
+ * Reads: Deployment, its ReplicaSets, whether they have pods (for Recreate).
  * Writes: ReplicaSet (create, size, history), Deployment (status, and with it the revision annotation).
- * After:  the ReplicaSet controller makes the pods; its status brings the Deployment back for the next step.
+ * After: the ReplicaSet controller creates the pods; its status triggers the next step of the Deployment.
  */
 import { Deployment, Pod, ReplicaSet } from "../../../api/index.ts";
 import { equalJson, messageOf } from "../../../base/index.ts";
@@ -41,7 +41,7 @@ export function createDeploymentController(deps: WorkloadDependencies): Controll
     watches: [
       owned(ReplicaSet),
       orphaned(informers, ReplicaSet, Deployment),
-      // Recreate waits until the last old pod is really gone, which no ReplicaSet says.
+      // Recreate waits until the last old pod is removed, which no ReplicaSet reports.
       watch(Pod, ({ cluster, object, deleted }) =>
         deleted ? recreatedBy(cluster, object.metadata.ownerReferences?.[0]?.name, object.metadata.namespace) : [],
       ),
@@ -49,9 +49,10 @@ export function createDeploymentController(deps: WorkloadDependencies): Controll
     writes: [ReplicaSet, Deployment],
 
     async reconcile(deployment, { key, log, signal }) {
-      // The server's garbage collection removes the ReplicaSets of a Deployment that goes.
+      // The server's garbage collector deletes the ReplicaSets of a deleted Deployment.
       if (deployment.metadata.deletionTimestamp) return done;
-      const selector = selectorOf(deployment); // Throws when the pods could never be found again.
+      // Throws for a selector that does not match the template: its pods could never be found again.
+      const selector = selectorOf(deployment);
       const owner = { cluster: key.cluster, uid: deployment.metadata.uid ?? "" };
       const waitMs = expectations.waitMs(owner);
       if (waitMs > 0) return { requeueAfterMs: waitMs };
@@ -67,7 +68,7 @@ export function createDeploymentController(deps: WorkloadDependencies): Controll
         log.info("ReplicaSets adopted", { replicaSets: orphans.length });
         return done;
       }
-      // One that is on its way out still counts: its pods are there, and its name is taken until it is gone.
+      // A terminating ReplicaSet still counts: its pods exist, and its name is taken until it is removed.
       const sets = ownedBy(replicaSets, key.cluster, owner.uid);
       const hasPods = ({ metadata }: ReadonlyReplicaSet): boolean =>
         ownedBy(pods, key.cluster, metadata.uid).some(
@@ -148,7 +149,7 @@ export function createDeploymentController(deps: WorkloadDependencies): Controll
         );
         throw error;
       }
-      // The hash of another template, or the name of somebody else's ReplicaSet: the next try has another name.
+      // A hash collision with another template, or a ReplicaSet of another owner: the next attempt uses another name.
       const collisionCount = (deployment.status?.collisionCount ?? 0) + 1;
       await unlessChanged(
         client.updateStatus(
@@ -161,7 +162,7 @@ export function createDeploymentController(deps: WorkloadDependencies): Controll
     }
   }
 
-  /** The rollout has nothing to do in this step: status and history may follow. */
+  /** The rollout has nothing to do in this step: writes status and history. */
   async function settle(
     deployment: ReadonlyDeployment,
     plan: RolloutPlan,
@@ -175,8 +176,7 @@ export function createDeploymentController(deps: WorkloadDependencies): Controll
     if (!equalJson(status, deployment.status) || !hasRevision) {
       const waitMs = statusDelay.waitMs(idOfKey(key));
       if (waitMs > 0) return { requeueAfterMs: waitMs };
-      // The revision goes with the status, as upstream writes it: as an update of its own it would count as a new
-      // generation.
+      // The revision is written with the status, as in upstream: a separate update would count as a new generation.
       const annotations = hasRevision
         ? deployment.metadata.annotations
         : { ...deployment.metadata.annotations, [REVISION_ANNOTATION]: String(plan.revision) };
@@ -206,7 +206,7 @@ export function createDeploymentController(deps: WorkloadDependencies): Controll
   }
 }
 
-/** The ReplicaSet as the plan wants it, or nothing when it is right. */
+/** The ReplicaSet with the planned size, or undefined if it is correct. */
 function resized(deployment: ReadonlyDeployment, set: ReadonlyReplicaSet, plan: RolloutPlan): ReadonlyReplicaSet[] {
   const size = plan.sizes.get(set.metadata.name) ?? replicasOf(set);
   const isNew = set === plan.newReplicaSet;

@@ -1,4 +1,4 @@
-/** Deployments on a simulated member: what people see of a rollout. */
+/** Deployments on a simulated member: a rollout as users see it. */
 import { describe, expect, test } from "vitest";
 import { Deployment, Pod, ReplicaSet, ReplicationController, ResourceQuota } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
@@ -62,7 +62,7 @@ const annotationsOf = (set: DeepReadonly<ReplicaSet> | undefined): Record<string
 };
 
 describe("A Deployment", () => {
-  test("tells how it scales its ReplicaSets", async () => {
+  test("emits events when it scales its ReplicaSets", async () => {
     const member = await startMember();
     await member.client.create(Deployment, MEMBER, makeDeployment());
     await member.pass(10_000);
@@ -80,7 +80,7 @@ describe("A Deployment", () => {
     );
   });
 
-  test("does not write its status for every pod that becomes ready, and is right when all are", async () => {
+  test("does not write its status for every pod that becomes ready, and is correct when all are", async () => {
     const member = await startMember(0);
     await member.client.create(Deployment, MEMBER, makeDeployment({ replicas: 50 }));
     await member.pass(1_000);
@@ -96,12 +96,12 @@ describe("A Deployment", () => {
     }
     await member.pass(1_000);
 
-    // One second of changes: two in between and one at the end, of the ReplicaSet and of the Deployment.
+    // One second of changes: two intermediate writes and one final write, of the ReplicaSet and of the Deployment.
     expect(member.writes.total()).toBeLessThanOrEqual(6);
     expect((await member.get(Deployment, "web")).status).toMatchObject({ readyReplicas: 50, availableReplicas: 50 });
   });
 
-  test("hands the cause of a change to its ReplicaSet, and remembers former revisions of one that comes back", async () => {
+  test("copies the change cause to its ReplicaSet, and records former revisions of one that is rolled back to", async () => {
     const member = await startMember();
     await member.client.create(Deployment, MEMBER, makeDeployment({}, { "kubernetes.io/change-cause": "first" }));
     await member.pass(10_000);
@@ -119,7 +119,7 @@ describe("A Deployment", () => {
     expect(annotationsOf(after)).toEqual({ cause: "back", revision: "3", history: "1" });
   });
 
-  test("says what its ReplicaSet could not create", async () => {
+  test("reports creation failures of its ReplicaSet", async () => {
     const member = await startMember();
     await member.client.create(ResourceQuota, MEMBER, {
       apiVersion: "v1",
@@ -155,7 +155,7 @@ describe("A Deployment", () => {
     ).toBe(true);
   });
 
-  test("counts pods that are on their way out", async () => {
+  test("counts terminating pods", async () => {
     const member = await startMember();
     await member.client.create(Deployment, MEMBER, makeDeployment({ replicas: 3 }));
     await member.pass(10_000);
@@ -169,7 +169,7 @@ describe("A Deployment", () => {
     expect((await member.get(Deployment, "web")).status).toMatchObject({ replicas: 1, terminatingReplicas: 0 });
   });
 
-  test("says that it goes on when it is no longer paused", async () => {
+  test("reports that it is resumed", async () => {
     const member = await startMember();
     await member.client.create(Deployment, MEMBER, makeDeployment());
     await member.pass(10_000);
@@ -186,7 +186,7 @@ describe("A Deployment", () => {
     expect(await conditionsOf(member)).toContain("Progressing=True NewReplicaSetAvailable");
   });
 
-  test("counts revisions in whole numbers of 64 bits", async () => {
+  test("counts revisions as 64-bit integers", async () => {
     const member = await startMember();
     const old = {
       apiVersion: "apps/v1",
@@ -210,7 +210,7 @@ describe("A Deployment", () => {
     );
   });
 
-  test("takes over a ReplicaSet that appears later", async () => {
+  test("adopts a ReplicaSet that appears later", async () => {
     const member = await startMember();
     await member.client.create(Deployment, MEMBER, makeDeployment());
     await member.pass(10_000);
@@ -234,7 +234,7 @@ describe("A Deployment", () => {
 });
 
 describe("A ReplicaSet", () => {
-  test("takes over a pod that appears later, and gives up another for it", async () => {
+  test("adopts a pod that appears later, and deletes another for it", async () => {
     const member = await startMember();
     await member.client.create(ReplicaSet, MEMBER, {
       apiVersion: "apps/v1",
@@ -258,7 +258,7 @@ describe("A ReplicaSet", () => {
 });
 
 describe("A ReplicationController", () => {
-  test("keeps its pods, and says how many there are", async () => {
+  test("maintains its pods and reports their number", async () => {
     const member = await startMember();
     await member.client.create(ReplicationController, MEMBER, {
       apiVersion: "v1",

@@ -1,13 +1,13 @@
 /**
- * A Deployment is scaled: in the middle of a rollout the difference is shared among its ReplicaSets in proportion to
- * their size, so that a rollout that turns out badly has not grown more than its part.
+ * Scales a Deployment: during a rollout the difference is distributed among its ReplicaSets in proportion to their
+ * size, so that a bad rollout does not grow beyond its share.
  */
 import type { ReadonlyReplicaSet } from "../replicaset/plan.ts";
 import { DESIRED_ANNOTATION, MAX_ANNOTATION, replicasOf, sumOf } from "./replica-sets.ts";
 import type { ReadonlyDeployment } from "./replica-sets.ts";
 import type { Limits } from "./rollout.ts";
 
-/** New sizes by name; only those that change. */
+/** New sizes by name; only changed ones. */
 export function planProportionally(
   deployment: ReadonlyDeployment,
   newReplicaSet: ReadonlyReplicaSet | undefined,
@@ -26,8 +26,7 @@ export function planProportionally(
   const allowed = replicas > 0 ? replicas + maxSurge : 0;
   let left = allowed - sumOf(active, replicasOf);
   if (left === 0) return new Map();
-  // The largest first, among equals the newest when growing and the oldest when shrinking: those two keep the rollout
-  // going.
+  // Largest first; ties go to the newest when growing and the oldest when shrinking, which keeps the rollout moving.
   const ordered = active.toSorted((a, b) => replicasOf(b) - replicasOf(a) || (left > 0 ? byAge(b, a) : byAge(a, b)));
   const growing = left > 0;
   const sizes = new Map<ReadonlyReplicaSet, number>();
@@ -38,7 +37,7 @@ export function planProportionally(
     left -= share;
   }
   const first = ordered[0];
-  // What rounding left over goes to the largest.
+  // The rounding remainder is added to the largest.
   if (first) sizes.set(first, Math.max(0, (sizes.get(first) ?? 0) + left));
   return changed([...sizes]);
 }
@@ -49,7 +48,7 @@ function changed(sizes: readonly (readonly [ReadonlyReplicaSet, number])[]): Rea
   );
 }
 
-/** The new ReplicaSet has everything it should have, so the others only wait to be shrunk. */
+/** The new ReplicaSet is complete, so the others only wait to be scaled down. */
 function isSaturated(set: ReadonlyReplicaSet, replicas: number): boolean {
   return (
     replicasOf(set) === replicas &&
@@ -60,7 +59,7 @@ function isSaturated(set: ReadonlyReplicaSet, replicas: number): boolean {
 
 function fractionOf(set: ReadonlyReplicaSet, deployment: ReadonlyDeployment, allowed: number): number {
   if (replicasOf(deployment) === 0) return -replicasOf(set);
-  // Without the annotation the size of before can only be guessed.
+  // Without the annotation the previous size can only be estimated.
   const before = Number(set.metadata.annotations?.[MAX_ANNOTATION]) || (deployment.status?.replicas ?? 0);
   return before > 0 ? Math.round((replicasOf(set) * allowed) / before) - replicasOf(set) : 0;
 }

@@ -1,6 +1,6 @@
 /**
- * The ReplicaSets of a Deployment: which one holds the current template, what they are called, which revision they are.
- * Pure; the names carry a hash of the template, as the label `pod-template-hash` of their pods does.
+ * The ReplicaSets of a Deployment: the one with the current template, their names and their revisions. Pure; the names
+ * contain a hash of the template, as does the label `pod-template-hash` of their pods.
  */
 import { controllerReference } from "../../../api/index.ts";
 import type { Deployment, ReplicaSet } from "../../../api/index.ts";
@@ -15,10 +15,10 @@ export const TEMPLATE_HASH_LABEL = "pod-template-hash";
 export const REVISION_ANNOTATION = "deployment.kubernetes.io/revision";
 export const DESIRED_ANNOTATION = "deployment.kubernetes.io/desired-replicas";
 export const MAX_ANNOTATION = "deployment.kubernetes.io/max-replicas";
-/** Which revisions a ReplicaSet was before a rollback made it the newest again. */
+/** The former revisions of a ReplicaSet that a rollback made the newest again. */
 const HISTORY_ANNOTATION = "deployment.kubernetes.io/revision-history";
 const MAX_HISTORY_LENGTH = 2000;
-/** These say something about one object and are not handed on. */
+/** Annotations about one object, which are not copied. */
 const OWN_ANNOTATIONS: ReadonlySet<string> = new Set([
   "kubectl.kubernetes.io/last-applied-configuration",
   REVISION_ANNOTATION,
@@ -34,7 +34,7 @@ export const sumOf = (
   sets: readonly ReadonlyReplicaSet[],
   value: (set: ReadonlyReplicaSet) => number | undefined,
 ): number => sets.reduce((sum, set) => sum + (value(set) ?? 0), 0);
-/** Any whole number of 64 bits, as upstream reads it; 0 for what is none. */
+/** Any 64-bit integer, as in upstream; 0 if invalid. */
 export function revisionOf({
   metadata,
 }: {
@@ -44,7 +44,7 @@ export function revisionOf({
   return /^\d{1,19}$/.test(text) ? BigInt(text) : 0n;
 }
 
-/** The one whose template is the Deployment's; the oldest, should there be two. */
+/** The ReplicaSet with the Deployment's template; the oldest if there are two. */
 export function findNewReplicaSet(
   deployment: ReadonlyDeployment,
   sets: readonly ReadonlyReplicaSet[],
@@ -61,8 +61,8 @@ function withoutHash(template: PodTemplate): unknown {
 }
 
 /**
- * FNV-1a over the template with sorted keys. Kubernetes hashes a Go dump, which nobody can rely on; only that equal
- * templates agree matters.
+ * FNV-1a over the template with sorted keys. Kubernetes hashes a Go dump, on which no client can rely; it only matters
+ * that equal templates have equal hashes.
  */
 export function templateHash(template: PodTemplate, collisionCount: number): string {
   let hash = 0x811c9dc5;
@@ -109,8 +109,8 @@ export function makeReplicaSet(
 }
 
 /**
- * The annotations of the ReplicaSet that holds the current template: those of the Deployment, such as the cause of the
- * change, and its revision.
+ * The annotations of the ReplicaSet with the current template: those of the Deployment, such as the change cause, and
+ * its revision.
  */
 export function newestAnnotations(
   deployment: ReadonlyDeployment,
@@ -129,7 +129,10 @@ export function newestAnnotations(
   return annotations;
 }
 
-/** By these a later reconcile sees that the Deployment was scaled, and shares the difference among the ReplicaSets. */
+/**
+ * From these a later reconcile detects that the Deployment was scaled, and distributes the difference among the
+ * ReplicaSets.
+ */
 export function scaleAnnotations(deployment: ReadonlyDeployment, maxReplicas: number): Record<string, string> {
   return { [DESIRED_ANNOTATION]: String(replicasOf(deployment)), [MAX_ANNOTATION]: String(maxReplicas) };
 }

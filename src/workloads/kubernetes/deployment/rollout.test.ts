@@ -46,9 +46,9 @@ describe("the limits of a rolling update", () => {
     string,
     { replicas: number; spec: Partial<DeploymentSpec>; want: [surge: number, unavailable: number] }
   > = {
-    "are a quarter each when nothing is said": { replicas: 8, spec: {}, want: [2, 2] },
+    "default to a quarter each": { replicas: 8, spec: {}, want: [2, 2] },
     "round surge up and unavailability down": { replicas: 10, spec: budget("25%", "25%"), want: [3, 2] },
-    "let one pod go when both round to nothing": { replicas: 4, spec: budget(0, "20%"), want: [0, 1] },
+    "allow one unavailable pod when both round to zero": { replicas: 4, spec: budget(0, "20%"), want: [0, 1] },
     "never exceed the replicas": { replicas: 2, spec: budget(0, 5), want: [0, 2] },
     "do not exist for Recreate": { replicas: 4, spec: { strategy: { type: "Recreate" } }, want: [0, 0] },
   };
@@ -69,11 +69,11 @@ describe("a rolling update", () => {
     expect(plan.create?.metadata.annotations?.["deployment.kubernetes.io/revision"]).toBe("2");
   });
 
-  test("starts with everything when there is nothing old", () => {
+  test("starts at full size when there is no old ReplicaSet", () => {
     expect(planRollout({ deployment, replicaSets: [], hasPods: noPods }).create?.spec.replicas).toBe(4);
   });
 
-  test("shrinks the old ReplicaSet by what the budget spares", () => {
+  test("scales the old ReplicaSet down within the budget", () => {
     const replicaSets = [makeSet(deployment, "web:1", 4, 4), makeSet(deployment, "web:2", 1, 0, 2)];
 
     const plan = planRollout({ deployment, replicaSets, hasPods: noPods });
@@ -81,7 +81,7 @@ describe("a rolling update", () => {
     expect([...plan.sizes.values()]).toEqual([3]);
   });
 
-  test("gives up old pods that do not work before others", () => {
+  test("removes unhealthy old pods first", () => {
     const replicaSets = [
       makeSet(deployment, "web:1", 2, 2),
       makeSet(deployment, "web:0", 2, 0),
@@ -100,7 +100,7 @@ describe("a rolling update", () => {
     expect(planRollout({ deployment, replicaSets, hasPods: noPods }).sizes.size).toBe(0);
   });
 
-  test("never plans fewer available pods than promised nor more pods than the surge, from any state", () => {
+  test("never plans fewer available pods than guaranteed nor more pods than the surge, from any state", () => {
     const size = integer({ min: 0, max: 12 });
     assert(
       property(
@@ -126,7 +126,7 @@ describe("a rolling update", () => {
           const total = sizeOf(replicaSets[0]) + sizeOf(replicaSets[1]);
           const before = oldSize + newSize;
           expect(total).toBeLessThanOrEqual(Math.max(before, replicas + limits.maxSurge));
-          // Only available pods beyond the promise are given up.
+          // Only available pods beyond the guaranteed number are removed.
           const availableBefore = oldAvailable + newSize;
           const availableAfter =
             Math.min(sizeOf(replicaSets[0]), oldAvailable) + Math.min(sizeOf(replicaSets[1]), newSize);
@@ -140,7 +140,7 @@ describe("a rolling update", () => {
 describe("Recreate", () => {
   const deployment = makeDeployment(3, { strategy: { type: "Recreate" } });
 
-  test("first takes every old pod away", () => {
+  test("first removes every old pod", () => {
     expect([
       ...planRollout({
         deployment,
@@ -150,7 +150,7 @@ describe("Recreate", () => {
     ]).toEqual([0]);
   });
 
-  test("waits until the last old pod is gone, then creates all", () => {
+  test("waits until the last old pod is removed, then creates all", () => {
     const replicaSets = [makeSet(deployment, "web:1", 0, 0)];
 
     expect(planRollout({ deployment, replicaSets, hasPods: () => true }).create).toBeUndefined();
@@ -158,8 +158,8 @@ describe("Recreate", () => {
   });
 });
 
-describe("scaling in the middle of a rollout", () => {
-  test("shares the difference in proportion to the sizes", () => {
+describe("scaling during a rollout", () => {
+  test("distributes the difference in proportion to the sizes", () => {
     const before = makeDeployment(10, budget(2, 1));
     const replicaSets = [makeSet(before, "web:1", 8, 8), makeSet(before, "web:2", 4, 2, 2)];
 
@@ -168,7 +168,7 @@ describe("scaling in the middle of a rollout", () => {
     expect(replicaSets.map(({ metadata }) => plan.sizes.get(metadata.name))).toEqual([15, 7]);
   });
 
-  test("goes to the only ReplicaSet that has pods", () => {
+  test("changes the only ReplicaSet that has pods", () => {
     const before = makeDeployment(3);
     const replicaSets = [makeSet(before, "web:1", 0, 0), makeSet(before, "web:2", 3, 3, 2)];
 
@@ -178,7 +178,7 @@ describe("scaling in the middle of a rollout", () => {
   });
 });
 
-test("history keeps the newest old ReplicaSets that are empty", () => {
+test("history keeps the newest empty old ReplicaSets", () => {
   const deployment = makeDeployment(1, { revisionHistoryLimit: 1 }, "web:9");
   const old = [1, 2, 3].map((revision) => makeSet(deployment, `web:${revision}`, revision === 2 ? 1 : 0, 0, revision));
 

@@ -1,9 +1,9 @@
 /**
- * One step of a Deployment: which ReplicaSet to create and how large each may be now.
+ * One step of a Deployment: which ReplicaSet to create and the current size of each.
  *
  * A rolling update never has more pods than `replicas + maxSurge` nor fewer available ones than `replicas −
- * maxUnavailable`. Every step looks at what is there, so a step that is repeated changes nothing. Reads: the Deployment
- * and its ReplicaSets. Writes nothing; `controller.ts` carries it out.
+ * maxUnavailable`. Every step is computed from the observed state, so repeating a step changes nothing. Reads: the
+ * Deployment and its ReplicaSets. Writes nothing; `controller.ts` executes the plan.
  */
 import type { DeepReadonly } from "../../../base/index.ts";
 import type { ReplicaSet } from "../../../api/index.ts";
@@ -24,7 +24,7 @@ export interface RolloutInput {
   deployment: ReadonlyDeployment;
   /** Oldest first. */
   replicaSets: readonly ReadonlyReplicaSet[];
-  /** Whether a ReplicaSet still has pods that are not over, even such as are on their way out. */
+  /** Whether a ReplicaSet still has unfinished pods, including terminating ones. */
   hasPods(replicaSet: ReadonlyReplicaSet): boolean;
 }
 
@@ -32,7 +32,7 @@ export interface RolloutPlan {
   newReplicaSet?: ReadonlyReplicaSet;
   old: readonly ReadonlyReplicaSet[];
   create?: DeepReadonly<ReplicaSet>;
-  /** New sizes, by name of the ReplicaSet; only those that change. */
+  /** New sizes, by name of the ReplicaSet; only changed ones. */
   sizes: ReadonlyMap<string, number>;
   revision: bigint;
   maxReplicas: number;
@@ -43,7 +43,7 @@ export interface Limits {
   maxUnavailable: number;
 }
 
-/** What Kubernetes assumes when the strategy does not say. */
+/** Kubernetes' default for an unset limit. */
 const DEFAULT_LIMIT = "25%";
 
 export function limitsOf(deployment: ReadonlyDeployment): Limits {
@@ -54,7 +54,7 @@ export function limitsOf(deployment: ReadonlyDeployment): Limits {
   const maxUnavailable = scaledValue(strategy?.rollingUpdate?.maxUnavailable ?? DEFAULT_LIMIT, replicas, {
     roundUp: false,
   });
-  // Both can round to nothing, and then nothing would ever move.
+  // Both can round to zero, and then nothing would ever progress.
   return { maxSurge, maxUnavailable: maxSurge === 0 && maxUnavailable === 0 ? 1 : Math.min(maxUnavailable, replicas) };
 }
 
@@ -79,7 +79,7 @@ export function planRollout(input: RolloutInput): RolloutPlan {
   return deployment.spec.strategy?.type === "Recreate" ? recreate(input, plan) : rollingUpdate(input, plan, limits);
 }
 
-/** Somebody changed `spec.replicas` since the ReplicaSets were sized. */
+/** `spec.replicas` changed since the ReplicaSets were sized. */
 function isScaled(deployment: ReadonlyDeployment, sets: readonly ReadonlyReplicaSet[]): boolean {
   return sets.some((set) => {
     const desired = set.metadata.annotations?.[DESIRED_ANNOTATION];
@@ -103,7 +103,7 @@ function withNew({ deployment }: RolloutInput, plan: RolloutPlan, replicas: numb
   return { ...plan, sizes: new Map([[newReplicaSet.metadata.name, replicas]]) };
 }
 
-/** All old pods must be gone before the first new one starts. */
+/** All old pods must be removed before the first new one starts. */
 function recreate(input: RolloutInput, plan: RolloutPlan): RolloutPlan {
   const running = plan.old.filter((set) => replicasOf(set) > 0);
   if (running.length > 0) return { ...plan, sizes: new Map(running.map(({ metadata }) => [metadata.name, 0])) };
@@ -116,8 +116,7 @@ function rollingUpdate(input: RolloutInput, plan: RolloutPlan, limits: Limits): 
   const { newReplicaSet, old } = plan;
   const newSize = newReplicaSet ? replicasOf(newReplicaSet) : 0;
   const total = newSize + sumOf(old, replicasOf);
-  // The new ReplicaSet first: it grows into the room that surge and the old ones leave, or shrinks when it is too
-  // large.
+  // The new ReplicaSet first: it grows within the surge, or shrinks if it is too large.
   const grown =
     newSize > replicas
       ? replicas
@@ -140,7 +139,7 @@ function shrinkOld(
   let room = oldTotal + replicasOf(newReplicaSet) - minAvailable - newUnavailable;
   if (room <= 0) return sizes;
 
-  // Pods that do not work anyway go first; they cost no availability and could otherwise block the rollout for ever.
+  // Unhealthy pods are removed first; they cost no availability and could otherwise block the rollout forever.
   const sizeOf = (set: ReadonlyReplicaSet): number => sizes.get(set.metadata.name) ?? replicasOf(set);
   for (const set of old) {
     const unhealthy = Math.min(room, replicasOf(set) - (set.status?.availableReplicas ?? 0));
@@ -159,10 +158,10 @@ function shrinkOld(
   return sizes;
 }
 
-/** What Kubernetes keeps when the Deployment does not say. */
+/** Kubernetes' default for an unset limit. */
 const DEFAULT_HISTORY_LIMIT = 10;
 
-/** Old ReplicaSets beyond `revisionHistoryLimit` that are empty and on nobody's way. */
+/** Old ReplicaSets beyond `revisionHistoryLimit` that are empty and not terminating. */
 export function planCleanup(deployment: ReadonlyDeployment, old: readonly ReadonlyReplicaSet[]): ReadonlyReplicaSet[] {
   const isEmpty = ({ spec, status, metadata }: ReadonlyReplicaSet): boolean =>
     replicasOf({ spec }) === 0 &&

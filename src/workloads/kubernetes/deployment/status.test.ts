@@ -34,7 +34,7 @@ const reasons = ({ conditions }: DeepReadonly<DeploymentStatus>): string[] =>
   (conditions ?? []).map(({ type, status, reason }) => `${type} ${status} ${reason}`);
 
 describe("the status of a Deployment", () => {
-  test("adds its ReplicaSets up", () => {
+  test("sums up its ReplicaSets", () => {
     const status = planDeploymentStatus(makeDeployment(), makeSet("new", 2, 1), [makeSet("old", 3, 3)], NOW);
 
     expect(status).toMatchObject({
@@ -55,7 +55,7 @@ describe("the status of a Deployment", () => {
     ]);
   });
 
-  test("is unavailable below its budget, yet a finished rollout stays finished", () => {
+  test("is unavailable below its budget, but a finished rollout stays finished", () => {
     const finished = planDeploymentStatus(makeDeployment(), makeSet("new", 4, 4), [], NOW);
 
     const later = planDeploymentStatus(makeDeployment(finished), makeSet("new", 4, 1), [], NOW + 3_600_000);
@@ -66,7 +66,7 @@ describe("the status of a Deployment", () => {
     ]);
   });
 
-  test("comes out the same when nothing moved, so it is not written again", () => {
+  test("is unchanged when nothing progressed, so it is not written again", () => {
     const status = planDeploymentStatus(makeDeployment(), makeSet("new", 2, 1), [makeSet("old", 3, 3)], NOW);
 
     expect(
@@ -74,7 +74,7 @@ describe("the status of a Deployment", () => {
     ).toEqual(status);
   });
 
-  test("says when a rollout has not moved for longer than its deadline", () => {
+  test("reports a rollout that exceeds its progress deadline", () => {
     const started = planDeploymentStatus(
       makeDeployment(undefined, { progressDeadlineSeconds: 60 }),
       makeSet("new", 2, 0),

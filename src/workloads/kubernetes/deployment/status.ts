@@ -1,7 +1,7 @@
 /**
- * What a Deployment says about itself: counts over its ReplicaSets, and the conditions Available and Progressing.
+ * The status of a Deployment: counts over its ReplicaSets, and the conditions Available and Progressing.
  *
- * Reads: the Deployment, its status so far, its ReplicaSets. Writes nothing.
+ * Reads: the Deployment, its previous status, its ReplicaSets. Writes nothing.
  */
 import type { DeploymentCondition, DeploymentStatus } from "../../../api/index.ts";
 import { formatTime } from "../../../base/index.ts";
@@ -15,7 +15,7 @@ import { limitsOf } from "./rollout.ts";
 type Status = DeepReadonly<DeploymentStatus>;
 type Condition = DeepReadonly<DeploymentCondition>;
 
-/** What Kubernetes waits for when the Deployment does not say, and the value that waits for ever. */
+/** Kubernetes' default deadline, and the value that disables it. */
 const DEFAULT_DEADLINE_SECONDS = 600;
 const NO_DEADLINE = 2_147_483_647;
 
@@ -38,7 +38,7 @@ export function planDeploymentStatus(
   conditions = withCondition(conditions, availableCondition(deployment, counts.availableReplicas), nowMs);
   conditions = withProgress(conditions, progressingCondition(deployment, counts, newReplicaSet, nowMs), nowMs);
   conditions = withFailure(conditions, newReplicaSet, all);
-  // Zeros are left out, as Kubernetes leaves them out.
+  // Zeros are omitted, as in Kubernetes.
   const present = Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
   const isTerminatingKnown = all.every(({ status }) => status?.terminatingReplicas !== undefined);
   return {
@@ -50,14 +50,14 @@ export function planDeploymentStatus(
   };
 }
 
-/** News goes to the end, as upstream puts it; the same status for the same reason is no news. */
+/** A changed condition is appended, as in upstream; the same status with the same reason is not a change. */
 function withCondition(conditions: readonly Condition[], condition: Condition, nowMs: number): readonly Condition[] {
   const before = conditions.find(({ type }) => type === condition.type);
   if (before?.status === condition.status && before.reason === condition.reason) return conditions;
   return [...conditions.filter((each) => each !== before), dated(condition, before, nowMs)];
 }
 
-/** `lastUpdateTime` tells of every news, `lastTransitionTime` only of a changed status. */
+/** `lastUpdateTime` changes with every update, `lastTransitionTime` only with the status. */
 function dated(condition: Condition, before: Condition | undefined, nowMs: number): Condition {
   const now = formatTime(nowMs);
   return {
@@ -67,7 +67,7 @@ function dated(condition: Condition, before: Condition | undefined, nowMs: numbe
   };
 }
 
-/** That something moves is news every time; "none" says that nobody watches the progress. */
+/** Every progress updates the condition; "none" means that no deadline applies. */
 function withProgress(
   conditions: readonly Condition[],
   condition: Condition | "none",
@@ -81,7 +81,7 @@ function withProgress(
   return withCondition(conditions, condition, nowMs);
 }
 
-/** What a ReplicaSet could not do, that of the newest first. */
+/** The failure of a ReplicaSet, that of the newest first. */
 function withFailure(
   conditions: readonly Condition[],
   newReplicaSet: ReadonlyReplicaSet | undefined,
@@ -139,7 +139,7 @@ function progressingCondition(
       ? known
       : { type: "Progressing", status: "Unknown", reason: "DeploymentPaused", message: "Deployment is paused" };
 
-  // The deadline of a rollout that was paused starts anew.
+  // The deadline of a paused rollout starts again.
   const isResumed = known?.reason === "DeploymentPaused";
   const current: Condition | undefined = isResumed
     ? {
@@ -196,7 +196,7 @@ function progressingCondition(
   return current;
 }
 
-/** The status when the next ReplicaSet could not be made. */
+/** The status if the next ReplicaSet could not be created. */
 export function createFailedStatus(deployment: ReadonlyDeployment, message: string, nowMs: number): Status {
   const { status = {}, spec } = deployment;
   if ((spec.progressDeadlineSeconds ?? DEFAULT_DEADLINE_SECONDS) === NO_DEADLINE) return status;
@@ -208,7 +208,7 @@ export function createFailedStatus(deployment: ReadonlyDeployment, message: stri
   return { ...status, conditions: [...conditions] };
 }
 
-/** Milliseconds until the deadline of a rollout that does not move has passed, or undefined when none is running. */
+/** Milliseconds until the deadline of a stalled rollout, or undefined if none applies. */
 export function deploymentDeadlineInMs(
   { spec }: ReadonlyDeployment,
   status: Status,
@@ -222,7 +222,7 @@ export function deploymentDeadlineInMs(
   return Math.max(1, timeMs(progressing.lastUpdateTime) + (deadlineSeconds + 1) * 1000 - nowMs);
 }
 
-/** Rollouts that are over, late already, or held. */
+/** Rollouts that are complete, already timed out, or paused. */
 const UNWATCHED: ReadonlySet<string> = new Set([
   "NewReplicaSetAvailable",
   "ProgressDeadlineExceeded",

@@ -1,9 +1,9 @@
 /**
- * PodDisruptionBudget: keeps the number of disruptions that evictions may still make.
+ * PodDisruptionBudget: maintains the number of disruptions that evictions may still cause.
  *
- * Reads:  PodDisruptionBudget, Pod, and the scale of whatever controls the pods.
- * Writes: PodDisruptionBudget status.
- * Evictions (the API server's) take from `disruptionsAllowed`; this controller gives it back when pods are replaced.
+ * Reads: PodDisruptionBudget, Pod, and the scale of the pods' controllers.
+ * Writes: PodDisruptionBudget status. Evictions (in the API server) decrement `disruptionsAllowed`; this controller
+ * restores it when pods are replaced.
  */
 import { Deployment, Pod, PodDisruptionBudget, ReplicaSet, controllerOf } from "../../../api/index.ts";
 import type { OwnerReference } from "../../../api/index.ts";
@@ -39,7 +39,7 @@ export function createDisruptionController(deps: WorkloadDependencies): Controll
 
     async reconcile(budget, { key, signal }) {
       if (budget.metadata.deletionTimestamp) return done;
-      // A budget that nobody has looked at yet allows nothing, so it need not wait.
+      // A budget before its first count allows nothing, so it is counted without delay.
       const leftMs = budget.status?.observedGeneration === budget.metadata.generation ? delay.waitMs(idOfKey(key)) : 0;
       if (leftMs > 0) return { requeueAfterMs: leftMs };
       delay.settled(idOfKey(key));
@@ -62,7 +62,7 @@ export function createDisruptionController(deps: WorkloadDependencies): Controll
       events?.record(key.cluster, budget, { type, reason, message });
     const selected = podsOf(budget, key);
     const isNew = budget.status?.observedGeneration !== budget.metadata.generation;
-    // Told once for each version of the budget; pods come and go without it.
+    // Emitted once per generation of the budget; pods come and go without it.
     if (selected.length === 0 && isNew) tell("Normal", "NoPods", "No matching pods found");
     try {
       const expected = needsScale(budget) ? await expectedPods(budget, selected, key, isNew, signal) : selected.length;
@@ -83,7 +83,7 @@ export function createDisruptionController(deps: WorkloadDependencies): Controll
     return pods.list({ cluster, namespace }).filter(({ metadata }) => matchesLabels(selector, metadata.labels));
   }
 
-  /** The sum of what the controllers of these pods want. */
+  /** The sum of the desired replicas of these pods' controllers. */
   async function expectedPods(
     { spec, metadata }: ReadonlyBudget,
     selected: readonly ReadonlyPod[],
@@ -117,13 +117,13 @@ export function createDisruptionController(deps: WorkloadDependencies): Controll
     return sum;
   }
 
-  /** Undefined when the owner is gone, is another one of the same name, or cannot be scaled. */
+  /** Undefined if the owner was deleted, is another one of the same name, or has no scale. */
   async function scaleOf(
     owner: DeepReadonly<OwnerReference>,
     { cluster, namespace = "" }: ObjectKey,
     signal: AbortSignal,
   ): Promise<{ uid: string; replicas: number } | undefined> {
-    // The pods of a rollout belong to several ReplicaSets, and together they are what the Deployment wants.
+    // The pods of a rollout belong to several ReplicaSets, which together have the Deployment's replicas.
     const replicaSet =
       owner.kind === ReplicaSet.kind
         ? informers.of(ReplicaSet).get({ cluster, namespace, name: owner.name })
@@ -156,7 +156,7 @@ export function createDisruptionController(deps: WorkloadDependencies): Controll
   }
 }
 
-/** Only what a budget counts is worth a look. */
+/** Only changes that a budget counts need a reconcile. */
 function changesBudgets({ object, old, deleted }: ObjectEvent<Pod>): boolean {
   if (deleted || !old) return true;
   return (

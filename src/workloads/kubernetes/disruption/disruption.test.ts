@@ -57,19 +57,19 @@ async function evict(member: TestMember, name: string): Promise<number> {
 
 describe("A disruption budget", () => {
   const cases: Record<string, { spec: Partial<PodDisruptionBudget["spec"]>; want: object }> = {
-    "keeps a number of pods available": {
+    "keeps minAvailable pods available": {
       spec: { minAvailable: 3 },
       want: { desiredHealthy: 3, disruptionsAllowed: 2, expectedPods: 5 },
     },
-    "keeps a share of the pods that there should be available, rounded up": {
+    "keeps a percentage of the expected pods available, rounded up": {
       spec: { minAvailable: "50%" },
       want: { desiredHealthy: 3, disruptionsAllowed: 2, expectedPods: 5 },
     },
-    "lets a number of pods be away": {
+    "allows maxUnavailable pods to be unavailable": {
       spec: { maxUnavailable: 1 },
       want: { desiredHealthy: 4, disruptionsAllowed: 1, expectedPods: 5 },
     },
-    "lets a share of the pods be away, rounded up": {
+    "allows a percentage of the pods to be unavailable, rounded up": {
       spec: { maxUnavailable: "50%" },
       want: { desiredHealthy: 2, disruptionsAllowed: 3, expectedPods: 5 },
     },
@@ -88,7 +88,7 @@ describe("A disruption budget", () => {
     });
   }
 
-  test("refuses evictions that it has no room for, until the pod is replaced", async () => {
+  test("rejects evictions beyond its limit until the pod is replaced", async () => {
     const member = await startMember();
     await member.client.create(Deployment, MEMBER, makeDeployment(3));
     await member.client.create(PodDisruptionBudget, MEMBER, makeBudget({ maxUnavailable: 1 }));
@@ -106,7 +106,7 @@ describe("A disruption budget", () => {
     expect(during?.conditions?.[0]).toMatchObject({ status: "False", reason: "InsufficientPods" });
   });
 
-  test("counts the pods of a kind that it does not know by its scale", async () => {
+  test("counts the pods of an unknown kind by its scale", async () => {
     const member = await startMember();
     const spec = { replicas: 4, selector, template };
     const owner = await member.client.create(CloneSet, MEMBER, {
@@ -152,7 +152,7 @@ describe("A disruption budget", () => {
     expect(status).toMatchObject({ disruptionsAllowed: 0, conditions: [{ status: "False", reason: "SyncFailed" }] });
   });
 
-  test("is forgotten by a pod that was to be evicted and is still there", async () => {
+  test("removes the DisruptionTarget condition of a pod whose eviction did not happen", async () => {
     const member = await startMember();
     await member.client.create(Pod, MEMBER, {
       apiVersion: "v1",
@@ -182,7 +182,7 @@ describe("A disruption budget", () => {
     expect([before, marked()]).toEqual(["True", "False"]);
   });
 
-  test("is silent when nothing changes", async () => {
+  test("writes nothing when nothing changes", async () => {
     const member = await startMember();
     await member.client.create(Deployment, MEMBER, makeDeployment(3));
     await member.client.create(PodDisruptionBudget, MEMBER, makeBudget({ maxUnavailable: 1 }));

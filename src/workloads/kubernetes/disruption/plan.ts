@@ -1,9 +1,9 @@
 /**
- * What a PodDisruptionBudget allows right now. Pure: from the budget, its pods and how many there should be to its
- * status.
+ * The disruptions that a PodDisruptionBudget currently allows. Pure: computes the status from the budget, its pods and
+ * their expected number.
  *
- * Evictions are charged to the status by the API server before the pod goes; a pod that was charged counts as gone at
- * once, and when it is still there after two minutes it counts again.
+ * The API server charges evictions to the status before the pod is deleted; a charged pod counts as deleted at once,
+ * and if it still exists after two minutes it counts again.
  */
 import type { PodDisruptionBudget } from "../../../api/index.ts";
 import { formatTime } from "../../../base/index.ts";
@@ -17,20 +17,20 @@ export type BudgetStatus = NonNullable<ReadonlyBudget["status"]>;
 
 const DELETION_TIMEOUT_MS = 2 * 60_000;
 
-/** Whether the number of pods that should be there matters, which their controllers know. */
+/** Whether the expected number of pods is needed, which their controllers define. */
 export function needsScale({ spec }: ReadonlyBudget): boolean {
   return spec?.maxUnavailable !== undefined || typeof spec?.minAvailable === "string";
 }
 
 export interface BudgetPlan {
   status: BudgetStatus;
-  /** Pods that were granted an eviction and did not go. */
+  /** Pods that were granted an eviction and were not deleted. */
   notDeleted: readonly ReadonlyPod[];
-  /** When the next grant runs out. */
+  /** Time until the next grant expires. */
   againInMs?: number;
 }
 
-/** `expected` is how many pods there should be; by default those that are there. */
+/** `expected` is the expected number of pods; by default the number of existing ones. */
 export function planBudget(
   budget: ReadonlyBudget,
   pods: readonly ReadonlyPod[],
@@ -81,12 +81,12 @@ export function planBudget(
       conditions,
     },
     notDeleted,
-    // One millisecond more: at the very moment the grant still holds.
+    // One millisecond more: at the exact time the grant is still valid.
     ...(againAtMs !== undefined && { againInMs: againAtMs - nowMs + 1 }),
   };
 }
 
-/** When the pods cannot be counted nobody may be disrupted. */
+/** If the pods cannot be counted, no disruption is allowed. */
 export function failedStatus({ status }: ReadonlyBudget, why: string, nowMs: number): BudgetStatus {
   const { observedGeneration } = status ?? {};
   const conditions = withCondition(

@@ -1,6 +1,6 @@
 /**
- * Pods that were marked as about to be disrupted and are still there two minutes later: the mark is taken back, because
- * Jobs and people judge a later end of the pod by it.
+ * Removes the DisruptionTarget condition from pods that still run two minutes later, because Jobs and users judge a
+ * later end of the pod by it.
  *
  * Reads: Pod.
  * Writes: Pod (the condition DisruptionTarget).
@@ -45,7 +45,9 @@ export function createStaleMarkController({ client, informers, clock }: Workload
   });
 }
 
-/** Since when a pod that goes on running is marked; the kubelet's own mark stands for an end that it has begun. */
+/**
+ * Since when a running pod has the condition; a condition set by the kubelet means that it has started to end the pod.
+ */
 function markedMs(pod: ReadonlyPod): number | undefined {
   const mark = podCondition(pod, MARK);
   return mark?.status === "True" && mark.reason !== "TerminationByKubelet" && isActive(pod)

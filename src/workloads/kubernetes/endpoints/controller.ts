@@ -1,9 +1,9 @@
 /**
- * The addresses behind a Service, as EndpointSlices and as the older Endpoints.
+ * The addresses of a Service, as EndpointSlices and as the older Endpoints.
  *
- * Reads:  Service, Pod, Node (for zones), its EndpointSlices and Endpoints.
- * Writes: EndpointSlice, Endpoints.
- * Pods of a rollout change within milliseconds of each other, so changes are gathered for a moment.
+ * Reads: Service, Pod, Node (for zones), its EndpointSlices and Endpoints.
+ * Writes: EndpointSlice, Endpoints. Pods of a rollout change within milliseconds of each other, so changes are batched
+ * for a moment.
  */
 import { EndpointSlice, Endpoints, Node, Pod, Service } from "../../../api/index.ts";
 import { equalJson, randomSuffix } from "../../../base/index.ts";
@@ -79,7 +79,7 @@ export function createEndpointsController(deps: WorkloadDependencies): Controlle
         .by(SERVICE_INDEX, idOfKey(key))
         .filter((slice) => isOurs(slice) && !slice.metadata.deletionTimestamp);
       const before = endpoints.get(key);
-      // A Service that is new is served at once.
+      // A new Service is reconciled at once.
       const leftMs = existing.length === 0 || !before ? 0 : gatheringMs(key, existing);
       if (leftMs > 0) return { requeueAfterMs: leftMs };
       changedSince.delete(idOfKey(key));
@@ -94,7 +94,7 @@ export function createEndpointsController(deps: WorkloadDependencies): Controlle
     },
   });
 
-  /** Slices belong to the Service and go with it; the Endpoints object only has its name. */
+  /** Slices are owned by the Service and deleted with it; the Endpoints object only shares its name. */
   async function forget(key: ObjectKey, signal: AbortSignal): Promise<Result> {
     changedSince.delete(idOfKey(key));
     const left = endpoints.get(key);
@@ -103,7 +103,10 @@ export function createEndpointsController(deps: WorkloadDependencies): Controlle
     return done;
   }
 
-  /** How much longer changes are gathered: a large Service costs its size every time, so it is looked at less often. */
+  /**
+   * How much longer changes are batched: every reconcile of a Service costs in proportion to its size, so a large one
+   * is reconciled less often.
+   */
   function gatheringMs(key: ObjectKey, existing: readonly ReadonlySlice[]): number {
     const size = existing.reduce((sum, { endpoints: addresses = [] }) => sum + addresses.length, 0);
     const since = changedSince.get(idOfKey(key)) ?? clock.now();
@@ -179,7 +182,7 @@ export function createEndpointsController(deps: WorkloadDependencies): Controlle
   }
 }
 
-/** What a Service shows of a pod; the rest of its life is its own. */
+/** Whether a pod change affects the endpoints of a Service. */
 function changesEndpoints({ object, old, deleted }: ObjectEvent<Pod>): boolean {
   if (deleted || !old) return object.status?.podIP !== undefined;
   const shown = ({ metadata, spec, status }: ReadonlyPod): unknown[] => [

@@ -1,4 +1,4 @@
-/** Services on a simulated member: which addresses are behind them. */
+/** Services on a simulated member and their addresses. */
 import { describe, expect, test } from "vitest";
 import { EndpointSlice, Endpoints, Pod, ReplicaSet, Service } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
@@ -45,7 +45,7 @@ const slices = (member: TestMember): Promise<readonly DeepReadonly<EndpointSlice
 const endpointsOf = async (member: TestMember) => (await slices(member)).flatMap(({ endpoints }) => endpoints ?? []);
 
 describe("A Service", () => {
-  test("shows the addresses of its pods, with node and zone", async () => {
+  test("lists the addresses of its pods, with node and zone", async () => {
     const member = await startMember();
     await member.client.create(ReplicaSet, MEMBER, makeReplicaSet(2));
     await member.client.create(Service, MEMBER, makeService());
@@ -82,7 +82,7 @@ describe("A Service", () => {
     expect((await slices(member)).map(({ endpoints = [] }) => endpoints.length)).toEqual([0]);
   });
 
-  test("takes a pod out while it goes", async () => {
+  test("removes a terminating pod", async () => {
     const member = await startMember();
     await member.client.create(ReplicaSet, MEMBER, makeReplicaSet(3));
     await member.client.create(Service, MEMBER, makeService());
@@ -101,7 +101,7 @@ describe("A Service", () => {
     expect(await endpointsOf(member)).toHaveLength(2);
   });
 
-  test("of a hundred and fifty pods needs few writes and two slices", async () => {
+  test("with a hundred and fifty pods needs few writes and two slices", async () => {
     const member = await startMember();
     await member.client.create(Service, MEMBER, makeService());
     await member.client.create(ReplicaSet, MEMBER, makeReplicaSet(150));
@@ -113,7 +113,7 @@ describe("A Service", () => {
     expect(member.writes.total({ resource: "endpoints" })).toBeLessThanOrEqual(3);
   });
 
-  test("with publishNotReadyAddresses shows pods that are not ready", async () => {
+  test("with publishNotReadyAddresses lists pods that are not ready", async () => {
     const member = await startMember();
     await member.client.create(Service, MEMBER, makeService({ publishNotReadyAddresses: true, clusterIP: "None" }));
     await member.client.create(ReplicaSet, MEMBER, makeReplicaSet(1));
@@ -130,7 +130,7 @@ describe("A Service", () => {
     expect((await slices(member))[0]?.metadata.labels?.["service.kubernetes.io/headless"]).toBe("");
   });
 
-  test("that is deleted takes its addresses along", async () => {
+  test("is deleted together with its addresses", async () => {
     const member = await startMember();
     await member.client.create(Service, MEMBER, makeService());
     await member.pass(1_000);
@@ -142,7 +142,7 @@ describe("A Service", () => {
     expect(await member.list(Endpoints)).toEqual([]);
   });
 
-  test("is silent when nothing changes", async () => {
+  test("writes nothing when nothing changes", async () => {
     const member = await startMember();
     await member.client.create(ReplicaSet, MEMBER, makeReplicaSet(3));
     await member.client.create(Service, MEMBER, makeService());

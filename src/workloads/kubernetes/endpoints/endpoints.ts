@@ -10,7 +10,7 @@ export type ReadonlyEndpoints = DeepReadonly<Endpoints>;
 type Subset = NonNullable<ReadonlyEndpoints["subsets"]>[number];
 type Address = NonNullable<Subset["addresses"]>[number];
 
-/** More would make an object that nobody can watch. */
+/** A larger object would be too expensive to watch. */
 const MAX_ADDRESSES = 1000;
 const OVER_CAPACITY_ANNOTATION = "endpoints.kubernetes.io/over-capacity";
 const HEADLESS_LABEL = "service.kubernetes.io/headless";
@@ -20,7 +20,7 @@ const MANAGED_BY = "endpoint-controller";
 export const isOurEndpoints = ({ metadata }: ReadonlyEndpoints): boolean =>
   metadata.labels?.[MANAGED_BY_LABEL] === MANAGED_BY;
 
-/** The object as it should be, or undefined when it is right. */
+/** The desired object, or undefined if it is correct. */
 export function planEndpoints(
   service: ReadonlyService,
   backends: readonly Backend[],
@@ -55,7 +55,7 @@ export function planEndpoints(
   return { apiVersion: "v1", kind: "Endpoints", metadata, ...(subsets.length > 0 && { subsets }) };
 }
 
-/** Addresses with the same ports are together; a pod is ready or not, never both. */
+/** Addresses with the same ports are grouped; a pod is in exactly one of the ready and not-ready lists. */
 function subsetsOf(service: ReadonlyService, backends: readonly Backend[], publishesAll: boolean): Subset[] {
   const groups = new Map<string, { ports: readonly EndpointPort[]; ready: Address[]; notReady: Address[] }>();
   for (const { pod, ports, endpoint } of backends) {
@@ -96,7 +96,7 @@ function truncated(subsets: Subset[]): { subsets: Subset[]; isTruncated: boolean
     room -= taken.length;
     return taken;
   };
-  // Ready addresses are worth more.
+  // Ready addresses take precedence.
   const ready = subsets.map(({ addresses }) => take(addresses));
   const notReady = subsets.map(({ notReadyAddresses }) => take(notReadyAddresses));
   const cut = subsets.map(({ ports }, place) => ({

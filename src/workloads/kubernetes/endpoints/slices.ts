@@ -1,13 +1,13 @@
 /**
- * The EndpointSlices of a Service, with as few writes as will do: an address stays in the slice where it is, new ones
- * fill slices that change anyway, then those with room, and only then a new slice. Pure.
+ * The EndpointSlices of a Service, with as few writes as possible: an address stays in its slice, new ones fill slices
+ * that change anyway, then those with room, and only then a new slice. Pure.
  */
 import { controllerReference } from "../../../api/index.ts";
 import { compareText, equalJson } from "../../../base/index.ts";
 import { addressTypesOf, isHeadless } from "./view.ts";
 import type { AddressType, Backend, Endpoint, EndpointPort, ReadonlyService, ReadonlySlice } from "./view.ts";
 
-/** As many as upstream puts into one. */
+/** Upstream's limit per slice. */
 const MAX_ENDPOINTS = 100;
 export const SERVICE_LABEL = "kubernetes.io/service-name";
 const MANAGED_BY_LABEL = "endpointslice.kubernetes.io/managed-by";
@@ -20,7 +20,7 @@ export interface SlicesPlan {
   remove: readonly ReadonlySlice[];
 }
 
-/** Slices that others made for the same Service are left to them. */
+/** Slices that other controllers created for the same Service are ignored. */
 export const isOurs = ({ metadata }: ReadonlySlice): boolean => metadata.labels?.[MANAGED_BY_LABEL] === MANAGED_BY;
 
 export function planSlices(
@@ -52,7 +52,7 @@ export function planSlices(
 interface Group {
   addressType: AddressType;
   ports: readonly EndpointPort[];
-  /** By the pod that they lead to. */
+  /** By pod. */
   endpoints: Map<string, Endpoint>;
   slices: readonly ReadonlySlice[];
   isPlaceholder: boolean;
@@ -78,7 +78,7 @@ function fill(
     };
   });
   const added = [...missing.values()];
-  // Those that are written anyway first, and of them the fullest.
+  // Slices that are written anyway first, the fullest first.
   const byRoom = kept.toSorted(
     (a, b) => Number(b.changes) - Number(a.changes) || b.endpoints.length - a.endpoints.length,
   );
@@ -134,7 +134,7 @@ function labelsOf(service: ReadonlyService): Record<string, string> {
   };
 }
 
-/** Pods of one Service may offer different numbers under the same name: each set of ports has slices of its own. */
+/** Pods of one Service may have different port numbers under the same name: each set of ports has its own slices. */
 function groupByPorts(backends: readonly Backend[]): Map<string, Pick<Group, "ports" | "endpoints">> {
   const groups = new Map<string, Pick<Group, "ports" | "endpoints">>();
   for (const { pod, ports, endpoint } of backends) {

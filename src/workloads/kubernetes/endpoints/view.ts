@@ -1,6 +1,5 @@
 /**
- * The pods behind a Service: their addresses, ports and state. Pure; the slices and the Endpoints object are made from
- * it.
+ * The pods of a Service: their addresses, ports and state. Pure; the slices and the Endpoints object are built from it.
  */
 import type { EndpointSlice, Node, Service, ServicePort } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
@@ -23,22 +22,22 @@ export interface Backend {
 
 export const isHeadless = ({ spec }: ReadonlyService): boolean => !spec?.clusterIP || spec.clusterIP === "None";
 
-/** Services without a selector are somebody else's business, and external names have no addresses. */
+/** Services without a selector are managed by users, and external names have no addresses. */
 export function hasEndpoints({ spec }: ReadonlyService): boolean {
   return spec?.selector !== undefined && Object.keys(spec.selector).length > 0 && spec.type !== "ExternalName";
 }
 
-/** Which kinds of address the Service offers. */
+/** The address families of the Service. */
 export function addressTypesOf({ spec }: ReadonlyService): readonly AddressType[] {
   const { ipFamilies, clusterIP } = spec ?? {};
   if (ipFamilies && ipFamilies.length > 0) return ipFamilies as readonly AddressType[];
   return [clusterIP && clusterIP !== "None" && isIPv6(clusterIP) ? "IPv6" : "IPv4"];
 }
 
-/** Addresses have been checked when they were written. */
+/** Addresses were validated on write. */
 const isIPv6 = (address: string): boolean => address.includes(":");
 
-/** Pods that have an address and are not over. */
+/** Pods that have an address and are not finished. */
 export function backendsOf(
   service: ReadonlyService,
   pods: readonly ReadonlyPod[],
@@ -72,7 +71,7 @@ function endpointOf(
   return {
     addresses,
     conditions: { ready, serving, terminating },
-    // Only a pod that names this Service as its domain has a name in it.
+    // Only a pod with this Service as its subdomain has a hostname in it.
     ...(hostname && subdomain === service.metadata.name && { hostname }),
     targetRef: { kind: "Pod", ...(namespace && { namespace }), name, ...(uid && { uid }) },
     ...(nodeName && { nodeName }),
@@ -81,7 +80,7 @@ function endpointOf(
   };
 }
 
-/** Where traffic to this address should come from, when the Service prefers what is near. */
+/** Zone hints for this address, if the Service prefers close endpoints. */
 function hintsOf(
   { spec }: ReadonlyService,
   nodeName: string | undefined,
@@ -95,7 +94,7 @@ function hintsOf(
   };
 }
 
-/** A port that is given by name is whatever number the pod gave that name; pods without it do not offer the port. */
+/** A named port resolves to the pod's number for that name; pods without it do not offer the port. */
 function portsOf({ spec }: ReadonlyService, pod: ReadonlyPod): EndpointPort[] {
   return (spec?.ports ?? []).flatMap((port) => {
     const number = targetNumber(port, pod);

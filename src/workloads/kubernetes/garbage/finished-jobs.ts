@@ -1,7 +1,7 @@
 /**
- * Deletes Jobs whose time after they finished is over (`ttlSecondsAfterFinished`), and with them their pods.
+ * Deletes finished Jobs after `ttlSecondsAfterFinished`, together with their pods.
  *
- * Reads:  Job.
+ * Reads: Job.
  * Writes: Job (deletions).
  */
 import { Job } from "../../../api/index.ts";
@@ -31,7 +31,7 @@ export function createFinishedJobController({ client, informers, clock }: Worklo
       const leftMs = atMs - clock.now();
       if (leftMs > 0) return { requeueAfterMs: leftMs };
       const { uid = "", resourceVersion = "" } = job.metadata;
-      // Whoever gave it more time in the meantime is heard.
+      // The precondition respects a TTL that was extended in the meantime.
       await unlessChanged(
         client.delete(Job, key, { propagationPolicy: "Foreground", preconditions: { uid, resourceVersion }, signal }),
       );

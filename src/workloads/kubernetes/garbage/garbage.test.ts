@@ -1,4 +1,4 @@
-/** What is removed because its time is over. */
+/** Objects that are garbage-collected after a timeout. */
 import { expect, test } from "vitest";
 import { Job, Node, Pod } from "../../../api/index.ts";
 import { MEMBER, NAMESPACE, endsWithTest, startTestMember } from "../../../testing/member/index.ts";
@@ -27,7 +27,7 @@ async function startMember(nodes: number): Promise<TestMember> {
 
 const spec = { containers: [{ name: "main", image: "x:1" }] };
 
-test("A finished Job goes with its pods when its time is over", async () => {
+test("deletes a finished Job with its pods after ttlSecondsAfterFinished", async () => {
   const member = await startMember(0);
   await member.client.create(Job, MEMBER, {
     apiVersion: "batch/v1",
@@ -49,7 +49,7 @@ test("A finished Job goes with its pods when its time is over", async () => {
   expect(member.pods()).toEqual([]);
 });
 
-test("A pod whose node is gone is removed after a while, and another is not", async () => {
+test("deletes a pod whose node was deleted after a while, and no other pod", async () => {
   const member = await startMember(2);
   for (const name of ["a", "b"])
     await member.client.create(Pod, MEMBER, {

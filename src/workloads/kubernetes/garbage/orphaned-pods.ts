@@ -1,10 +1,10 @@
 /**
- * Pods whose node is gone: nobody is left to stop them or to say how they ended, so they are marked as failed and
- * removed.
+ * Pods of deleted nodes: no kubelet is left to stop them or to report their end, so they are marked as failed and
+ * deleted.
  *
  * Reads: Pod, Node.
- * Writes: Pod (status, deletion). Waits a moment first: a node that is made again under its name keeps its pods.
- * Nothing is removed while nodes cannot be seen.
+ * Writes: Pod (status, deletion). Waits first: a node that is recreated under its name keeps its pods. Nothing is
+ * deleted while the list of nodes is unavailable.
  */
 import { Node, Pod } from "../../../api/index.ts";
 import { formatTime } from "../../../base/index.ts";
@@ -16,9 +16,9 @@ import type { Controller } from "../../../runtime/index.ts";
 import type { WorkloadDependencies } from "../../dependencies.ts";
 import type { ReadonlyPod } from "../pod.ts";
 
-/** As long as upstream keeps a missing node in quarantine. */
+/** Upstream's quarantine for a missing node. */
 const QUARANTINE_MS = 40_000;
-/** How soon a list of nodes that was cut off is looked at again. */
+/** Retry interval while the list of nodes is incomplete. */
 const UNSEEN_RETRY_MS = 1_000;
 
 export function createOrphanedPodController({ client, informers, clock }: WorkloadDependencies): Controller<ObjectKey> {
@@ -35,7 +35,7 @@ export function createOrphanedPodController({ client, informers, clock }: Worklo
       watch(Pod, ({ cluster, object, deleted }) =>
         !deleted && isLost(cluster, object) ? [keyOf(cluster, object)] : [],
       ),
-      // Nodes go rarely, so one look at all pods of the cluster will do.
+      // Nodes are rarely deleted, so scanning all pods of the cluster is acceptable.
       watch(Node, ({ cluster, object, deleted }) =>
         deleted
           ? pods

@@ -1,4 +1,4 @@
-/** How long a Job waits before it replaces a failed pod: twice as long after every failure in a row. */
+/** The backoff of a Job before it replaces a failed pod: doubled after every consecutive failure. */
 import { failuresBefore, finishedMs } from "./pods.ts";
 import type { ReadonlyPod } from "../pod.ts";
 
@@ -12,7 +12,7 @@ export interface Backoff {
 }
 export const NO_BACKOFF: Backoff = { failures: 0, lastFailureMs: 0 };
 
-/** The record once these pods, which were not counted before, have ended. */
+/** The record after these newly finished pods. */
 export function nextBackoff(
   before: Backoff,
   succeeded: readonly ReadonlyPod[],
@@ -28,14 +28,14 @@ export function nextBackoff(
   return later.length === 0 ? NO_BACKOFF : { failures: later.length, lastFailureMs: Math.max(...later) };
 }
 
-/** Milliseconds to wait; 0 when a pod may be made. */
+/** Milliseconds to wait; 0 if a pod may be created. */
 export function backoffLeftMs({ failures, lastFailureMs }: Backoff, nowMs: number): number {
   if (failures === 0) return 0;
   const backoffMs = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.min(failures - 1, 16));
   return Math.max(0, backoffMs - (nowMs - lastFailureMs));
 }
 
-/** The same for one index, whose last pod remembers its failures. */
+/** The same for one index, whose last pod records its failures. */
 export function indexBackoffLeftMs(last: ReadonlyPod | undefined, nowMs: number): number {
   if (!last) return 0;
   const { counted, ignored } = failuresBefore(last);

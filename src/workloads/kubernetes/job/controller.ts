@@ -2,10 +2,10 @@
  * Job: pods that run until enough of them have succeeded, or too many have failed.
  *
  * Reads: Job, its pods.
- * Writes: Pod (create, delete, the tracking finalizer), Job status. One pass: make and delete pods, write down which
- * have ended, let those go, count them. `plan.ts` and `tracking.ts` decide.
- * After: `orphans.ts` lets the pods of Jobs go that are gone, `../garbage/finished-jobs.ts` deletes Jobs whose time is
- * over.
+ * Writes: Pod (create, delete, the tracking finalizer), Job status. A reconcile creates and deletes pods, records
+ * finished ones in the status, removes their finalizers, and counts them. `plan.ts` and `tracking.ts` decide.
+ * After: `orphans.ts` removes the finalizers of pods whose Job was deleted, `../garbage/finished-jobs.ts` deletes
+ * expired Jobs.
  */
 import { Job, Pod } from "../../../api/index.ts";
 import { equalJson } from "../../../base/index.ts";
@@ -39,7 +39,7 @@ import type { JobView } from "./view.ts";
 
 const JOB_CONTROLLER = "kubernetes.io/job-controller";
 
-/** Jobs that name another controller are left to it. */
+/** Jobs with another `managedBy` controller are skipped. */
 export const isManagedElsewhere = ({ spec }: ReadonlyJob): boolean =>
   spec?.managedBy !== undefined && spec.managedBy !== JOB_CONTROLLER;
 
@@ -47,7 +47,7 @@ export function createJobController(deps: WorkloadDependencies): Controller<Obje
   const { client, informers, clock, random } = deps;
   const pods = informers.of(Pod);
   const podsSeen = createExpectations(pods, clock);
-  // An old status would count the same pods again.
+  // A stale status would count the same pods again.
   const statusSeen = createExpectations(informers.of(Job), clock);
   const delay = createStatusDelay(clock, deps.statusDelayMs ?? STATUS_DELAY_MS);
   const events = deps.events?.("job-controller");
@@ -83,8 +83,7 @@ export function createJobController(deps: WorkloadDependencies): Controller<Obje
         delay.settled(idOfKey(key));
         return againAfter(plan);
       }
-      // Pods end together; what they change is told and counted together, as upstream gathers it. A Job that is new
-      // need not wait.
+      // Pods end together, so their changes are batched, as in upstream. A new Job does not wait.
       const leftMs = job.status?.startTime === undefined ? 0 : delay.waitMs(idOfKey(key));
       if (leftMs > 0) return { requeueAfterMs: leftMs };
       delay.settled(idOfKey(key));
@@ -96,7 +95,7 @@ export function createJobController(deps: WorkloadDependencies): Controller<Obje
     },
   });
 
-  /** A pass would write nothing. */
+  /** A reconcile would write nothing. */
   function isSettled(view: JobView, plan: JobPlan): boolean {
     if (plan.create.length + plan.remove.length > 0) return false;
     const now = countNow(view);
@@ -133,7 +132,7 @@ export function createJobController(deps: WorkloadDependencies): Controller<Obje
       );
       now.active += plan.create.length;
     } catch (error) {
-      // Told after the status, which must not claim an end while pods may be left.
+      // Thrown after the status is written, which must not report an end while pods may be left.
       failure = error;
     }
     const before = job.status;
@@ -147,7 +146,7 @@ export function createJobController(deps: WorkloadDependencies): Controller<Obje
     if (tracking.finalize.length > 0) {
       current = await writeStatus(current, tracking.status, owner, signal);
       backoffs.set(idOfKey(key), view.backoff);
-      await writeAll("pods let go", tracking.finalize, async (pod) => {
+      await writeAll("finalizer removals", tracking.finalize, async (pod) => {
         if (await writer.update(podOwner, withoutFinalizer(pod), signal)) stillTracked.delete(uidOf(pod));
       });
     }
@@ -159,10 +158,10 @@ export function createJobController(deps: WorkloadDependencies): Controller<Obje
   }
 
   async function removePods(plan: JobPlan, podOwner: PodOwner, signal: AbortSignal): Promise<void> {
-    // Pods that the Job never wanted do not count when they end.
+    // Pods that the Job did not need are not counted when they end.
     const uncounted = plan.removeCounts ? [] : plan.remove.filter(isTracked);
     await writeAll(
-      "pods let go",
+      "finalizer removals",
       uncounted,
       async (pod) => void (await writer.update(podOwner, withoutFinalizer(pod), signal)),
     );

@@ -1,6 +1,6 @@
 /**
- * A Job's podFailurePolicy: the first rule that fits a failed pod says whether the failure counts, and whether it is
- * the Job's end.
+ * A Job's podFailurePolicy: the first rule that matches a failed pod decides whether the failure counts, and whether it
+ * fails the Job.
  */
 import type { ContainerStatus, Job } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
@@ -13,7 +13,7 @@ export interface Verdict {
   /** Counts towards the limits. */
   counts: boolean;
   failsIndex: boolean;
-  /** Why the Job fails because of this pod. */
+  /** Why this pod fails the Job. */
   failsJob?: string;
 }
 
@@ -37,7 +37,7 @@ export function judgeFailure(policy: Policy | undefined, pod: ReadonlyPod): Verd
   return COUNTS;
 }
 
-/** What fits, in words. */
+/** A description of the match. */
 function matches({ onExitCodes, onPodConditions }: Rule, { metadata, status }: ReadonlyPod): string | undefined {
   const pod = `${metadata.namespace}/${metadata.name}`;
   if (onExitCodes) {

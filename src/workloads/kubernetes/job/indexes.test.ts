@@ -19,8 +19,8 @@ const setOf = (indexes: readonly number[]) => withIndexes(NO_INDEXES, indexes);
 describe("A set of indexes", () => {
   const cases: Record<string, { indexes: number[]; text: string }> = {
     "is empty when there are none": { indexes: [], text: "" },
-    "lists two neighbours": { indexes: [4, 3], text: "3,4" },
-    "makes a range of three": { indexes: [7, 5, 6, 1], text: "1,5-7" },
+    "lists two neighbors": { indexes: [4, 3], text: "3,4" },
+    "combines three into a range": { indexes: [7, 5, 6, 1], text: "1,5-7" },
   };
   for (const [behaviour, { indexes, text }] of Object.entries(cases)) {
     test(behaviour, () => {
@@ -29,11 +29,11 @@ describe("A set of indexes", () => {
     });
   }
 
-  test("passes over what cannot be read and what lies beyond the completions", () => {
+  test("skips invalid entries and indexes beyond the completions", () => {
     expect(formatIndexes(parseIndexes("0,x,2-9,12", 5))).toBe("0,2-4");
   });
 
-  test("says what it holds, and what it lacks", () => {
+  test("reports contained and missing indexes", () => {
     fc.assert(
       fc.property(some, some, (left, right) => {
         const [a, b] = [setOf(left), setOf(right)];

@@ -1,5 +1,5 @@
 /**
- * Sets of completion indexes as growing intervals: a Job of a hundred thousand indexes keeps a few numbers, and its
+ * Sets of completion indexes as ascending intervals: a Job of a hundred thousand indexes keeps a few numbers, and its
  * status a short text such as `1,3-5,7`.
  */
 export interface Interval {
@@ -10,7 +10,10 @@ export type Indexes = readonly Interval[];
 
 export const NO_INDEXES: Indexes = [];
 
-/** What cannot be read is passed over, and what lies beyond the completions does not count: a Job may have shrunk. */
+/**
+ * Invalid entries are skipped, and indexes beyond the completions are ignored: an elastic Job may have been scaled
+ * down.
+ */
 export function parseIndexes(text: string | undefined, completions: number): Indexes {
   const intervals: Interval[] = [];
   for (const part of text ? text.split(",") : []) {
@@ -24,7 +27,7 @@ export function parseIndexes(text: string | undefined, completions: number): Ind
   return unite(intervals, NO_INDEXES);
 }
 
-/** Two neighbours are listed, three become a range. */
+/** Two neighbors are listed, three become a range. */
 export function formatIndexes(indexes: Indexes): string {
   return indexes
     .map(({ first, last }) => (last === first ? `${first}` : `${first}${last === first + 1 ? "," : "-"}${last}`))

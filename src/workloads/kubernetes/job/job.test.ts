@@ -1,4 +1,4 @@
-/** Jobs on a member whose kubelet the test plays: pods end when it says so. */
+/** Jobs on a member where the test acts as the kubelet and ends the pods. */
 import { describe, expect, test } from "vitest";
 import { Job, Pod } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
@@ -51,7 +51,7 @@ async function finishAll(member: TestMember, exitCode: number): Promise<void> {
 }
 
 describe("A Job", () => {
-  test("runs as many pods at once as it may until enough have succeeded", async () => {
+  test("runs at most parallelism pods at once until enough have succeeded", async () => {
     const member = await startMember();
     await member.client.create(Job, MEMBER, makeJob({ completions: 5, parallelism: 2 }));
     await member.pass(1_000);
@@ -85,7 +85,7 @@ describe("A Job", () => {
     expect(member.events.at(-1)).toBe("Job/pi Normal Completed: Job completed");
   });
 
-  test("without completions is over when one pod has succeeded and the others have ended", async () => {
+  test("without completions is complete when one pod has succeeded and the others have ended", async () => {
     const member = await startMember();
     await member.client.create(Job, MEMBER, makeJob({ parallelism: 3 }));
     await member.pass(1_000);
@@ -104,7 +104,7 @@ describe("A Job", () => {
     expect((await conditionsOf(member)).at(-1)).toMatch(/^Complete=True/);
   });
 
-  test("waits longer after every failure and gives up at its limit", async () => {
+  test("backs off after every failure and fails at its backoffLimit", async () => {
     const member = await startMember();
     await member.client.create(Job, MEMBER, makeJob({ backoffLimit: 2 }));
     await member.pass(1_000);
@@ -129,7 +129,7 @@ describe("A Job", () => {
     expect(member.events).toContain("Job/pi Warning BackoffLimitExceeded: Job has reached the specified backoff limit");
   });
 
-  test("is failed only when the last of its pods has really ended", async () => {
+  test("is Failed only when the last of its pods has ended", async () => {
     const member = await startMember();
     await member.client.create(Job, MEMBER, makeJob({ completions: 2, parallelism: 2, backoffLimit: 0 }));
     await member.pass(1_000);
@@ -154,7 +154,7 @@ describe("A Job", () => {
     expect(await statusOf(member)).toMatchObject({ failed: 2, terminating: 0 });
   });
 
-  test("fails when it is active for too long", async () => {
+  test("fails after activeDeadlineSeconds", async () => {
     const member = await startMember();
     await member.client.create(Job, MEMBER, makeJob({ activeDeadlineSeconds: 30 }));
 
@@ -170,7 +170,7 @@ describe("A Job", () => {
     expect(running(member)).toEqual([]);
   });
 
-  test("gives up its pods while it is suspended and starts anew when it goes on", async () => {
+  test("deletes its pods while it is suspended and starts again when it is resumed", async () => {
     const member = await startMember();
     await member.client.create(Job, MEMBER, makeJob({ parallelism: 2, completions: 2 }));
     await member.pass(1_000);
@@ -198,7 +198,7 @@ describe("A Job", () => {
     ]);
   });
 
-  test("that somebody else manages is left alone", async () => {
+  test("with another managedBy is ignored", async () => {
     const member = await startMember();
 
     await member.client.create(Job, MEMBER, makeJob({ managedBy: "example.com/queue" }));
@@ -208,7 +208,7 @@ describe("A Job", () => {
     expect(member.writes.counts()).toEqual([]);
   });
 
-  test("that is deleted lets its pods go", async () => {
+  test("that is deleted removes the finalizers of its pods", async () => {
     const member = await startMember();
     await member.client.create(Job, MEMBER, makeJob());
     await member.pass(1_000);
@@ -223,7 +223,7 @@ describe("A Job", () => {
     expect(member.pods()).toEqual([]);
   });
 
-  test("is silent while its pods run", async () => {
+  test("writes nothing while its pods run", async () => {
     const member = await startMember();
     await member.client.create(Job, MEMBER, makeJob({ parallelism: 3, completions: 3, activeDeadlineSeconds: 3_600 }));
     await member.pass(10_000);
@@ -236,7 +236,7 @@ describe("A Job", () => {
 });
 
 describe("An indexed Job", () => {
-  test("gives every pod an index, and counts indexes", async () => {
+  test("assigns an index to every pod, and counts indexes", async () => {
     const member = await startMember();
     await member.client.create(Job, MEMBER, makeJob({ completions: 4, parallelism: 3, completionMode: "Indexed" }));
     await member.pass(1_000);
@@ -261,7 +261,7 @@ describe("An indexed Job", () => {
     expect(await statusOf(member)).toMatchObject({ completedIndexes: "0-2", succeeded: 3, active: 1 });
   });
 
-  test("tries every index as often as it may, and says which ones failed", async () => {
+  test("retries every index up to its limit, and reports the failed ones", async () => {
     const member = await startMember();
     await member.client.create(
       Job,
@@ -316,10 +316,10 @@ describe("An indexed Job", () => {
   });
 });
 
-describe("A pod that is deleted", () => {
+describe("A deleted pod", () => {
   const replaced: Record<string, { policy: "TerminatingOrFailed" | "Failed"; want: number }> = {
     "is replaced at once by default": { policy: "TerminatingOrFailed", want: 1 },
-    "is replaced when it has ended, if the Job says so": { policy: "Failed", want: 0 },
+    "is replaced after it has ended with podReplacementPolicy Failed": { policy: "Failed", want: 0 },
   };
   for (const [behaviour, { policy, want }] of Object.entries(replaced)) {
     test(behaviour, async () => {
@@ -345,7 +345,7 @@ describe("A pod that is deleted", () => {
 });
 
 describe("A pod failure policy", () => {
-  test("ends the Job at an exit code that means it", async () => {
+  test("fails the Job at a matching exit code", async () => {
     const member = await startMember();
     const rules = [{ action: "FailJob" as const, onExitCodes: { operator: "In" as const, values: [42] } }];
     await member.client.create(Job, MEMBER, makeJob({ podFailurePolicy: { rules } }));
@@ -361,7 +361,7 @@ describe("A pod failure policy", () => {
     ]);
   });
 
-  test("does not count failures that it ignores", async () => {
+  test("does not count ignored failures", async () => {
     const member = await startMember();
     const rules = [{ action: "Ignore" as const, onPodConditions: [{ type: "DisruptionTarget", status: "True" }] }];
     await member.client.create(Job, MEMBER, makeJob({ backoffLimit: 0, podFailurePolicy: { rules } }));
@@ -381,7 +381,7 @@ describe("A pod failure policy", () => {
   });
 });
 
-/** Bound pods are deleted with grace: somebody has to stop them first. */
+/** Bound pods are deleted gracefully: a kubelet has to stop them first. */
 async function bind(member: TestMember, pod: DeepReadonly<Pod>): Promise<void> {
   await member.client.update(Pod, MEMBER, { ...pod, spec: { ...pod.spec, nodeName: "node-000" } });
 }

@@ -1,6 +1,5 @@
 /**
- * A pod of a Job: the template with the finalizer that holds it until it is counted, and with its index where it has
- * one.
+ * A pod of a Job: the template with the finalizer that keeps it until it is counted, and with its index if it has one.
  */
 import type { Container, Pod } from "../../../api/index.ts";
 import type { DeepReadonly, Random } from "../../../base/index.ts";
@@ -63,7 +62,7 @@ function withIndexVariable(container: DeepReadonly<Container>): DeepReadonly<Con
   };
 }
 
-/** Each pod of an index remembers how often the index failed before it. */
+/** Each pod of an index records the previous failures of the index. */
 function failureAnnotations(job: ReadonlyJob, replaced: ReadonlyPod | undefined): Record<string, string> {
   if (indexLimitOf(job) === undefined) return {};
   let { counted, ignored } = replaced ? failuresBefore(replaced) : { counted: 0, ignored: 0 };

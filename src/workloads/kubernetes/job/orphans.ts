@@ -1,6 +1,6 @@
 /**
- * Pods that still carry the finalizer of a Job which does not count them any more: the Job is gone, has finished, or
- * let them go. Without this they could never be deleted.
+ * Pods that still have the finalizer of a Job that no longer counts them: the Job was deleted, has finished, or
+ * released them. Without this controller they could never be deleted.
  *
  * Reads: Pod, Job.
  * Writes: Pod (its finalizers).
@@ -43,7 +43,7 @@ export function createJobOrphanController({ client, informers }: WorkloadDepende
     },
   });
 
-  /** A Job, ours or somebody else's, still has to look at the pod. */
+  /** Whether a Job, managed here or elsewhere, still has to count the pod. */
   function isCounted(cluster: string, { metadata }: ReadonlyPod): boolean {
     const owner = controllerOf({ apiVersion: "v1", kind: Pod.kind, metadata });
     if (!owner) return false;

@@ -1,9 +1,9 @@
 /**
- * The decisions of a Job: is it at its end, and which pods must be made or deleted.
+ * The decisions of a Job: whether it has ended, and which pods to create or delete.
  *
- * An end is told twice, as upstream tells it: FailureTarget or SuccessCriteriaMet as soon as it is certain, Failed or
- * Complete when the last pod has ended and is counted. Reads a `JobView`; writes nothing, `controller.ts` carries it
- * out.
+ * An end has two conditions, as in upstream: FailureTarget or SuccessCriteriaMet as soon as it is certain, Failed or
+ * Complete when the last pod has ended and is counted. Reads a `JobView`; writes nothing, `controller.ts` executes the
+ * plan.
  */
 import { formatTime } from "../../../base/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
@@ -20,18 +20,20 @@ import type { JobView } from "./view.ts";
 
 export type JobCondition = NonNullable<NonNullable<DeepReadonly<Job>["status"]>["conditions"]>[number];
 
-/** Pods made or deleted in one pass, as upstream limits it: other Jobs get their turn. */
+/** Pods created or deleted per reconcile, as in upstream, so that other Jobs get their turn. */
 const MAX_PER_PASS = 500;
 
 export interface JobPlan {
-  /** SuccessCriteriaMet, FailureTarget, or Failed when the target was told before. */
+  /** SuccessCriteriaMet, FailureTarget, or Failed if the target was set before. */
   end?: JobCondition;
-  /** A pod for each; `index` is set for indexed Jobs. */
+  /** One pod per entry; `index` is set for indexed Jobs. */
   create: readonly { index?: number }[];
   remove: readonly ReadonlyPod[];
-  /** Pods of a Job that ends are counted before they may go; others are let go first, because they never counted. */
+  /**
+   * Pods of an ending Job are counted before they are released; others are released first, because they never count.
+   */
   removeCounts: boolean;
-  /** When to look again even if nothing happens. */
+  /** Time until the next reconcile if nothing happens. */
   againInMs?: number;
 }
 
@@ -74,7 +76,9 @@ export function planJob(view: JobView, nowMs: number): JobPlan {
   return { ...nothing, remove, create, ...(waits.length > 0 && { againInMs: Math.min(...waits) }) };
 }
 
-/** Complete once enough pods have succeeded and none runs any more. `active` is what is left after this pass. */
+/**
+ * Complete once enough pods have succeeded and none is running. `active` is the number of pods after this reconcile.
+ */
 export function completion(
   { completions, succeeded }: JobView,
   active: number,
@@ -86,7 +90,7 @@ export function completion(
     : undefined;
 }
 
-/** What was told before holds; then failures are looked for, and then the success policy. */
+/** An existing condition is kept; then failures are checked, and then the success policy. */
 function endOf(view: JobView, nowMs: number): JobCondition | undefined {
   const { job, pods, failed, failedIndexes, succeededIndexes, completions = 0 } = view;
   const { spec } = job;
@@ -116,11 +120,11 @@ function endOf(view: JobView, nowMs: number): JobCondition | undefined {
   return policy === undefined ? undefined : makeCondition("SuccessCriteriaMet", "SuccessPolicy", policy, nowMs);
 }
 
-/** What the API server fills in when the Job does not say. */
+/** The API server's default. */
 const DEFAULT_BACKOFF_LIMIT = 6;
 const backoffLimitOf = ({ spec }: ReadonlyJob): number => spec?.backoffLimit ?? DEFAULT_BACKOFF_LIMIT;
 
-/** With restartPolicy OnFailure containers fail inside of their pod, and their restarts are what counts. */
+/** With restartPolicy OnFailure containers fail inside their pod, and their restarts count. */
 function hasTooManyRestarts({ job, pods }: JobView): boolean {
   if (job.spec?.template?.spec?.restartPolicy !== "OnFailure") return false;
   let restarts = 0;
@@ -133,7 +137,7 @@ function hasTooManyRestarts({ job, pods }: JobView): boolean {
   return limit === 0 ? restarts > 0 : restarts >= limit;
 }
 
-/** Milliseconds until the Job has been active for too long; undefined when it may run as long as it likes. */
+/** Milliseconds until activeDeadlineSeconds; undefined without a deadline. */
 function deadlineLeftMs(job: ReadonlyJob, nowMs: number): number | undefined {
   const { spec, status } = job;
   if (spec?.activeDeadlineSeconds === undefined || isSuspended(job)) return undefined;
@@ -146,7 +150,7 @@ function planPods(
 ): { create: { index?: number }[]; remove: readonly ReadonlyPod[]; backoffMs?: number } {
   const { job, pods, active, completions, succeeded } = view;
   const parallelism = job.spec?.parallelism ?? 1;
-  // Without completions the first success ends the Job; what runs then is left to run.
+  // Without completions the first success ends the Job; running pods continue to run.
   const wanted =
     completions === undefined
       ? succeeded > 0
@@ -154,7 +158,7 @@ function planPods(
         : parallelism
       : Math.max(0, Math.min(parallelism, completions - succeeded));
   const remove = surplus(view, Math.max(0, active.length - wanted));
-  // Deleting and creating in one pass could make a pod for an index that is not free yet.
+  // Deleting and creating in one reconcile could create a pod for an index that is not free yet.
   if (remove.length > 0) return { create: [], remove: remove.slice(0, MAX_PER_PASS) };
   const terminating = replacesOnlyFailed(job) ? pods.filter(isTerminating).length : 0;
   const missing = Math.min(wanted - terminating - active.length, MAX_PER_PASS);
@@ -187,13 +191,13 @@ function freeIndexes(
   return firstMissing(failedIndexes ? unite(busy, failedIndexes) : busy, count, completions);
 }
 
-/** At least this many; of an indexed Job also pods without an index of their own. */
+/** At least this many; for an indexed Job also pods without their own index. */
 function surplus({ job, active, completions = 0 }: JobView, atLeast: number): ReadonlyPod[] {
   const remove: ReadonlyPod[] = [];
   let left = [...active].toSorted(activePodsOrder);
   if (isIndexed(job)) {
     const keepers = new Map<number, ReadonlyPod>();
-    // The most useful of each index comes last and stays.
+    // The most useful pod of each index comes last and stays.
     for (const pod of left) {
       const index = indexOf(pod, completions);
       const before = index === undefined ? pod : keepers.get(index);

@@ -1,4 +1,4 @@
-/** What a Job asks about its pods: which index they are for, whether they count already, when and how they failed. */
+/** Predicates of a Job on its pods: their index, whether they are already counted, when and how they failed. */
 import type { Job } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import { podCondition, timeMs } from "../pod.ts";
@@ -6,7 +6,10 @@ import type { ReadonlyPod } from "../pod.ts";
 
 export type ReadonlyJob = DeepReadonly<Job>;
 
-/** While a pod carries it, the Job has not counted it: a pod that is deleted meanwhile waits to be counted. */
+/**
+ * While a pod has this finalizer, the Job has not counted it: a pod that is deleted in the meantime waits to be
+ * counted.
+ */
 export const TRACKING_FINALIZER = "batch.kubernetes.io/job-tracking";
 export const INDEX_ANNOTATION = "batch.kubernetes.io/job-completion-index";
 export const FAILURES_ANNOTATION = "batch.kubernetes.io/job-index-failure-count";
@@ -17,30 +20,27 @@ export const isTracked = ({ metadata }: ReadonlyPod): boolean =>
   metadata.finalizers?.includes(TRACKING_FINALIZER) ?? false;
 export const isIndexed = ({ spec }: ReadonlyJob): boolean => spec?.completionMode === "Indexed";
 export const isSuspended = ({ spec }: ReadonlyJob): boolean => spec?.suspend === true;
-/** The indexes fail one by one, and each may be tried so often. */
+/** The retry limit per index, if indexes fail independently. */
 export const indexLimitOf = (job: ReadonlyJob): number | undefined =>
   isIndexed(job) ? job.spec?.backoffLimitPerIndex : undefined;
 
-/** On its way out, and neither succeeded nor failed yet. */
+/** Terminating, and neither succeeded nor failed yet. */
 export function isTerminating({ metadata, status }: ReadonlyPod): boolean {
   return metadata.deletionTimestamp !== undefined && status?.phase !== "Succeeded" && status?.phase !== "Failed";
 }
 
-/**
- * A pod that is being deleted is replaced only when it has really ended. With a failure policy it must first say how it
- * failed.
- */
+/** A terminating pod is replaced only when it has ended. With a failure policy its failure must be known first. */
 export function replacesOnlyFailed({ spec }: ReadonlyJob): boolean {
   return spec?.podReplacementPolicy === "Failed" || spec?.podFailurePolicy !== undefined;
 }
 
-/** Deleted pods count as failed, because nobody may be left to say so. */
+/** Deleted pods count as failed, because no kubelet may be left to report it. */
 export function isFailed(pod: ReadonlyPod, job: ReadonlyJob): boolean {
   if (pod.status?.phase === "Failed") return true;
   return !replacesOnlyFailed(job) && isTerminating(pod);
 }
 
-/** The index that the pod is for, if it has one that the Job knows. */
+/** The index of the pod, if it is valid for the Job. */
 export function indexOf({ metadata }: ReadonlyPod, completions: number): number | undefined {
   const text = metadata.annotations?.[INDEX_ANNOTATION];
   if (text === undefined || !/^\d{1,10}$/.test(text)) return undefined;
@@ -48,7 +48,7 @@ export function indexOf({ metadata }: ReadonlyPod, completions: number): number 
   return index < completions ? index : undefined;
 }
 
-/** How often the index of this pod had failed before; 0 when a user made nonsense of the annotation. */
+/** The previous failures of this pod's index; 0 if the annotation is invalid. */
 export function failuresBefore({ metadata }: ReadonlyPod): { counted: number; ignored: number } {
   return {
     counted: readCount(metadata.annotations?.[FAILURES_ANNOTATION]),
@@ -61,7 +61,7 @@ function readCount(text: string | undefined): number {
   return count <= 2_147_483_647 ? count : 0;
 }
 
-/** When the pod ended: the last container says it, or the condition Ready, or its deletion. */
+/** When the pod ended: according to the last container, or the condition Ready, or its deletion. */
 export function finishedMs(pod: ReadonlyPod): number {
   const containers = finishedContainersMs(pod);
   if (containers !== undefined) return containers;
@@ -75,7 +75,7 @@ function finishedContainersMs({ spec, status }: ReadonlyPod): number | undefined
   const sidecars = new Set(
     spec.initContainers?.filter(({ restartPolicy }) => restartPolicy === "Always").map(({ name }) => name),
   );
-  // Sidecars end after the containers that they serve.
+  // Sidecars end after the other containers.
   const last = [
     ...(status?.containerStatuses ?? []),
     ...(status?.initContainerStatuses?.filter(({ name }) => sidecars.has(name)) ?? []),

@@ -1,4 +1,4 @@
-/** When a Job started, whether it is suspended, and whether it is at its end. Pure. */
+/** The start of a Job, whether it is suspended, and whether it has ended. Pure. */
 import { formatTime } from "../../../base/index.ts";
 import { completion, makeCondition } from "./plan.ts";
 import type { JobCondition, JobPlan } from "./plan.ts";
@@ -6,9 +6,7 @@ import { isSuspended } from "./pods.ts";
 import type { JobStatus } from "./tracking.ts";
 import type { JobView } from "./view.ts";
 
-/**
- * The status as far as it tells of that, and the end, if it has come. `active` is how many pods run after this pass.
- */
+/** These parts of the status, and the end if it has come. `active` is the number of pods after this reconcile. */
 export function planStart(
   view: JobView,
   plan: JobPlan,
@@ -31,6 +29,6 @@ export function planStart(
   const conditions = known
     ? (status.conditions ?? []).map((each) => (each === known ? condition : each))
     : [...(status.conditions ?? []), condition];
-  // The time that a Job may be active is counted from when it was resumed.
+  // activeDeadlineSeconds counts from when the Job was resumed.
   return { status: { ...status, conditions, ...(!suspended && { startTime: formatTime(nowMs) }) } };
 }

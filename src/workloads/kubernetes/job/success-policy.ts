@@ -3,7 +3,7 @@ import { countCommon, countIndexes, parseIndexes } from "./indexes.ts";
 import type { Indexes } from "./indexes.ts";
 import type { ReadonlyJob } from "./pods.ts";
 
-/** What the condition says once a rule is met; undefined before. */
+/** The condition message once a rule is met; undefined before. */
 export function metSuccessPolicy({ spec }: ReadonlyJob, succeeded: Indexes): string | undefined {
   if (succeeded.length === 0) return undefined;
   const place = (spec?.successPolicy?.rules ?? []).findIndex(({ succeededIndexes, succeededCount }) => {

@@ -1,9 +1,9 @@
 /**
- * How a Job counts its pods so that none is counted twice or missed, whoever crashes when.
+ * Counts the pods of a Job so that none is counted twice or missed, even if a process crashes in between.
  *
- * A pod that has ended is first written into the status as uncounted, then loses its finalizer, then moves from the
- * uncounted into the counts. Two status writes a batch, of which the outside may see either. Pure; `controller.ts`
- * writes in this order.
+ * A finished pod is first recorded in the status as uncounted, then loses its finalizer, then moves from the uncounted
+ * list into the counts. This takes two status writes per batch, and clients may see both. Pure; `controller.ts` writes
+ * in this order.
  */
 import type { DeepReadonly } from "../../../base/index.ts";
 import { formatTime } from "../../../base/index.ts";
@@ -21,7 +21,7 @@ export type JobStatus = NonNullable<DeepReadonly<Job>["status"]>;
 /** UIDs in a status; keeps it below 20 kB. */
 const MAX_UNCOUNTED = 500;
 
-/** What is true of the Job after the pods of this pass were made and deleted. */
+/** The state of the Job after the pods of this reconcile were created and deleted. */
 export interface Now {
   active: number;
   ready: number;
@@ -29,11 +29,11 @@ export interface Now {
 }
 
 export interface Tracking {
-  /** To be written before any finalizer goes. */
+  /** Written before any finalizer is removed. */
   status: JobStatus;
-  /** Pods that are counted and may go. */
+  /** Recorded pods whose finalizer can be removed. */
   finalize: readonly ReadonlyPod[];
-  /** Complete or Failed, once everything is counted and gone. */
+  /** Complete or Failed, once everything is counted and removed. */
   final?: JobCondition;
 }
 
@@ -65,7 +65,7 @@ export function planTracking(
     if (!job.metadata.deletionTimestamp && !isEnd && !succeeded && (!failed || isHeld)) continue;
     finalize.push(pod);
     if (succeeded && !uncounted.failed.includes(uidOf(pod))) {
-      // The index itself says that it was counted.
+      // The index itself records that it was counted.
       if (isIndexed(job)) {
         if (index !== undefined && !hasIndex(view.succeededBefore, index)) newIndexes.push(index);
       } else if (!known.has(uidOf(pod))) uncounted.succeeded.push(uidOf(pod));
@@ -74,7 +74,7 @@ export function planTracking(
       !known.has(uidOf(pod)) &&
       (!isIndexed(job) || index !== undefined)
     ) {
-      // A Job that fails counts every pod that has not succeeded as failed.
+      // A failing Job counts every pod that has not succeeded as failed.
       if (judgeFailure(job.spec?.podFailurePolicy, pod).counts) uncounted.failed.push(uidOf(pod));
     }
     isFull = newIndexes.length + uncounted.succeeded.length + uncounted.failed.length >= MAX_UNCOUNTED;
@@ -110,10 +110,7 @@ export function planTracking(
   return { status, finalize, ...(final && !isFull && { final }) };
 }
 
-/**
- * The status once the finalizers are gone: pods that do not carry one any more move into the counts, and the Job may be
- * over.
- */
+/** The status after the finalizers are removed: pods without one move into the counts, and the Job may have ended. */
 export function planCounted(
   status: JobStatus,
   { final }: Tracking,
@@ -161,7 +158,7 @@ function uncountedOf({
   return { ...(succeeded.length > 0 && { succeeded }), ...(failed.length > 0 && { failed }) };
 }
 
-/** Zeros are left out, as Kubernetes leaves them out. */
+/** Zeros are omitted, as in Kubernetes. */
 function counts(values: { active: number; succeeded: number; failed: number }): Partial<JobStatus> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value > 0));
 }

@@ -1,8 +1,8 @@
 /**
- * A Job and its pods at one moment: what is counted, what has ended since, which indexes are done.
+ * A snapshot of a Job and its pods: what is counted, what has ended since, which indexes are done.
  *
- * Pure. `plan.ts` decides from it whether the Job is at its end and which pods it needs, `tracking.ts` what its status
- * says.
+ * Pure. From it, `plan.ts` decides whether the Job has ended and which pods it needs, and `tracking.ts` computes the
+ * status.
  */
 import { isActive } from "../pod.ts";
 import type { ReadonlyPod } from "../pod.ts";
@@ -19,16 +19,16 @@ export interface JobView {
   pods: readonly ReadonlyPod[];
   active: readonly ReadonlyPod[];
   completions: number | undefined;
-  /** With those that were not counted before. */
+  /** Including pods that were not counted before. */
   succeeded: number;
   failed: number;
   succeededBefore: Indexes;
   succeededIndexes: Indexes;
-  /** Unset when the Job has no limit per index. */
+  /** Unset if the Job has no limit per index. */
   failedIndexes?: Indexes;
   /**
-   * The last failed pod of an index that waits for another try: it stays until the next one has taken over its count of
-   * failures.
+   * The last failed pod of an index that waits for a retry: it stays until the next one has taken over its failure
+   * count.
    */
   waiting: ReadonlyMap<number, ReadonlyPod>;
   backoff: Backoff;

@@ -1,8 +1,8 @@
 /**
- * ReplicaSet, and ReplicationController, which is the same under an older name: keep as many pods of one template as
- * the spec asks for.
+ * ReplicaSet, and ReplicationController, which is the same under an older name: maintains the desired number of pods of
+ * one template.
  *
- * Reads: ReplicaSet or ReplicationController, its pods, the pods of its siblings (for whom to delete).
+ * Reads: ReplicaSet or ReplicationController, its pods, the pods of its siblings (to choose deletions).
  * Writes: Pod (create, delete, adopt, release), its own status.
  * Before: the Deployment controller sets `spec.replicas`. After: placement binds the pods, the kubelet runs them.
  */
@@ -29,11 +29,11 @@ import { planReplicaSetStatus, planReplicas } from "./plan.ts";
 import type { ReadonlyReplicaSet, ReplicasPlan } from "./plan.ts";
 import { createUrgent } from "./urgent.ts";
 
-/** What the two kinds differ in. */
+/** The differences between the two kinds. */
 interface Flavour<T extends KubernetesObject> {
   name: string;
   kind: Kind<T>;
-  /** Who events say they come from. */
+  /** The source component of events. */
   component: string;
   asReplicaSet(object: DeepReadonly<T>): ReadonlyReplicaSet;
   countsTerminating: boolean;
@@ -81,7 +81,7 @@ function createController<T extends KubernetesObject>(
     writes: [Pod, kind],
 
     async reconcile(object, { key, log, signal }) {
-      // The server's garbage collection removes the pods of a set that goes.
+      // The server's garbage collector deletes the pods of a deleted set.
       if (object.metadata.deletionTimestamp) return done;
       const owner = { cluster: key.cluster, uid: object.metadata.uid ?? "" };
       const waitMs = expectations.waitMs(owner);
@@ -96,10 +96,10 @@ function createController<T extends KubernetesObject>(
       if (orphans.length > 0) {
         await writer.adopt(podOwner, orphans, signal);
         log.info("pods adopted", { pods: orphans.length });
-        return done; // They come back as pods of this set.
+        return done; // Adopted pods trigger the next reconcile.
       }
       const ours = ownedBy(pods, key.cluster, owner.uid);
-      // Where the others are matters only to who has too many.
+      // Siblings matter only if there are too many pods.
       const siblings = ours.length > (replicaSet.spec.replicas ?? 1) ? siblingPods(key.cluster, replicaSet) : [];
       const plan = planReplicas(replicaSet, ours, siblings);
       if (plan.create + plan.remove.length + plan.release.length > 0) {
@@ -109,7 +109,7 @@ function createController<T extends KubernetesObject>(
           deleted: plan.remove.length,
           released: plan.release.length,
         });
-        return done; // The pods' own changes bring this set back.
+        return done; // Changes of the pods trigger the next reconcile.
       }
       return settle(object, plan, key, signal);
     },

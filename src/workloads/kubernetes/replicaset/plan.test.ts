@@ -36,7 +36,7 @@ function makePod(
 const names = (pods: readonly ReadonlyPod[]): string[] => pods.map(({ metadata }) => metadata.name);
 
 describe("a ReplicaSet", () => {
-  test("creates what is missing, counting no pod that has failed", () => {
+  test("creates missing pods, not counting failed ones", () => {
     const plan = planReplicas(makeReplicaSet(3), [makePod("a"), makePod("b", { phase: "Failed" })], []);
 
     expect(plan.create).toBe(2);
@@ -46,13 +46,13 @@ describe("a ReplicaSet", () => {
     expect(planReplicas(makeReplicaSet(10_000), [], []).create).toBe(500);
   });
 
-  test("gives up pods that are not ready first", () => {
+  test("deletes unready pods first", () => {
     const plan = planReplicas(makeReplicaSet(1), [makePod("ready"), makePod("unready", { ready: false })], []);
 
     expect(names(plan.remove)).toEqual(["unready"]);
   });
 
-  test("gives up pods that share a node with others of the same Deployment", () => {
+  test("deletes pods that share a node with others of the same Deployment", () => {
     const pods = [makePod("alone", { node: "a" }), makePod("crowded", { node: "b" })];
     const siblings = [makePod("sibling", { node: "b" })];
 
@@ -61,13 +61,13 @@ describe("a ReplicaSet", () => {
     expect(names(plan.remove)).toEqual(["crowded"]);
   });
 
-  test("lets go of a pod whose labels stopped matching, and replaces it", () => {
+  test("releases a pod whose labels no longer match, and replaces it", () => {
     const plan = planReplicas(makeReplicaSet(1), [makePod("taken-aside", { labels: { app: "debug" } })], []);
 
     expect([names(plan.release), plan.create]).toEqual([["taken-aside"], 1]);
   });
 
-  test("does not start when its selector would never find its pods", () => {
+  test("does not start if its selector does not match its pods", () => {
     expect(() => planReplicas(makeReplicaSet(1, { selector: { matchLabels: { app: "other" } } }), [], [])).toThrow(
       TerminalError,
     );
@@ -75,7 +75,7 @@ describe("a ReplicaSet", () => {
 });
 
 describe("the status of a ReplicaSet", () => {
-  test("counts ready, available and fully labelled pods, and leaves zeros out", () => {
+  test("counts ready, available and fully labeled pods, and omits zeros", () => {
     const status = planReplicaSetStatus(
       makeReplicaSet(2, { minReadySeconds: 7_200 }),
       [makePod("a"), makePod("b", { ready: false })],
@@ -85,7 +85,7 @@ describe("the status of a ReplicaSet", () => {
     expect(status).toEqual({ replicas: 2, fullyLabeledReplicas: 2, readyReplicas: 1, observedGeneration: 3 });
   });
 
-  test("tells of a failure, and no more of it once the pass succeeds", () => {
+  test("reports a failure until a reconcile succeeds", () => {
     const failed = planReplicaSetStatus(makeReplicaSet(1), [], NOW, { reason: "FailedCreate", message: "quota" });
     const recovered = planReplicaSetStatus({ ...makeReplicaSet(1), status: failed }, [], NOW);
 

@@ -1,7 +1,7 @@
 /**
- * From the pods of a ReplicaSet to what must be created, deleted and let go, and to its status.
+ * Plans the pods of a ReplicaSet to create, delete and release, and its status.
  *
- * Reads: the ReplicaSet and its pods. Writes nothing; `controller.ts` carries it out.
+ * Reads: the ReplicaSet and its pods. Writes nothing; `controller.ts` executes the plan.
  */
 import type { ReplicaSet, ReplicaSetStatus } from "../../../api/index.ts";
 import { formatTime } from "../../../base/index.ts";
@@ -15,18 +15,18 @@ import { chooseReplicaSetVictims } from "./victims.ts";
 export type ReadonlyReplicaSet = DeepReadonly<ReplicaSet>;
 
 /**
- * Pods created or deleted in one pass; a set of thousands takes turns with the others. The number is Kubernetes' own.
+ * Pods created or deleted per reconcile; a set of thousands takes turns with the others. The number is Kubernetes' own.
  */
 const MAX_PER_PASS = 500;
 
 export interface ReplicasPlan {
-  /** The pods that count. */
+  /** The active pods. */
   active: readonly ReadonlyPod[];
-  /** On their way out, and not over yet. */
+  /** Terminating, and not finished yet. */
   terminating: number;
   create: number;
   remove: readonly ReadonlyPod[];
-  /** Their labels no longer match: they go on running on their own. */
+  /** Their labels no longer match: they continue to run without an owner. */
   release: readonly ReadonlyPod[];
 }
 
@@ -58,7 +58,7 @@ export interface ReplicaFailure {
   message: string;
 }
 
-/** `failure` is what the last pass could not do; `terminating` is unset for kinds that do not count those. */
+/** `failure` is the failure of the last reconcile; `terminating` is unset for kinds that do not count those. */
 export function planReplicaSetStatus(
   replicaSet: ReadonlyReplicaSet,
   active: readonly ReadonlyPod[],
@@ -74,14 +74,14 @@ export function planReplicaSetStatus(
   const available = count((pod) => isAvailable(pod, spec.minReadySeconds ?? 0, nowMs));
   const before = status?.conditions?.find(({ type }) => type === "ReplicaFailure");
   const others = status?.conditions?.filter(({ type }) => type !== "ReplicaFailure") ?? [];
-  // The first failure stays until a pass goes well; the tries in between would only change the words.
+  // The first failure stays until a reconcile succeeds; the attempts in between would only change the message.
   const conditions = failure
     ? [
         ...others,
         before ?? { type: "ReplicaFailure", status: "True", ...failure, lastTransitionTime: formatTime(nowMs) },
       ]
     : others;
-  // Zeros are left out, as Kubernetes leaves them out.
+  // Zeros are omitted, as in Kubernetes.
   return {
     replicas: active.length,
     ...(labelled > 0 && { fullyLabeledReplicas: labelled }),

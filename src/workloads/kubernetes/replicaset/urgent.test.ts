@@ -35,44 +35,44 @@ function isUrgentAfter(kind: "Pod" | "ReplicaSet", event: Omit<ObjectEvent, "clu
 
 const going = { deletionTimestamp: "2024-05-01T12:00:00Z" };
 const cases: Record<string, { event: Omit<ObjectEvent, "cluster">; want: boolean }> = {
-  "a pod that comes cannot wait": { event: { object: makePod(), deleted: false }, want: true },
-  "a pod that becomes ready can wait": {
+  "a new pod is urgent": { event: { object: makePod(), deleted: false }, want: true },
+  "a pod that becomes ready is not urgent": {
     event: { object: makePod({ phase: "Running" }), old: makePod(), deleted: false },
     want: false,
   },
-  "a pod that fails cannot wait": {
+  "a pod that fails is urgent": {
     event: { object: makePod({ phase: "Failed" }), old: makePod(), deleted: false },
     want: true,
   },
-  "a pod that begins to go cannot wait": {
+  "a pod that starts terminating is urgent": {
     event: { object: makePod({}, going), old: makePod(), deleted: false },
     want: true,
   },
-  "a pod that is gone after that can wait": {
+  "the removal of a terminating pod is not urgent": {
     event: { object: makePod({}, going), old: makePod({}, going), deleted: true },
     want: false,
   },
-  "a pod that is gone all of a sudden cannot wait": {
+  "the sudden removal of a pod is urgent": {
     event: { object: makePod(), old: makePod(), deleted: true },
     want: true,
   },
-  "a pod that somebody took away cannot wait": {
+  "a pod whose owner reference was removed is urgent": {
     event: { object: makePod({}, { ownerReferences: [] }), old: makePod(), deleted: false },
     want: true,
   },
-  "a pod of another owner does not matter": {
+  "a pod of another owner is ignored": {
     event: { object: makePod({}, { ownerReferences: [{ ...owner, apiVersion: "example.com/v1" }] }), deleted: false },
     want: false,
   },
 };
-describe("of a ReplicaSet whose status is held back", () => {
+describe("a ReplicaSet with a delayed status", () => {
   for (const [behaviour, { event, want }] of Object.entries(cases)) {
     test(behaviour, () => {
       expect(isUrgentAfter("Pod", event)).toBe(want);
     });
   }
 
-  test("a change of its spec cannot wait, and its own status can", () => {
+  test("is urgent after a spec change, and not after a status change", () => {
     expect(isUrgentAfter("ReplicaSet", { object: makeSet(2), old: makeSet(1), deleted: false })).toBe(true);
     expect(isUrgentAfter("ReplicaSet", { object: makeSet(1, 5), old: makeSet(1), deleted: false })).toBe(false);
   });

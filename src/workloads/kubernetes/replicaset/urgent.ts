@@ -1,9 +1,9 @@
 /**
- * Which ReplicaSets cannot wait. Most changes of pods (a node, a status) only change what the status of their set says,
- * and looking at all pods of a set for each of them would cost the square of their number. So while a status is held
- * back, a set is looked at only when it was changed itself, or when a pod came, left or stopped counting.
+ * Which ReplicaSets are urgent. Most pod changes (a node, a status) affect only the status of their set, and evaluating
+ * all pods of a set for each of them would have quadratic cost. So while a status update is delayed, a set is
+ * reconciled only if it changed itself, or if a pod was added, left or stopped counting.
  *
- * Nothing is lost by a change that is not recognised here: it is seen when the status is due.
+ * An unrecognized change is not lost: it is seen when the status is due.
  */
 import { Pod, controllerOf, parseApiVersion } from "../../../api/index.ts";
 import type { Kind, KubernetesObject } from "../../../api/index.ts";
@@ -13,10 +13,10 @@ import type { KindRequest, ObjectEvent } from "../../../runtime/index.ts";
 import { isActive } from "../pod.ts";
 
 export interface Urgent {
-  /** To be among the watches of the controller, which is called for these changes anyway. */
+  /** To be added to the watches of the controller, which is triggered by these changes anyway. */
   readonly watches: readonly KindRequest<ObjectKey>[];
   has(key: ObjectKey): boolean;
-  /** The set was looked at, or is gone. */
+  /** The set was reconciled, or deleted. */
   over(key: ObjectKey): void;
 }
 
@@ -30,7 +30,7 @@ export function createUrgent<T extends KubernetesObject>(kind: Kind<T>): Urgent 
     if (!changesCount(event)) return [];
     for (const pod of [event.object, event.old]) {
       const owner = pod && controllerOf(pod);
-      // Just the owners for which the controller is called as well: whoever is marked is looked at, and the mark goes.
+      // Only the owners that the controller enqueues as well: a marked set is reconciled, which clears the mark.
       if (owner?.kind === kind.kind && parseApiVersion(owner.apiVersion).group === kind.group)
         urgent.add(
           idOfKey({ cluster: event.cluster, namespace: event.object.metadata.namespace ?? "", name: owner.name }),
@@ -45,7 +45,7 @@ export function createUrgent<T extends KubernetesObject>(kind: Kind<T>): Urgent 
   };
 }
 
-/** Whether the pod counts for another set than before, or no longer, or for the first time. */
+/** Whether the pod starts or stops counting for a set, or moves to another set. */
 function changesCount({ object, old, deleted }: ObjectEvent<Pod>): boolean {
   if (!old) return !deleted || isActive(object);
   const counted = isActive(old);

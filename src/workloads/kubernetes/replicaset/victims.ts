@@ -1,6 +1,6 @@
 /**
- * Which pods a ReplicaSet gives up when it shrinks, in Kubernetes' order: those that do least, then those that are
- * cheap to delete, then those that share a node with others of the same workload, then the youngest.
+ * Chooses the pods that a ReplicaSet deletes on scale-down, in Kubernetes' order: the least useful, then the lowest
+ * deletion cost, then those that share a node with others of the same workload, then the youngest.
  */
 import {
   cheaperFirst,
@@ -15,8 +15,7 @@ import {
 import type { PodRule, ReadonlyPod } from "../pod.ts";
 
 /**
- * `related` are the active pods of every ReplicaSet of the same owner, these included: they are what should stay spread
- * out.
+ * `related` are the active pods of every ReplicaSet of the same owner, including these: they should stay spread out.
  */
 export function chooseReplicaSetVictims(
   pods: readonly ReadonlyPod[],

@@ -1,6 +1,6 @@
 /**
- * What becomes of the claims of a StatefulSet: with `whenDeleted: Delete` they belong to the set, with `whenScaled:
- * Delete` to their pod once it is to be scaled away, and garbage collection does the rest. Pure.
+ * Ownership of a StatefulSet's claims: with `whenDeleted: Delete` the set owns them, with `whenScaled: Delete` their
+ * pod does once it is to be scaled down, and the garbage collector does the rest. Pure.
  */
 import { controllerReference } from "../../../api/index.ts";
 import type { KubernetesObject, OwnerReference } from "../../../api/index.ts";
@@ -19,7 +19,7 @@ const policyOf = ({ spec }: ReadonlyStatefulSet): { whenDeleted: string; whenSca
 const means = (reference: Reference, { kind, metadata }: DeepReadonly<KubernetesObject>): boolean =>
   reference.kind === kind && reference.name === metadata.name;
 
-/** The claim belongs to an earlier pod of the same name and goes with it: a new pod must not use it. */
+/** An earlier pod of the same name owns the claim, which is deleted with it: a new pod must not use it. */
 export function isStale(set: ReadonlyStatefulSet, claim: ReadonlyClaim, podName: string): boolean {
   if (policyOf(set).whenScaled === "Retain") return false;
   return claim.metadata.ownerReferences?.some(({ kind, name }) => kind === "Pod" && name === podName) ?? false;
@@ -35,8 +35,8 @@ export function hasOtherController(set: ReadonlyStatefulSet, claim: ReadonlyClai
 }
 
 /**
- * The claim with the owners that the policy wants; undefined when it has them. `isCondemned`: the pod is to be scaled
- * away.
+ * The claim with the owners that the policy requires; undefined if they are correct. `isCondemned`: the pod is to be
+ * scaled down.
  */
 export function mendedOwners(
   set: ReadonlyStatefulSet,
@@ -49,7 +49,7 @@ export function mendedOwners(
   const isStaleOwner = owners.some((reference) =>
     [set, pod].some((owner) => means(reference, owner) && reference.uid !== owner.metadata.uid),
   );
-  // An owner of an earlier life takes the claim with it.
+  // A previous owner of the same name is deleted together with the claim.
   if (isStaleOwner) return undefined;
   const wanted = hasOtherController(set, claim, pod) ? others : [...others, ...ownersByPolicy(set, pod, isCondemned)];
   const isSame =

@@ -1,9 +1,9 @@
 /**
- * StatefulSet: pods with names, an order and claims of their own.
+ * StatefulSet: pods with stable names, an order and their own claims.
  *
- * Reads:  StatefulSet, its pods, claims and ControllerRevisions.
- * Writes: Pod, PersistentVolumeClaim, ControllerRevision, StatefulSet status.
- * One pass is a step (`plan.ts`), or else status and history.
+ * Reads: StatefulSet, its pods, claims and ControllerRevisions.
+ * Writes: Pod, PersistentVolumeClaim, ControllerRevision, StatefulSet status. A reconcile executes one step
+ * (`plan.ts`), or else writes status and history.
  */
 import { ControllerRevision, PersistentVolumeClaim, Pod, StatefulSet } from "../../../api/index.ts";
 import { equalJson, messageOf } from "../../../base/index.ts";
@@ -36,7 +36,7 @@ import type { StatefulPlan } from "./plan.ts";
 import { planStatefulStatus } from "./status.ts";
 import type { StatefulSetStatus } from "./status.ts";
 
-/** Nothing tells when a claim that blocks a pod is gone. */
+/** Polled, because no event signals that a blocking claim was deleted. */
 const BLOCKED_AGAIN_MS = 1_000;
 
 const FORMAT: RevisionFormat<StatefulSet> = {
@@ -58,7 +58,7 @@ export function createStatefulSetController(deps: WorkloadDependencies): Control
   const claims = informers.of(PersistentVolumeClaim);
   const podsSeen = createExpectations(pods, clock);
   const claimsSeen = createExpectations(claims, clock);
-  // An old status would name an old current revision, and pods would be made from it.
+  // A stale status would name an old current revision, and pods would be created from it.
   const statusSeen = createExpectations(informers.of(StatefulSet), clock);
   const history = createRevisionHistory(deps);
   const statusDelay = createStatusDelay(clock, deps.statusDelayMs ?? STATUS_DELAY_MS);
@@ -72,7 +72,7 @@ export function createStatefulSetController(deps: WorkloadDependencies): Control
     writes: [Pod, PersistentVolumeClaim, ControllerRevision, StatefulSet],
 
     async reconcile(set, { key, signal }) {
-      // The server's garbage collection removes the pods of a set that goes.
+      // The server's garbage collector deletes the pods of a deleted set.
       if (set.metadata.deletionTimestamp) return done;
       const owner = { cluster: key.cluster, uid: set.metadata.uid ?? "" };
       const waitMs = Math.max(
@@ -85,7 +85,7 @@ export function createStatefulSetController(deps: WorkloadDependencies): Control
 
       const podOwner: PodOwner = { cluster: key.cluster, object: set };
       const ours = await claimPods(set, podOwner, signal);
-      if (!ours) return done; // What changed hands brings the set back.
+      if (!ours) return done; // Adopted objects trigger the next reconcile.
       const revisions = planRevisions(FORMAT, set, {
         known: history.of(owner),
         currentRevision: set.status?.currentRevision,
@@ -122,7 +122,7 @@ export function createStatefulSetController(deps: WorkloadDependencies): Control
     forget: (key) => statusDelay.settled(idOfKey(key)),
   });
 
-  /** The pods of the set; undefined when some had to be taken over or let go first. */
+  /** The pods of the set; undefined if some had to be adopted or released first. */
   async function claimPods(
     set: ReadonlyStatefulSet,
     podOwner: PodOwner,
@@ -140,7 +140,7 @@ export function createStatefulSetController(deps: WorkloadDependencies): Control
     return orphans.length + strangers.length > 0 ? undefined : all.filter(isMember);
   }
 
-  /** Says whether anything was written. */
+  /** Returns whether anything was written. */
   async function carryOut(plan: StatefulPlan, podOwner: PodOwner, owner: Owner, signal: AbortSignal): Promise<boolean> {
     // A pod without its claims would only wait for them.
     await writeAll("claim creations", plan.createClaims, (claim) => createClaim(claim, podOwner, owner, signal));
@@ -170,7 +170,7 @@ export function createStatefulSetController(deps: WorkloadDependencies): Control
         message: `Create Claim ${claim.metadata.name} Pod ${pod} in StatefulSet ${object.metadata.name} success`,
       });
     } catch (error) {
-      // It is used as it is.
+      // The existing claim is used.
       if (isAlreadyExists(error)) return;
       events?.record(cluster, object, {
         type: "Warning",
@@ -203,7 +203,7 @@ export function createStatefulSetController(deps: WorkloadDependencies): Control
       );
       return again;
     }
-    // The next rollout starts from the current revision, so a new one is told at once.
+    // The next rollout starts from the current revision, so a new one is written at once.
     const isUrgent =
       status.currentRevision !== set.status?.currentRevision || status.updateRevision !== set.status?.updateRevision;
     const leftMs = isUrgent ? 0 : statusDelay.waitMs(idOfKey(key));

@@ -1,4 +1,4 @@
-/** Who a pod of a StatefulSet is: its ordinal, its name, its labels, its claims. */
+/** The identity of a StatefulSet's pod: its ordinal, name, labels and claims. */
 import type {
   KubernetesObject,
   LabelSelector,
@@ -31,7 +31,7 @@ export const startOf = ({ spec }: ReadonlyStatefulSet): number => spec.ordinals?
 export const podName = ({ metadata }: OrdinalSet, ordinal: number): string => `${metadata.name}-${ordinal}`;
 export const revisionOf = ({ metadata }: ReadonlyPod): string => metadata.labels?.[REVISION_LABEL] ?? "";
 
-/** The number at the end of the name; undefined when the pod is not called after this set. */
+/** The number at the end of the name; undefined if the pod is not named after this set. */
 export function ordinalOf(set: ReadonlyStatefulSet, { metadata }: ReadonlyPod): number | undefined {
   const [, parent, digits = ""] = /^(.*)-(\d{1,10})$/.exec(metadata.name) ?? [];
   const ordinal = Number(digits);
@@ -42,7 +42,8 @@ export const isInRange = (set: ReadonlyStatefulSet, ordinal: number): boolean =>
   ordinal >= startOf(set) && ordinal < startOf(set) + replicasOf(set);
 
 /**
- * The claims of one pod, by the name of their template. A claim that goes with its set may say so from the beginning.
+ * The claims of one pod, by template name. A claim that is to be deleted with its set may have that owner from the
+ * beginning.
  */
 export function claimsOf(
   set: OrdinalSet,
@@ -77,8 +78,8 @@ const identityLabels = (name: string, ordinal: number): Record<string, string> =
 });
 
 /**
- * The pod with the labels that somebody took from it; undefined when they are right. Volumes cannot change, so nothing
- * can mend those.
+ * The pod with its identity labels restored; undefined if they are correct. Volumes are immutable and cannot be
+ * restored.
  */
 export function mendedIdentity(pod: ReadonlyPod, ordinal: number): ReadonlyPod | undefined {
   const { name, labels } = pod.metadata;

@@ -1,9 +1,9 @@
 /**
- * One step of a StatefulSet: which pods to make, delete or mend, and their claims.
+ * Plans one step of a StatefulSet: the pods to create, delete or repair, and their claims.
  *
- * OrderedReady does one thing at a time, in the order of ordinals, and waits until a pod is available before it goes
- * on; Parallel makes and deletes all at once. Updates go from the highest ordinal down, and never below the partition.
- * Reads the set, its pods and claims; writes nothing, `controller.ts` carries it out.
+ * OrderedReady does one thing at a time, in the order of ordinals, and waits until a pod is available before it
+ * continues; Parallel creates and deletes all at once. Updates start from the highest ordinal and stop at the
+ * partition. Reads the set, its pods and claims; writes nothing, `controller.ts` executes the plan.
  */
 import type { ReadonlyClaim } from "../../claims.ts";
 import { scaledValue } from "../../../machinery/index.ts";
@@ -26,7 +26,7 @@ import type { ReadonlyStatefulSet } from "./identity.ts";
 
 export interface StatefulInput {
   set: ReadonlyStatefulSet;
-  /** Of this set, called after it. */
+  /** The pods of this set, named after it. */
   pods: readonly ReadonlyPod[];
   current: ReadonlyRevision;
   update: ReadonlyRevision;
@@ -37,11 +37,11 @@ export interface StatefulInput {
 export interface StatefulPlan {
   create: ReadonlyPod[];
   remove: ReadonlyPod[];
-  /** Labels that somebody took away are put back. */
+  /** Pods whose identity labels are restored. */
   mend: ReadonlyPod[];
   createClaims: { claim: ReadonlyClaim; pod: string }[];
   mendClaims: ReadonlyClaim[];
-  /** Waits for a claim that is going; nothing else would bring the set back. */
+  /** Waits for a terminating claim; no event would trigger the next reconcile. */
   isBlocked: boolean;
 }
 
@@ -76,7 +76,7 @@ export function planStatefulSet(input: StatefulInput): StatefulPlan {
 export const isUnavailable = ({ set, nowMs }: Pick<StatefulInput, "set" | "nowMs">, pod: ReadonlyPod): boolean =>
   pod.metadata.deletionTimestamp !== undefined || !isAvailable(pod, set.spec.minReadySeconds ?? 0, nowMs);
 
-/** True when the slot is as it should be, so that the next one may be looked at. */
+/** True if the slot is in its desired state, so that the next one may be processed. */
 function keep(input: StatefulInput, plan: StatefulPlan, { ordinal, pod }: Slot, isOrdered: boolean): boolean {
   const { set } = input;
   if (!pod) {
@@ -84,7 +84,7 @@ function keep(input: StatefulInput, plan: StatefulPlan, { ordinal, pod }: Slot, 
     return false;
   }
   const { phase } = pod.status ?? {};
-  // Also one that succeeded: a StatefulSet wants it to run, and a node that stops may well report success.
+  // Also for Succeeded: a StatefulSet must keep running, and a stopping node may report success.
   if (phase === "Failed" || phase === "Succeeded") {
     if (!pod.metadata.deletionTimestamp) plan.remove.push(pod);
     return false;
@@ -113,7 +113,7 @@ function makePod(input: StatefulInput, plan: StatefulPlan, ordinal: number): voi
   plan.create.push(pod);
 }
 
-/** Below the partition a pod that is made again is made as it was. */
+/** Below the partition a recreated pod has the current revision. */
 function isOfCurrent(set: ReadonlyStatefulSet, ordinal: number): boolean {
   const { type = "RollingUpdate", rollingUpdate } = set.spec.updateStrategy ?? {};
   if (rollingUpdate) return ordinal < startOf(set) + (rollingUpdate.partition ?? 0);
@@ -141,7 +141,7 @@ function mendClaims(
   }
 }
 
-/** True when the next one may be looked at. */
+/** True if the next one may be processed. */
 function condemn(
   input: StatefulInput,
   plan: StatefulPlan,
@@ -151,7 +151,7 @@ function condemn(
 ): boolean {
   if (pod.metadata.deletionTimestamp) return !isOrdered;
   const isHealthy = pod.status?.phase === "Running" && !isUnavailable(input, pod);
-  // In order only one pod at a time may be unavailable, so a sick pod of lower ordinal goes first.
+  // In order only one pod at a time may be unavailable, so an unhealthy pod of a lower ordinal comes first.
   if (isOrdered && !isHealthy && pod !== firstUnavailable) return false;
   plan.remove.push(pod);
   return false;
@@ -167,8 +167,9 @@ function updateSlots(input: StatefulInput, plan: StatefulPlan, slots: readonly S
   if (maxUnavailable === undefined) {
     const targets = slots.slice(partition).toReversed();
     const outdated = targets.filter(({ pod }) => pod !== undefined && isOutdated(pod));
-    // Only Parallel comes here with a pod down, when a rollout is overtaken by the next. Upstream would go on from the
-    // top and have two pods away: here the one that is down anyway goes first, and one that comes up is waited for.
+    // Only Parallel gets here with an unavailable pod, when a rollout is overtaken by the next. Upstream would continue
+    // from the top and have two pods unavailable: here the unavailable one comes first, and a starting one is waited
+    // for.
     const isInHand =
       targets.some(isDown) ||
       slots.some(({ pod }) => pod === undefined || pod.metadata.deletionTimestamp !== undefined);

@@ -50,7 +50,7 @@ const setImage = (member: TestMember, image: string): Promise<unknown> =>
   member.change(StatefulSet, "db", (set) => ({ ...set, spec: { ...set.spec, template: template(image) } }));
 
 describe("A StatefulSet", () => {
-  test("makes its pods one after the other, each with a name of its own", async () => {
+  test("creates its pods one after the other, each with a stable name", async () => {
     const member = await startMember();
     const seen: string[] = [];
     member.informers.of(Pod).subscribe(({ object, old }) => {
@@ -85,7 +85,7 @@ describe("A StatefulSet", () => {
     );
   });
 
-  test("with Parallel makes them at once", async () => {
+  test("with Parallel creates them at once", async () => {
     const member = await startMember();
 
     await member.client.create(StatefulSet, MEMBER, makeSet({ podManagementPolicy: "Parallel", replicas: 5 }));
@@ -94,7 +94,7 @@ describe("A StatefulSet", () => {
     expect(names(member)).toEqual(["db-0", "db-1", "db-2", "db-3", "db-4"]);
   });
 
-  test("begins to count where it is told", async () => {
+  test("starts at ordinals.start", async () => {
     const member = await startMember();
 
     await member.client.create(StatefulSet, MEMBER, makeSet({ replicas: 2, ordinals: { start: 7 } }));
@@ -103,7 +103,7 @@ describe("A StatefulSet", () => {
     expect(names(member)).toEqual(["db-7", "db-8"]);
   });
 
-  test("shrinks from the highest ordinal, one at a time", async () => {
+  test("scales down from the highest ordinal, one at a time", async () => {
     const member = await startMember();
     await member.client.create(StatefulSet, MEMBER, makeSet());
     await member.pass(20_000);
@@ -152,7 +152,7 @@ describe("A StatefulSet", () => {
     expect(after?.currentRevision).toBe(after?.updateRevision);
   });
 
-  test("with OnDelete updates a pod when somebody deletes it", async () => {
+  test("with OnDelete updates a pod when a user deletes it", async () => {
     const member = await startMember();
     await member.client.create(StatefulSet, MEMBER, makeSet({ updateStrategy: { type: "OnDelete" } }));
     await member.pass(20_000);
@@ -180,7 +180,7 @@ describe("A StatefulSet", () => {
     expect(await statusOf(member)).toMatchObject({ readyReplicas: 2, availableReplicas: 1 });
   });
 
-  test("replaces a pod that failed", async () => {
+  test("replaces a failed pod", async () => {
     const member = await startMember();
     await member.client.create(StatefulSet, MEMBER, makeSet());
     await member.pass(20_000);
@@ -195,7 +195,7 @@ describe("A StatefulSet", () => {
     expect(member.pods().every(isReady)).toBe(true);
   });
 
-  test("keeps revisions that can be gone back to", async () => {
+  test("keeps revisions for rollbacks", async () => {
     const member = await startMember();
     await member.client.create(StatefulSet, MEMBER, makeSet({ revisionHistoryLimit: 1, replicas: 1 }));
     await member.pass(10_000);
@@ -211,7 +211,7 @@ describe("A StatefulSet", () => {
     expect(revisions.map(({ metadata }) => metadata.name)).not.toContain(first);
   });
 
-  test("is silent when it is done", async () => {
+  test("writes nothing once it has converged", async () => {
     const member = await startMember();
     await member.client.create(StatefulSet, MEMBER, makeSet());
     await member.pass(30_000);
@@ -222,7 +222,7 @@ describe("A StatefulSet", () => {
     expect(member.writes.counts()).toEqual([]);
   });
 
-  test("costs three writes a pod", async () => {
+  test("costs three writes per pod", async () => {
     const member = await startMember();
 
     await member.client.create(StatefulSet, MEMBER, makeSet({ replicas: 10, podManagementPolicy: "Parallel" }));
@@ -242,7 +242,7 @@ describe("Claims of a StatefulSet", () => {
       spec: { accessModes: ["ReadWriteOnce" as const], resources: { requests: { storage: "1Gi" } } },
     },
   ];
-  /** Without a controller of volumes nobody binds claims, so pods stay where they are. */
+  /** Without a volume controller claims stay unbound, so pods stay pending. */
   const withClaims = (spec: Partial<StatefulSet["spec"]> = {}): StatefulSet =>
     makeSet({ volumeClaimTemplates, podManagementPolicy: "Parallel", replicas: 2, ...spec });
   const claims = async (member: TestMember): Promise<string[]> =>
@@ -253,7 +253,7 @@ describe("Claims of a StatefulSet", () => {
       )
       .toSorted();
 
-  test("are made for every pod and outlive it", async () => {
+  test("are created for every pod and outlive it", async () => {
     const member = await startMember();
     await member.client.create(StatefulSet, MEMBER, withClaims());
     await member.pass(5_000);
@@ -267,7 +267,7 @@ describe("Claims of a StatefulSet", () => {
     expect((await member.list(PersistentVolumeClaim))[0]?.metadata.labels).toEqual({ app: "db" });
   });
 
-  test("belong to the set, or to a pod that is to go, when the policy is to delete them", async () => {
+  test("are owned by the set, or by a pod to be scaled down, with the Delete policy", async () => {
     const member = await startMember();
     await member.client.create(
       StatefulSet,

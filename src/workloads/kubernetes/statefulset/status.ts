@@ -1,4 +1,4 @@
-/** What a StatefulSet says about itself. Reads the set, its pods and the plan of its revisions. Pure. */
+/** The status of a StatefulSet. Reads the set, its pods and the plan of its revisions. Pure. */
 import type { DeepReadonly } from "../../../base/index.ts";
 import type { StatefulSet } from "../../../api/index.ts";
 import type { RevisionPlan } from "../../revisions/revisions.ts";
@@ -29,7 +29,7 @@ export function planStatefulStatus(
   const isComplete = isRolling && [updated, ready, pods.length].every((number) => number === replicasOf(set));
   const currentReplicas = isComplete ? updated : count(isOf(currentName));
   const conditions = set.status?.conditions;
-  // Zeros are left out, as Kubernetes leaves them out, but for those that it always writes.
+  // Zeros are omitted as in Kubernetes, except for fields that it always writes.
   return {
     observedGeneration: set.metadata.generation ?? 0,
     replicas: pods.length,

@@ -1,11 +1,13 @@
-/** Holds an answer against a recorded one, by the rules of the recordings: null is absence, a few lists are sets. */
+/**
+ * Compares a response with a recorded one, by the rules of the recordings: null equals absence, a few lists are sets.
+ */
 import { isObject } from "../../../../src/base/index.ts";
 import type { Json, JsonObject } from "../../../../src/base/index.ts";
 import type { Bindings } from "./placeholders.ts";
 import type { Answer, WantedAnswer } from "./scenario.ts";
 
 interface Rules {
-  /** More may be there than is wanted. */
+  /** The response may contain more than is expected. */
   subset: boolean;
   /** Keys whose lists are sets. */
   unordered: readonly string[];
@@ -23,7 +25,7 @@ export function compareAnswer(want: WantedAnswer, have: Answer, bindings: Bindin
     if (want.closed !== undefined && want.closed !== have.closed) return differ("closed", want.closed, have.closed);
     return compareValue(want.events, have.events, "events", bindings, rules);
   }
-  if (have.waitedInVain) return `waited in vain; the last answer was ${have.status} ${shorten(have.body ?? have.text)}`;
+  if (have.waitedInVain) return `timed out; the last response was ${have.status} ${shorten(have.body ?? have.text)}`;
   if (want.status !== have.status)
     return `status: want ${want.status}, have ${have.status} ${shorten(have.body ?? have.text)}`;
   const headers = compareHeaders(want, have, bindings);
@@ -37,7 +39,7 @@ export function compareAnswer(want: WantedAnswer, have: Answer, bindings: Bindin
   return want.claims && compareValue(want.claims, have.claims, "claims", bindings, rules);
 }
 
-/** The order of errors that is not fixed shows in the message too, so that is left out. */
+/** An unspecified order of errors also shows in the message, so the message is not compared. */
 function compareBody(
   want: Json,
   have: Json | undefined,
@@ -135,7 +137,7 @@ function compareObject(want: JsonObject, given: JsonObject, at: string, bindings
 const own = (object: JsonObject, key: string): Json | undefined =>
   Object.hasOwn(object, key) ? object[key] : undefined;
 
-/** Items of built-in lists carry no kind in the real server; a server may add it. */
+/** Items of built-in lists have no kind in the real server; a server may add it. */
 function withoutItemTypes(want: JsonObject, have: JsonObject): JsonObject {
   if (
     !Array.isArray(want.items) ||
@@ -153,9 +155,7 @@ function withoutItemTypes(want: JsonObject, have: JsonObject): JsonObject {
   return { ...have, items };
 }
 
-/**
- * Lists whose order is not fixed. With `keyOf`, elements of equal key belong together, which gives a better difference.
- */
+/** Lists without a fixed order. With `keyOf`, elements of equal key are compared, which gives a better difference. */
 function compareSet(
   want: readonly Json[],
   have: readonly Json[],
@@ -174,7 +174,7 @@ function compareSet(
       else if (keyOf && bindings.copy().matches(keyOf(item), keyOf(candidate))) closest ??= difference;
       return difference === undefined;
     });
-    if (index < 0) return closest ?? `${at}: nothing fits ${shorten(item)} in ${shorten(left)}`;
+    if (index < 0) return closest ?? `${at}: nothing matches ${shorten(item)} in ${shorten(left)}`;
     if (!rules.subset) left.splice(index, 1);
   }
   return rules.subset || left.length === 0 ? undefined : differ(at, undefined, left);

@@ -1,18 +1,18 @@
-/** `apiserver-*.jsonl`: exchanges with a real kube-apiserver, played on Flotilla's. */
+/** `apiserver-*.jsonl`: exchanges with a real kube-apiserver, replayed on Flotilla's. */
 import { randomInt } from "node:crypto";
 import type { CaseRunner, GoldenCase } from "../../golden.ts";
 import { playScenario } from "./player.ts";
 import type { Scenario } from "./scenario.ts";
 import { startPlayServer } from "./server.ts";
 
-/** Scenarios wait more than they work, so several run beside each other. */
+/** Scenarios mostly wait, so several run in parallel. */
 const CONCURRENCY = 8;
 const LETTERS = "ghijklmnopqrstuvwxyz0123456789";
 
 export async function createApiServerRunner(): Promise<CaseRunner> {
   const server = await startPlayServer();
   const used = new Set<string>();
-  // Six characters, like the placeholder; random, because the store may hold namespaces of an earlier file.
+  // Six characters, like the placeholder; random, because the store may contain namespaces of an earlier file.
   const newNamespace = (): string => {
     for (;;) {
       const name = `q${Array.from({ length: 5 }, () => LETTERS[randomInt(LETTERS.length)]).join("")}`;

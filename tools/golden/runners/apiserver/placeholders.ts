@@ -1,11 +1,11 @@
 /**
- * Values that differ from run to run (uids, times, names) stand as `{{UID-1}}` in a recording. The first answer that
- * shows one gives it its value; from then on it must be that value, and later requests use it.
+ * Values that differ between runs (uids, times, names) are `{{UID-1}}` in a recording. The first response that contains
+ * one binds its value; from then on it must be that value, and later requests use it.
  */
 import type { Json } from "../../../../src/base/index.ts";
 
 const PLACEHOLDER = /\{\{([A-Za-z0-9]+(?:-\d+)?)\}\}/g;
-/** An age that a recording states as it was on its day: "3 (2y319d ago)". */
+/** An age as of the recording day: "3 (2y319d ago)". */
 const AGO = /\((?:\d+[smhdy])+ ago\)/g;
 /** `{{REPEAT n text}}` keeps very large bodies short. */
 const REPEAT = /\{\{REPEAT (\d+) (.*?)\}\}/g;
@@ -29,10 +29,10 @@ const SHAPES: Readonly<Record<string, string>> = {
   NUMBER: String.raw`\d+`,
   HASH: "[0-9A-Fa-f]+",
 };
-/** Each occurrence stands on its own. */
+/** Each occurrence is independent. */
 const FREE = new Set(["TIME", "MICROTIME", "AGE", "CERT", "ANY", "NUMBER", "HASH"]);
 
-/** A request needs a value that no answer has shown. */
+/** A request needs a value that no response has bound. */
 export class UnknownValueError extends Error {}
 
 export class Bindings {
@@ -50,7 +50,7 @@ export class Bindings {
     return this.#values.get(name);
   }
 
-  /** For an attempt that may fail; `take` keeps what it learned. */
+  /** For an attempt that may fail; `take` keeps its bindings. */
   copy(): Bindings {
     return new Bindings(this.#values);
   }
@@ -59,14 +59,14 @@ export class Bindings {
     for (const [name, value] of other.#values) this.#values.set(name, value);
   }
 
-  /** A text of a request with its placeholders filled in. */
+  /** The text of a request with its placeholders filled in. */
   fill(text: string): string {
     return text
       .replaceAll(REPEAT, (_all, count: string, repeated: string) => repeated.repeat(Number(count)))
       .replaceAll(PLACEHOLDER, (all, name: string) => {
         const value = this.#values.get(name);
         if (value === undefined)
-          throw new UnknownValueError(`the value of ${all} is not known: an earlier answer should have shown it`);
+          throw new UnknownValueError(`the value of ${all} is unknown: no earlier response contained it`);
         return value;
       });
   }
@@ -83,10 +83,7 @@ export class Bindings {
       : object;
   }
 
-  /**
-   * True when the text has the form of the recorded one, and every placeholder in it its value. Values that are new are
-   * kept.
-   */
+  /** True if the text has the form of the recorded one, and every placeholder in it its value. New values are bound. */
   matches(recorded: string, have: Json | undefined): boolean {
     const wanted = recorded.replaceAll(AGO, "({{AGE}} ago)");
     if (!wanted.includes("{{")) return wanted === have;
@@ -106,7 +103,7 @@ export class Bindings {
       const [otherKind, otherNumber] = other.split("-");
       if (otherKind !== kind || number === undefined) continue;
       if (kind === "UID" && taken === value) return false;
-      // Resource versions are numbered by size.
+      // resourceVersions are numbered by size.
       if (kind === "RV" && Math.sign(Number(value) - Number(taken)) !== Math.sign(Number(number) - Number(otherNumber)))
         return false;
     }
@@ -114,7 +111,7 @@ export class Bindings {
     return true;
   }
 
-  /** The key of `object` that a wanted key with placeholders stands for. */
+  /** The key of `object` that matches an expected key with placeholders. */
   findKey(wanted: string, object: Record<string, unknown>): string | undefined {
     if (!wanted.includes("{{")) return wanted;
     const key = Object.keys(object).find((candidate) => this.copy().matches(wanted, candidate));

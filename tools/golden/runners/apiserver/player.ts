@@ -1,4 +1,4 @@
-/** Plays one scenario: sends its requests in order, keeps its watches open, and compares every answer. */
+/** Plays one scenario: sends its requests in order, keeps its watches open, and compares every response. */
 import type { IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isObject } from "../../../../src/base/index.ts";
@@ -16,12 +16,12 @@ const POLL_MS = 60;
 const UNTIL_MS = 30_000;
 /** A new namespace has its service account well before this. */
 const SETUP_MS = 5000;
-/** How often a request is sent again when the server says that it is not ready for it yet. */
+/** How often a request is retried when the server is not ready for it yet. */
 const MAX_RETRIES = 15;
 const RETRY_MS = 400;
 
 /**
- * What differs from the recording, in words; undefined when nothing does. `namespace` must be new and have six
+ * Describes the difference from the recording; undefined if there is none. `namespace` must be new and have six
  * characters.
  */
 export async function playScenario(
@@ -47,7 +47,7 @@ export async function playScenario(
     return undefined;
   } finally {
     for (const watch of watches.values()) watch.close();
-    // What lies outside of the scenario's namespace would be in the way of others.
+    // Objects outside of the scenario's namespace would interfere with others.
     for (const path of created.toReversed())
       await administer(server, "DELETE", path, {
         apiVersion: "v1",
@@ -80,12 +80,12 @@ async function prepare(server: PlayServer, { setup = "namespace" }: Scenario, na
     metadata: { name: namespace },
   });
   if (status !== 201)
-    throw new Error(`the namespace ${namespace} could not be made: ${status} ${JSON.stringify(body)}`);
+    throw new Error(`the namespace ${namespace} could not be created: ${status} ${JSON.stringify(body)}`);
   if (setup !== "pod") return;
   for (const path of ["serviceaccounts/default", "configmaps/kube-root-ca.crt"]) {
     const deadline = Date.now() + SETUP_MS;
     while ((await administer(server, "GET", `/api/v1/namespaces/${namespace}/${path}`)).status !== 200) {
-      if (Date.now() > deadline) throw new Error(`${path} did not appear in the namespace ${namespace}`);
+      if (Date.now() > deadline) throw new Error(`${path} did not appear in namespace ${namespace}`);
       await sleep(POLL_MS);
     }
   }
@@ -120,7 +120,7 @@ async function answerOf(
     if (!watch) return { headers: {}, text: `the watch ${step.read} is not open` };
     return { headers: {}, ...(await watch.take(step)) };
   }
-  if (!step.request) throw new Error("this kind of step is not known to this runner");
+  if (!step.request) throw new Error("this runner does not know this kind of step");
   const deadline = Date.now() + (step.withinMs ?? UNTIL_MS);
   for (;;) {
     let request: HttpRequest;
@@ -149,7 +149,7 @@ async function answerOf(
   }
 }
 
-/** A server that is still setting up a new kind may ask for a moment; clients wait and try again. */
+/** A server that is still setting up a new kind may request a retry; clients wait and try again. */
 async function sendPatiently(
   server: PlayServer,
   request: HttpRequest,
@@ -221,7 +221,7 @@ function buildRequest(recorded: RecordedRequest, bindings: Bindings): HttpReques
 function bodyOf({ body, text, base64 }: RecordedRequest, bindings: Bindings): Buffer | undefined {
   if (body !== undefined) return Buffer.from(JSON.stringify(bindings.fillJson(body)));
   if (text !== undefined) return Buffer.from(bindings.fill(text));
-  // The namespace has as many bytes as its placeholder, so the lengths inside protobuf stay right.
+  // The namespace has as many bytes as its placeholder, so lengths inside protobuf stay correct.
   if (base64 !== undefined)
     return Buffer.from(
       Buffer.from(base64, "base64")
@@ -269,7 +269,7 @@ function readAnswer(
   return { answer: { ...answer, body, ...(claims && { claims }) }, whole };
 }
 
-/** What a token says, with times as distances from the one at which it was issued. */
+/** The claims of a token, with times relative to the time of issue. */
 function claimsOf(body: Json): JsonObject | undefined {
   if (
     !isObject(body) ||

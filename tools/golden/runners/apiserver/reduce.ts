@@ -1,4 +1,4 @@
-/** Reduces large answers to what a recording compares: a few paths, names, or the extensions of an OpenAPI schema. */
+/** Reduces large responses to the compared parts: a few paths, names, or the extensions of an OpenAPI schema. */
 import { isObject } from "../../../../src/base/index.ts";
 import type { Json, JsonObject } from "../../../../src/base/index.ts";
 import type { Transform } from "./scenario.ts";
@@ -6,7 +6,7 @@ import type { Transform } from "./scenario.ts";
 export function reduce(body: Json, transform: Transform | undefined): Json {
   dropDescriptions(body);
   if (!transform) return body;
-  // A failure is compared whole.
+  // A failure is compared as a whole.
   if (isObject(body) && body.kind === "Status" && body.status === "Failure" && !transform.pick) return body;
   if (transform.openapi !== undefined) return openApiRows(body, transform.openapi);
   if (transform.pick)
@@ -29,7 +29,7 @@ export function reduce(body: Json, transform: Transform | undefined): Json {
   return body;
 }
 
-/** Sentences of documentation are nobody's contract. */
+/** Documentation texts are not part of the contract. */
 function dropDescriptions(body: Json): void {
   const table = isObject(body) && isObject(body.object) ? body.object : body;
   if (!isObject(table) || table.kind !== "Table" || !Array.isArray(table.columnDefinitions)) return;
@@ -57,7 +57,7 @@ function remove(value: Json, path: string): void {
   if (isObject(parent)) delete parent[last];
 }
 
-/** Objects by key, lists by some element. */
+/** Objects by key, lists by any matching element. */
 export function contains(want: Json | undefined, have: Json | undefined): boolean {
   if (Array.isArray(want))
     return Array.isArray(have) && want.every((item) => have.some((candidate) => contains(item, candidate)));
@@ -67,7 +67,7 @@ export function contains(want: Json | undefined, have: Json | undefined): boolea
 
 const EXTENSION = /^x-kubernetes-(patch|list|map|group-version-kind|unions|int-or-string|preserve|embedded)/;
 
-/** Every field of a kind that carries extensions, with their values. */
+/** Every field of a kind that has extensions, with their values. */
 function openApiRows(document: Json, kind: string): Json {
   const schemas = (at(document, "components.schemas") ?? {}) as Record<string, JsonObject>;
   const rows: (JsonObject & { path: string })[] = [];

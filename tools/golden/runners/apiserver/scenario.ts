@@ -1,18 +1,20 @@
-/** The format of `apiserver-*.jsonl`: requests to a Kubernetes API server, in order, and what the real one answered. */
+/**
+ * The format of `apiserver-*.jsonl`: requests to a Kubernetes API server, in order, and the responses of the real one.
+ */
 import type { Json, JsonObject } from "../../../../src/base/index.ts";
 
 export interface Scenario {
   name: string;
-  /** What is there before the first step: a namespace (unset), one with its service account, or nothing. */
+  /** The setup before the first step: a namespace (unset), one with its service account, or nothing. */
   setup?: "namespace" | "pod" | "none";
-  /** It looks at what all clusters share, so nothing else may run beside it. */
+  /** Reads objects shared by all clusters, so nothing else may run in parallel. */
   serial?: boolean;
   steps: Step[];
 }
 
 export interface Step {
   request?: RecordedRequest;
-  /** Repeat until the answer has this status and holds this body. */
+  /** Repeat until the response has this status and contains this body. */
   until?: { status?: number; body?: Json };
   withinMs?: number;
   transform?: Transform;
@@ -38,11 +40,11 @@ export interface RecordedRequest {
   body?: Json;
   text?: string;
   base64?: string;
-  /** Keep the answer open under this name. */
+  /** Keep the response open under this name. */
   watch?: string;
 }
 
-/** Reduces a large answer to what is compared. */
+/** Reduces a large response to the compared parts. */
 export interface Transform {
   pick?: string[];
   without?: string[];
@@ -66,7 +68,7 @@ export interface WantedAnswer {
   looseMessage?: boolean;
 }
 
-/** What a server answered, in the shape of what is wanted. */
+/** A server's response, in the shape of the expected one. */
 export interface Answer {
   status?: number;
   headers: Record<string, string | string[]>;

@@ -1,4 +1,4 @@
-/** The server that the recordings are played on: a fleet with one empty member, reached over TLS like any other. */
+/** The server on which the recordings are replayed: a fleet with one empty member, reached over TLS like any other. */
 import { mkdtemp, rm } from "node:fs/promises";
 import https from "node:https";
 import type { IncomingMessage } from "node:http";
@@ -12,7 +12,7 @@ export interface HttpRequest {
   path: string;
   headers: Record<string, string | string[]>;
   body?: Buffer;
-  /** The request brings its own credentials or none: the administrator's stay out of it. */
+  /** The request has its own credentials or none: the administrator's are not sent. */
   anonymous?: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface PlayServer {
   close(): Promise<void>;
 }
 
-/** What the recordings expect of a fresh cluster: no workload controller touches an object. */
+/** A fresh cluster as the recordings expect it: no workload controller changes an object. */
 export async function startPlayServer(): Promise<PlayServer> {
   const data = await mkdtemp(join(tmpdir(), "flotilla-golden-"));
   const fleet = await startFleet(

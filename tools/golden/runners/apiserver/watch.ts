@@ -1,4 +1,4 @@
-/** A watch that a scenario keeps open: its events, as they come, until the scenario reads them. */
+/** A watch that a scenario keeps open: buffers its events until the scenario reads them. */
 import type { IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isObject } from "../../../../src/base/index.ts";
@@ -47,7 +47,7 @@ export function openWatch(response: IncomingMessage): OpenWatch {
   };
 }
 
-/** Bookmarks come when the server likes; only the one that ends the initial events is part of the answer. */
+/** The server sends bookmarks at any time; only the one that ends the initial events is compared. */
 function isPlainBookmark(event: Json): boolean {
   if (!isObject(event) || event.type !== "BOOKMARK" || !isObject(event.object) || !isObject(event.object.metadata))
     return false;

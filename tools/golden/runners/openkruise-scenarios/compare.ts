@@ -1,4 +1,4 @@
-/** Holds what was observed after a step against its recording, and says in words what differs. */
+/** Compares the state observed after a step with its recording, and describes the differences. */
 import { isObject, type Json, type JsonObject } from "../../../../src/base/index.ts";
 import { equalGolden } from "../../compare.ts";
 import type { Observation } from "./observe.ts";
@@ -15,8 +15,8 @@ export function differenceInState(got: Observation, want: Outcome): string | und
 }
 
 /**
- * The hash in the name of a ReplicaSet, and of a DaemonSet's revision, comes from how Go prints a template, and is
- * another in every release of Kubernetes; who asks goes by the label.
+ * The hash in the name of a ReplicaSet, and of a DaemonSet's revision, depends on how Go prints a template, and differs
+ * in every Kubernetes release; clients use the label.
  */
 function withoutTemplateHashes(state: Observation): Observation {
   const hashes = state.objects.map(templateHashOf).filter((hash) => hash !== undefined);
@@ -54,9 +54,7 @@ function differenceInObjects(got: readonly JsonObject[], want: readonly JsonObje
       ? `${nameOf(wanted)} ${pathsOf(near, withVersion(wanted, near)).join("; ")}`
       : `${nameOf(wanted)} is missing`;
   });
-  return other.length > 0
-    ? other.join(" | ")
-    : left.map((object) => `${nameOf(object)} should not be there`).join(" | ");
+  return other.length > 0 ? other.join(" | ") : left.map((object) => `${nameOf(object)} should not exist`).join(" | ");
 }
 
 const nameText = ({ name }: JsonObject): string => (typeof name === "string" ? name : "");
@@ -81,7 +79,7 @@ function differenceInPods(got: readonly JsonObject[], want: readonly JsonObject[
     }
   }
   if (missing.length > 0) return missing.join(" | ");
-  return left.length > 0 ? left.map((pod) => `Pod/${nameText(pod)} should not be there`).join(" | ") : undefined;
+  return left.length > 0 ? left.map((pod) => `Pod/${nameText(pod)} should not exist`).join(" | ") : undefined;
 }
 
 function explainPod(group: JsonObject, left: readonly JsonObject[]): string {
@@ -89,7 +87,7 @@ function explainPod(group: JsonObject, left: readonly JsonObject[]): string {
   return `Pod/${nameText(group)} ${differences[0]?.join("; ") ?? "is missing"}`;
 }
 
-/** The recordings name the node only where it matters, and the labels that come with it likewise. */
+/** The recordings name the node only where it matters, and likewise its labels. */
 function asRecorded({ node, labels, ...pod }: JsonObject, group: JsonObject): JsonObject {
   if (group["node"] !== undefined) return { ...pod, labels: labels ?? null, node: node ?? null };
   const kept = isObject(labels)
@@ -110,7 +108,7 @@ function pathsOf(got: Json | undefined, want: Json | undefined, path = ""): stri
   return [`${path}: got ${JSON.stringify(got)}, want ${JSON.stringify(want)}`];
 }
 
-/** Answers count when one of them was a failure. */
+/** Responses are compared if one of them was a failure. */
 export function differenceInResults(got: readonly Result[], want: readonly Result[] | undefined): string | undefined {
   for (const [index, result] of got.entries()) {
     const expected = want?.[index];
@@ -124,10 +122,7 @@ export function differenceInResults(got: readonly Result[], want: readonly Resul
   return undefined;
 }
 
-/**
- * Where the original printed an address of its memory, which field is wrong and why is compared, not how the value was
- * printed.
- */
+/** Where the original printed a memory address, the field and the reason are compared, not the printed value. */
 function equalMessage(got: string, want: string | undefined): boolean {
   if (want === undefined || got === want) return true;
   if (!want.includes("{{PTR}}")) return false;
@@ -137,7 +132,7 @@ function equalMessage(got: string, want: string | undefined): boolean {
   return got.startsWith(field) && got.split(": ").at(-1) === want.split(": ").at(-1);
 }
 
-/** Events without repetition; some came in only some of the recordings. */
+/** Events without repetitions; some occurred only in some of the recordings. */
 export function differenceInEvents(
   got: readonly string[],
   want: readonly string[] = [],
@@ -148,13 +143,13 @@ export function differenceInEvents(
   if (missing.length + extra.length === 0) return undefined;
   return [
     ...missing.map((event) => `the event "${event}" is missing`),
-    ...extra.map((event) => `the event "${event}" should not be there`),
+    ...extra.map((event) => `the event "${event}" should not exist`),
   ].join("; ");
 }
 
 /**
- * The recorded extremes are bounds: ours may be kinder to the pods. Some recordings show a pod that was not ready for a
- * moment for no reason that a controller could have. How many pods ran at once says nothing where they end at once.
+ * The recorded extremes are bounds: ours may be less disruptive. Some recordings show a pod that was briefly not ready
+ * for no reason a controller could have. The number of concurrently running pods is meaningless if they end at once.
  */
 export function differenceInExtremes(got: During, want: During | undefined, endsAtOnce: boolean): string | undefined {
   if (!want || (got.minReady >= want.minReady && (endsAtOnce || got.maxPods <= want.maxPods))) return undefined;
@@ -162,8 +157,7 @@ export function differenceInExtremes(got: During, want: During | undefined, ends
 }
 
 /**
- * Kinds of change that came at another moment in each recording were left out of it; so were blinks: unready, ready,
- * and nothing in between.
+ * Changes whose position varied between recordings were omitted; so were blips: unready, ready, and nothing in between.
  */
 export function differenceInOrder(got: readonly string[], want: readonly string[] | undefined): string | undefined {
   if (!want) return undefined;

@@ -1,6 +1,4 @@
-/**
- * `openkruise-scenarios.jsonl`: whole stories of OpenKruise on a cluster, played on a simulated member step by step.
- */
+/** `openkruise-scenarios.jsonl`: whole OpenKruise scenarios on a cluster, played on a simulated member step by step. */
 import type { JsonObject } from "../../../../src/base/index.ts";
 import type { CaseRunner, GoldenCase } from "../../golden.ts";
 import {
@@ -29,7 +27,7 @@ export const openKruiseScenarios: CaseRunner = {
   reasonFor: (line: GoldenCase) =>
     laterKind(line as unknown as Scenario) === undefined
       ? undefined
-      : "The definitions of OpenKruise's other kinds are served when their controllers exist.",
+      : "The CRDs of OpenKruise's other kinds are served when their controllers exist.",
 };
 
 function laterKind({ steps }: Scenario): string | undefined {
@@ -42,7 +40,7 @@ async function play({ gates, steps }: Scenario): Promise<string | undefined> {
     const changes = createPodChanges();
     member.onPodChange(changes.see);
     const names = new Map<string, string>();
-    // Once a step may end in several ways, what was seen on the way from there is that of another way.
+    // Once a step may end in several states, later observations belong to another branch.
     let hasForked = false;
     for (const [index, step] of steps.entries()) {
       await bindNames(member, step, names);
@@ -77,7 +75,7 @@ async function playStep(
   );
   const state = differences.includes(undefined) ? undefined : differences[0];
   const { events = [], eventsSometimes } = { ...step, ...step.want };
-  // What is told of a cluster-scoped object stays in another namespace, and was still there from the recording before.
+  // Events of a cluster-scoped object stay in another namespace, and remained there from the previous recording.
   const isOld = (event: string): boolean =>
     event.includes(" SidecarSet ") && accepted.every(({ pods = [] }) => pods.length === 0);
   return (
@@ -108,7 +106,7 @@ async function bindNames(member: ScenarioMember, step: Step, names: Map<string, 
     metadata: { name: string; creationTimestamp: string; labels?: Record<string, string> };
     spec: { containers: { image: string }[] };
   }[];
-  // Any one will do; the newest was taken where it made a difference.
+  // Any pod is suitable; the newest was used where it made a difference.
   const pods = items.toSorted(
     (a, b) => Date.parse(b.metadata.creationTimestamp) - Date.parse(a.metadata.creationTimestamp),
   );

@@ -1,8 +1,8 @@
-/** Which kinds scenarios speak of, and in which version: that of OpenKruise 1.9.1. */
+/** The kinds that scenarios use, and their versions: those of OpenKruise 1.9.1. */
 import { kruiseKinds, kubernetesKinds, type Kind } from "../../../../src/api/index.ts";
 import { NAMESPACE } from "./member.ts";
 
-/** Kinds that OpenKruise 1.9.1 has in this version alone. Flotilla also serves and stores the next one. */
+/** Kinds that OpenKruise 1.9.1 serves only in this version. Flotilla also serves and stores the next one. */
 const ONLY_ALPHA = new Set([
   "CloneSet",
   "UnitedDeployment",
@@ -14,7 +14,7 @@ const ONLY_ALPHA = new Set([
   "PodUnavailableBudget",
 ]);
 
-/** Kinds whose controllers come with a later release. */
+/** Kinds whose controllers are part of a later release. */
 export const LATER: ReadonlySet<string> = new Set([
   "AdvancedCronJob",
   "WorkloadSpread",
@@ -25,7 +25,9 @@ export const LATER: ReadonlySet<string> = new Set([
   "PodProbeMarker",
 ]);
 
-/** Kinds that a recording shows; pods come beside them, and what every cluster does for a Service is left out. */
+/**
+ * Kinds that a recording shows; pods are separate, and objects that every cluster creates for a Service are omitted.
+ */
 export const SHOWN = [
   "BroadcastJob",
   "CloneSet",
@@ -44,7 +46,7 @@ export const SHOWN = [
 const versionOf = ({ kind, group, storageVersion }: Kind): string =>
   group.endsWith("kruise.io") && ONLY_ALPHA.has(kind) ? "v1alpha1" : storageVersion;
 
-/** OpenKruise's kind when both projects have one of this name. */
+/** OpenKruise's kind if both projects have one of this name. */
 function findKind(name: string, group?: string): Kind {
   const found = [...kruiseKinds, ...kubernetesKinds].find(
     (kind) => kind.kind === name && (group === undefined || kind.group === group),
@@ -58,7 +60,7 @@ export const apiVersionOf = (name: string): string => {
   return kind.group === "" ? kind.storageVersion : `${kind.group}/${versionOf(kind)}`;
 };
 
-/** The path of a kind, or of one object of it; in the version of an object where that is given. */
+/** The path of a kind, or of one of its objects; in the version of an object if that is given. */
 export function pathOf(
   name: string,
   options: { apiVersion?: string; object?: string; subresource?: string; namespace?: string } = {},

@@ -1,6 +1,6 @@
 /**
- * The cluster that scenarios are played on: ten nodes in three zones, every controller, OpenKruise's webhooks, and a
- * clock that stands still until a step waits. Its kubelet is quick, as that of the recordings was.
+ * The cluster on which scenarios are played: ten nodes in three zones, every controller, OpenKruise's webhooks, and a
+ * fake clock that only advances when a step waits. Its kubelet is as fast as that of the recordings.
  */
 import {
   FLOTILLA_GROUP,
@@ -34,11 +34,11 @@ const CLUSTER = "member1";
 export const NAMESPACE = "golden";
 const NODES = 10;
 const USER = flotillaUser("test");
-/** As quick as that of the recordings: a restart is over before the next pod is looked at. */
+/** As fast as in the recordings: a restart completes before the next pod is checked. */
 const TIMES = { startMs: 0, restartMs: 0, stopMs: 0 };
-/** A step is over when nothing has changed for this long. */
+/** A step ends when nothing has changed for this long. */
 const QUIET_MS = 2_200;
-/** Controllers that act for ever are not what was recorded. */
+/** Controllers that never settle do not match the recordings. */
 const MAX_STEP_MS = 600_000;
 
 export interface Answer {
@@ -48,10 +48,12 @@ export interface Answer {
 
 export interface ScenarioMember {
   send(method: string, path: string, body?: unknown, contentType?: string): Promise<Answer>;
-  /** `Normal CloneSet SuccessfulCreate (cloneset-controller)` for every event that was made or counted up. */
+  /**
+   * `Normal CloneSet SuccessfulCreate (cloneset-controller)` for every event that was created or whose count increased.
+   */
   events: string[];
   onPodChange(listener: (event: ObjectEvent<Pod>) => void): void;
-  /** Lets time pass until nothing changes any more, and at least this long. */
+  /** Advances time until nothing changes any more, and at least this long. */
   settle(atLeastMs: number): Promise<void>;
   stop(): Promise<void>;
 }
@@ -100,7 +102,7 @@ export async function startMember(gateText: string | undefined): Promise<Scenari
   const client = createWriteThroughClient(plain, [informers]);
   const told: string[] = [];
   const events = createEventRecorders({ client: plain, clock, log: silentLog });
-  // Without OpenKruise's node daemon, which was not there either.
+  // Without OpenKruise's node daemon, as in the recordings.
   const simulation = createSimulation({ client, informers, clock, times: TIMES });
   const manager = createManager({ client, informers, clock, log: silentLog });
   manager.add(
@@ -116,7 +118,7 @@ export async function startMember(gateText: string | undefined): Promise<Scenari
   );
   await simulation.ensureNodes(CLUSTER, NODES);
   manager.start(new AbortController().signal);
-  // A watcher of its own sees each change once; the informers of the controllers also hear of their own writes.
+  // A separate watcher sees each change once; the controllers' informers also receive their own writes.
   const watcher = createInformers({ client: plain, clock, log: silentLog, scope: { cluster: CLUSTER } });
   watcher.of(Event).subscribe(({ object: { type, involvedObject, reason, source }, deleted }) => {
     if (!deleted) told.push(`${type} ${involvedObject.kind} ${reason} (${source?.component})`);

@@ -1,4 +1,4 @@
-/** What stands in the namespace, in the shape of the recordings: without chance, times and what does not matter. */
+/** The state of the namespace, in the shape of the recordings: without random values, times and irrelevant fields. */
 import { isObject, type Json, type JsonObject } from "../../../../src/base/index.ts";
 import type { OwnerReference } from "../../../../src/api/index.ts";
 import { apiVersionOf, pathOf, SHOWN } from "./kinds.ts";
@@ -10,16 +10,16 @@ interface Seen extends JsonObject {
 
 const KRUISE_NAMESPACE = "kruise-system";
 const INSTANCE_ID = "apps.kruise.io/cloneset-instance-id";
-/** Reasons of conditions that tell of a race between writers, which the recordings leave out too. */
+/** Reasons of conditions from a race between writers, which the recordings omit too. */
 const CONFLICT = /the object has been modified/;
 
 export interface Observation {
   objects: JsonObject[];
-  /** One for each pod; the recordings count equal ones. */
+  /** One per pod; the recordings count equal ones. */
   pods: JsonObject[];
 }
 
-/** `names` are the pods that the scenario has given names. */
+/** `names` are the pods that the scenario has named. */
 export async function observe(member: ScenarioMember, names: ReadonlyMap<string, string>): Promise<Observation> {
   const found: { kind: string; object: Seen }[] = [];
   for (const kind of SHOWN) {
@@ -54,8 +54,7 @@ function ownerOf(metadata: JsonObject): string | undefined {
 }
 
 /**
- * Flotilla stores some kinds in a version that the recorded release does not have; that one owner is meant is what
- * counts.
+ * Flotilla stores some kinds in a version that the recorded release does not have; only the owner's identity matters.
  */
 function versionShown({ apiVersion, kind }: OwnerReference): string {
   const group = apiVersion.split("/")[0] ?? "";
@@ -77,7 +76,7 @@ function showObject(kind: string, { apiVersion, metadata, spec, status, data, re
     case "ControllerRevision":
       return { ...common, finalizers: null, revision: revision ?? null, data: data ?? null };
     case "PersistentVolumeClaim":
-      // How a claim was bound is told in annotations, and is the storage driver's business.
+      // How a claim was bound is recorded in annotations of the storage driver.
       return {
         ...common,
         annotations: null,
@@ -91,7 +90,7 @@ function showObject(kind: string, { apiVersion, metadata, spec, status, data, re
   }
 }
 
-/** Conditions at any depth without times, in the order of their types. */
+/** Conditions at any depth without times, sorted by type. */
 function showStatus(status: Json | undefined): Json {
   if (Array.isArray(status)) return status.map(showStatus);
   if (!isObject(status)) return status ?? null;
@@ -180,7 +179,7 @@ function showVolume({ name, persistentVolumeClaim: claim }: JsonObject): string 
   return isObject(claim) ? `${text(name)}=pvc/${text(claim["claimName"])}` : text(name);
 }
 
-/** Which version of a SidecarSet a container has; 0 and 1 stand for none and for the first. */
+/** The SidecarSet version of a container; 0 and 1 represent none and the first. */
 const SIDECAR_VERSION = /^version(?:alt)?\.sidecarset\.kruise\.io\//;
 
 function showAnnotation(key: string, value: string): Json {
@@ -189,12 +188,12 @@ function showAnnotation(key: string, value: string): Json {
   return { $json: JSON.parse(value) as Json };
 }
 
-/** What the server adds to `generateName`; ordinals look different. */
+/** The suffix that the server adds to `generateName`; ordinals look different. */
 const GENERATED = /^[bcdfghjklmnpqrstvwxz2456789]{5}$/;
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 const UID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 
-/** Puts placeholders where chance and the clock have written. */
+/** Replaces random values and times by placeholders. */
 function createHider(objects: readonly Seen[], names: ReadonlyMap<string, string>): (shown: JsonObject) => JsonObject {
   const replaced = new Map<string, string>([...names].map(([name, pod]) => [pod, `{{${name}}}`]));
   for (const { metadata } of objects) {
@@ -206,7 +205,7 @@ function createHider(objects: readonly Seen[], names: ReadonlyMap<string, string
     if (prefix !== "" && name.startsWith(prefix) && GENERATED.test(name.slice(prefix.length)))
       replaced.set(name, `${prefix}{{rand}}`);
   }
-  // The longest first: a name may hold another. A prefix may itself hold what chance made, so it is done twice.
+  // Longest first: a name may contain another. A prefix may itself contain random parts, so it runs twice.
   const ordered = [...replaced].toSorted(([a], [b]) => b.length - a.length);
   const pass = (json: string): string => ordered.reduce((shown, [from, to]) => shown.replaceAll(from, to), json);
   return (shown) =>

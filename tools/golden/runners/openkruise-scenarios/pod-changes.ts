@@ -1,6 +1,4 @@
-/**
- * What a watcher of the pods sees while a step runs: how few were ready, how many there were, and what came after what.
- */
+/** What a pod watcher sees while a step runs: the fewest ready pods, the most pods, and the order of changes. */
 import type { Pod } from "../../../../src/api/index.ts";
 import type { DeepReadonly } from "../../../../src/base/index.ts";
 import type { ObjectEvent } from "../../../../src/runtime/index.ts";
@@ -11,7 +9,7 @@ type ReadonlyPod = DeepReadonly<Pod>;
 
 export interface PodChanges {
   see(event: ObjectEvent<Pod>): void;
-  /** Begins anew with what is there. */
+  /** Restarts with the current pods. */
   reset(): void;
   during(): During;
   /** `create web-0 nginx:1.0`, `ready web-0`, `delete web-0`, `gone web-0`… */

@@ -1,23 +1,20 @@
-/**
- * The format of `openkruise-scenarios.jsonl`: what is done to an empty namespace, and what stands there when all is
- * quiet again.
- */
+/** The format of `openkruise-scenarios.jsonl`: actions in an empty namespace, and its state once it has settled. */
 import type { KubernetesObject } from "../../../../src/api/index.ts";
 import type { Json, JsonObject } from "../../../../src/base/index.ts";
 
 export interface Scenario {
   name: string;
-  /** `Name=true,Other=false`; everything else as OpenKruise ships it. */
+  /** `Name=true,Other=false`; all others have OpenKruise's defaults. */
   gates?: string;
   steps: Step[];
 }
 
 export interface Step {
   note?: string;
-  /** Names for pods, each any one that fits and has no name yet. */
+  /** Names for pods, each assigned to any matching pod without a name. */
   let?: Record<string, { labels?: Record<string, string>; image?: string }>;
   do: Action;
-  /** Seconds that pass at least. */
+  /** The minimum number of seconds to wait. */
   wait?: number;
   want?: Outcome;
   wantAnyOf?: Outcome[];
@@ -69,10 +66,10 @@ export interface During {
 export const listOf = <T>(value: T | T[] | undefined): T[] =>
   value === undefined ? [] : Array.isArray(value) ? value : [value];
 
-/** Values for the placeholders of one run, put into whatever a step says. */
+/** Fills the placeholder values of one run into a step. */
 export function fillIn<T>(value: T, names: ReadonlyMap<string, string>): T {
   if (names.size === 0 || value === undefined) return value;
-  // Placeholders stand in strings only, and the values are names, which need no escaping in JSON.
+  // Placeholders only occur in strings, and the values are names, which need no escaping in JSON.
   return JSON.parse(
     JSON.stringify(value).replaceAll(/\{\{(\w+)\}\}/g, (text, name: string) => names.get(name) ?? text),
   ) as T;
