@@ -49,7 +49,7 @@ import type { AgentMembers } from "./members.ts";
 import { withoutPatches } from "./without-patches.ts";
 
 /** The APIs an agent may use on its hub: Karmada's, Open Cluster Management's, or both. */
-export interface Faces {
+export interface HubApis {
   karmada: boolean;
   ocm: boolean;
 }
@@ -57,7 +57,7 @@ export interface Faces {
 export interface AgentOptions {
   /** The hub's name in keys. */
   hub: string;
-  faces: Faces;
+  faces: HubApis;
   /** Returns a hub client for one part; its field manager identifies the writer in managedFields. */
   clientFor(part: string): Client;
   /** The one member that the agent serves; it reads only that member's objects on the hub. Unset reads everything. */
@@ -71,7 +71,7 @@ export interface AgentOptions {
    */
   onOlderHub?(): void;
   /** Called when the Cluster or ManagedCluster of the member is deleted on the hub, or denied. */
-  onChangedStanding?(): void;
+  onRegistrationChange?(): void;
   /** Certificate rotation state of this agent; unset if the agent has no certificate. */
   rotation?(): Rotation | undefined;
   /**
@@ -102,7 +102,7 @@ export interface Agent {
 }
 
 /** Interval for querying a real cluster's API discovery; an in-process member reports changes itself. */
-const FACTS_EVERY_MS = 30_000;
+const DISCOVERY_INTERVAL_MS = 30_000;
 
 interface Part {
   controllers: Controller<ObjectKey>[];
@@ -126,7 +126,7 @@ export function createAgent(options: AgentOptions): Agent {
   const events = createEventRecorders({ client: clientFor("events"), clock, log });
   // Resource interpreter rules are Karmada's API; the hub reports the result of a script to its owner.
   const configured = faces.karmada
-    ? createConfiguredInterpreter({ hub, informers, clock, random, log, tell: () => {} })
+    ? createConfiguredInterpreter({ hub, informers, clock, random, log, reportScriptState: () => {} })
     : undefined;
   const interpreter = configured?.interpreter ?? createInterpreter();
 
@@ -140,7 +140,7 @@ export function createAgent(options: AgentOptions): Agent {
     createProber({
       hub,
       periodMs,
-      factsEveryMs: () => (only === undefined ? Number.MAX_SAFE_INTEGER : FACTS_EVERY_MS),
+      factsEveryMs: () => (only === undefined ? Number.MAX_SAFE_INTEGER : DISCOVERY_INTERVAL_MS),
       clock,
       random,
       log,
@@ -148,14 +148,14 @@ export function createAgent(options: AgentOptions): Agent {
     isGone,
   );
   const stops = [capacities.watch(members.summary), members.onServed(prober.refresh)];
-  const { onChangedStanding } = options;
-  if (onChangedStanding) {
-    if (faces.karmada) stops.push(informers.of(Cluster).subscribe(({ deleted }) => deleted && onChangedStanding()));
+  const { onRegistrationChange } = options;
+  if (onRegistrationChange) {
+    if (faces.karmada) stops.push(informers.of(Cluster).subscribe(({ deleted }) => deleted && onRegistrationChange()));
     if (faces.ocm)
       stops.push(
         informers
           .of(ManagedCluster)
-          .subscribe(({ object, deleted }) => (deleted || !object.spec.hubAcceptsClient) && onChangedStanding()),
+          .subscribe(({ object, deleted }) => (deleted || !object.spec.hubAcceptsClient) && onRegistrationChange()),
       );
   }
 

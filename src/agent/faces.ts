@@ -2,9 +2,9 @@
 import { executionNamespace, ManifestWork, SelfSubjectAccessReview, Work } from "../api/index.ts";
 import type { Kind } from "../api/index.ts";
 import type { Client } from "../client/index.ts";
-import type { Faces } from "./create-agent.ts";
+import type { HubApis } from "./create-agent.ts";
 
-export async function readFaces(client: Client, hub: string, cluster: string, signal: AbortSignal): Promise<Faces> {
+export async function readHubApis(client: Client, hub: string, cluster: string, signal: AbortSignal): Promise<HubApis> {
   const mayList = async ({ group, plural }: Kind, namespace: string): Promise<boolean> => {
     const { status } = await client.create(
       SelfSubjectAccessReview,

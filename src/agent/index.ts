@@ -1,4 +1,4 @@
-export { createAgent, type Agent, type AgentOptions, type Faces } from "./create-agent.ts";
+export { createAgent, type Agent, type AgentOptions, type HubApis as Faces } from "./create-agent.ts";
 export {
   credentialsIn,
   createSecretStore,
@@ -19,7 +19,11 @@ export { requestCertificate } from "./credentials/request-certificate.ts";
 export { readClusterInfo } from "./discovery.ts";
 export type { ClusterDescription } from "./ensure-cluster.ts";
 export { karmadaAccess } from "./karmada-access.ts";
-export { introduce, standingOf, type Standing } from "./managed-cluster/introduce.ts";
+export {
+  introduce,
+  registrationStateOf as standingOf,
+  type RegistrationState as Standing,
+} from "./managed-cluster/introduce.ts";
 export type { AgentMembers } from "./members.ts";
 export { createRealMember } from "./real-member.ts";
 export { runAgent, type RunAgentOptions } from "./run-agent.ts";

@@ -90,7 +90,7 @@ function createLeaseController<T extends KubernetesObject>(
   const contested = new Map<string, { times: number; toldMs: number }>();
 
   /** Two agents would both apply and report everything, unnoticed. The warning repeats while the conflict lasts. */
-  function tellContested(name: string, log: Log): void {
+  function warnContested(name: string, log: Log): void {
     const { times, toldMs } = contested.get(name) ?? { times: 0, toldMs: Number.NEGATIVE_INFINITY };
     const isDue = times + 1 >= SURELY_CONTESTED && clock.now() - toldMs >= TELL_EVERY_MS;
     contested.set(name, { times: times + 1, toldMs: isDue ? clock.now() : toldMs });
@@ -154,7 +154,7 @@ function createLeaseController<T extends KubernetesObject>(
         }
       } catch (error) {
         // Another client changed or deleted it: the next attempt reads it again.
-        if (isConflict(error) && last) tellContested(name, log);
+        if (isConflict(error) && last) warnContested(name, log);
         if (isConflict(error) || isNotFound(error)) renewed.delete(name);
         throw error;
       }

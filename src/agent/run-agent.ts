@@ -7,12 +7,12 @@ import type { Clock, Log, Random } from "../base/index.ts";
 import type { Client } from "../client/index.ts";
 import { ApiError } from "../machinery/index.ts";
 import { createAgent } from "./create-agent.ts";
-import type { Agent, AgentOptions, Faces } from "./create-agent.ts";
+import type { Agent, AgentOptions, HubApis } from "./create-agent.ts";
 import { NameTakenError } from "./credentials/keep-credentials.ts";
 import { ensureCluster } from "./ensure-cluster.ts";
 import type { ClusterDescription } from "./ensure-cluster.ts";
-import { readFaces } from "./faces.ts";
-import type { Standing } from "./managed-cluster/introduce.ts";
+import { readHubApis } from "./faces.ts";
+import type { RegistrationState } from "./managed-cluster/introduce.ts";
 
 export interface RunAgentOptions extends Omit<AgentOptions, "faces" | "only" | "onOlderHub" | "onChangedStanding"> {
   cluster: string;
@@ -20,18 +20,18 @@ export interface RunAgentOptions extends Omit<AgentOptions, "faces" | "only" | "
    * Queries, with the bootstrap identity, how the hub knows the cluster; `introduces` registers it with a hub that does
    * not know it. Unset for clusters registered through Karmada's API.
    */
-  standing?(introduces: boolean, signal: AbortSignal): Promise<Standing>;
+  standing?(introduces: boolean, signal: AbortSignal): Promise<RegistrationState>;
   /** Set for clusters registered through Karmada's API, which create their own Cluster. */
   description?: ClusterDescription;
   /** Called when the agent starts to serve. */
-  onServing?(faces: Faces, agent: Agent): void;
+  onServing?(faces: HubApis, agent: Agent): void;
 }
 
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 60_000;
 /** New permissions come once, when the cluster is accepted; after that, frequent checks gain little. */
-const FIRST_LOOK_MS = 1_000;
-const LAST_LOOK_MS = 10 * 60_000;
+const FIRST_CHECK_MS = 1_000;
+const MAX_CHECK_INTERVAL_MS = 10 * 60_000;
 /** Lost permissions are checked once more, because a hub that just started may not have loaded them yet. */
 const SURE_AFTER_MS = 5_000;
 
@@ -51,7 +51,7 @@ export async function runAgent(
     });
     while (!signal.aborted) {
       const alarm = createAlarm();
-      const older = Promise.withResolvers<Faces>();
+      const older = Promise.withResolvers<HubApis>();
       const agent = createAgent({
         ...options,
         faces,
@@ -62,9 +62,9 @@ export async function runAgent(
           );
           older.resolve(faces);
         },
-        onChangedStanding: alarm.ring,
+        onRegistrationChange: alarm.ring,
       });
-      let next: Faces | "none";
+      let next: HubApis | "none";
       try {
         onServing(faces, agent);
         const ended = new AbortController();
@@ -87,7 +87,7 @@ export async function runAgent(
         next === "none"
           ? await insist("registering again", () => rights(who, false, signal), {
               ...waiting,
-              lastRetryMs: LAST_LOOK_MS,
+              lastRetryMs: MAX_CHECK_INTERVAL_MS,
             })
           : next;
     }
@@ -112,8 +112,8 @@ async function rights(
   { client, hub, cluster, description, standing }: Who,
   introduces: boolean,
   signal: AbortSignal,
-): Promise<Faces> {
-  const faces = await readFaces(client, hub, cluster, signal);
+): Promise<HubApis> {
+  const faces = await readHubApis(client, hub, cluster, signal);
   if (faces.karmada || faces.ocm) {
     if (description) await ensureCluster(client, hub, cluster, description, signal);
     return faces;
@@ -122,7 +122,7 @@ async function rights(
 }
 
 /** The bootstrap token expires. */
-async function orRefused(standing: Promise<Standing>): Promise<Standing | "refused"> {
+async function orRefused(standing: Promise<RegistrationState>): Promise<RegistrationState | "refused"> {
   try {
     return await standing;
   } catch (error) {
@@ -131,7 +131,7 @@ async function orRefused(standing: Promise<Standing>): Promise<Standing | "refus
   }
 }
 
-function whyNot(cluster: string, standing: Standing | "refused" | undefined): string {
+function whyNot(cluster: string, standing: RegistrationState | "refused" | undefined): string {
   if (standing === "refused")
     return `the hub does not allow this agent to read works for ${cluster}, and does not recognize the token in the bootstrap kubeconfig, so the reason is unknown; run 'flotilla accept ${cluster}' on the hub, or, if the cluster is not registered there, create another token with 'flotilla token --bootstrap-kubeconfig FILE'`;
   if (standing === undefined)
@@ -153,16 +153,16 @@ interface Waiting {
 /** Resolves when the agent's permissions change, or are all revoked. An unreachable hub changes nothing. */
 async function untilOther(
   { client, hub, cluster }: Who,
-  before: Faces,
+  before: HubApis,
   alarm: Alarm,
   { clock, random, log, signal }: Waiting,
-): Promise<Faces | "none"> {
+): Promise<HubApis | "none"> {
   let isNone = false;
-  for (let waitMs = FIRST_LOOK_MS; ; waitMs = Math.min(LAST_LOOK_MS, waitMs * 2)) {
+  for (let waitMs = FIRST_CHECK_MS; ; waitMs = Math.min(MAX_CHECK_INTERVAL_MS, waitMs * 2)) {
     if (isNone) await sleep(clock, SURE_AFTER_MS, signal);
-    else if (await alarm.sleep(clock, waitMs * (0.75 + random.next() / 2), signal)) waitMs = FIRST_LOOK_MS;
+    else if (await alarm.sleep(clock, waitMs * (0.75 + random.next() / 2), signal)) waitMs = FIRST_CHECK_MS;
     try {
-      const now = await readFaces(client, hub, cluster, signal);
+      const now = await readHubApis(client, hub, cluster, signal);
       if (!now.karmada && !now.ocm && isNone) return "none";
       isNone = !now.karmada && !now.ocm;
       // Reduced permissions are left for the hub to enforce: one answer does not stop running controllers.

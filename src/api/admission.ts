@@ -49,7 +49,7 @@ export interface ClusterWriter {
 }
 
 /** An access check in terms of RBAC rules. The resource need not be stored: `managedclusters/accept`. */
-export interface AccessQuestion {
+export interface AccessCheck {
   verb: string;
   group: string;
   resource: string;
@@ -88,7 +88,7 @@ export interface Review<T> {
   /** The server's time. */
   nowMs(): number;
   /** Whether the cluster's roles allow the action to the requesting user. */
-  allows(question: AccessQuestion): boolean;
+  allows(question: AccessCheck): boolean;
   /** Adds a `Warning:` header to the response. */
   warn(message: string): void;
   /**

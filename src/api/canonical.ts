@@ -234,7 +234,7 @@ function goType(type: FactType): string {
  * Reports the position where the text stops being base64. The text is often a secret that a user forgot to encode, so
  * it is not repeated.
  */
-function refuseBase64(value: string): never {
+function rejectBase64(value: string): never {
   const plain = value.replaceAll(/[\r\n]/g, "");
   const good = /^(?:[A-Za-z0-9+/]{4})*[A-Za-z0-9+/]{0,3}/.exec(plain)?.[0].length ?? 0;
   throw new WrongTypeError(`illegal base64 data at input byte ${good < plain.length ? good : good - (good % 4)}`);
@@ -258,7 +258,7 @@ function canonicalLeaf(leaf: Leaf, value: Json): Json {
       return typeof value === "number" ? value : refuse(leaf, value);
     case "bytes":
       if (typeof value !== "string") return refuse(leaf, value);
-      return BASE64.test(value) || BASE64.test(value.replaceAll(/[\r\n]/g, "")) ? value : refuseBase64(value);
+      return BASE64.test(value) || BASE64.test(value.replaceAll(/[\r\n]/g, "")) ? value : rejectBase64(value);
     case "Time":
       return typeof value === "string" && USUAL_TIME.test(value) ? value : canonicalTime(value, false);
     case "MicroTime":
@@ -313,8 +313,14 @@ function isOmitted({ type, always, optional }: FactField, value: Json, place: Pl
 }
 
 /** Required strings that may be empty. */
-const OPEN_TEXTS = new Set(["HTTPHeader.value", "Sysctl.value", "ResourceHealth.resourceID", "TokenRequest.audience"]);
-const isOpenText = (struct: FactStruct, field: FactField): boolean => OPEN_TEXTS.has(`${struct.name}.${field.name}`);
+const REQUIRED_BUT_EMPTY_ALLOWED = new Set([
+  "HTTPHeader.value",
+  "Sysctl.value",
+  "ResourceHealth.resourceID",
+  "TokenRequest.audience",
+]);
+const isOpenText = (struct: FactStruct, field: FactField): boolean =>
+  REQUIRED_BUT_EMPTY_ALLOWED.has(`${struct.name}.${field.name}`);
 
 const alwaysFields = new WeakMap<FactStruct, FactField[]>();
 

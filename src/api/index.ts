@@ -15,7 +15,7 @@ export { Endpoints } from "./core/endpoints.ts";
 export { Event } from "./core/event.ts";
 export { Namespace, asNewNamespace } from "./core/namespace.ts";
 export { Node } from "./core/node.ts";
-export { matchesAnyTerm, matchesTerm, tolerates, toleratesTaint, wantsNode } from "./core/node-fit.ts";
+export { matchesAnyTerm, matchesTerm, tolerates, toleratesTaint, matchesNode as wantsNode } from "./core/node-fit.ts";
 export { PersistentVolumeClaim, prepareClaim } from "./core/persistent-volume-claim.ts";
 export { PersistentVolume } from "./core/persistent-volume.ts";
 export { Pod } from "./core/pod.ts";
@@ -47,7 +47,12 @@ export { VolumeAttachment } from "./storage/volume-attachment.ts";
 export { VolumeAttributesClass } from "./storage/volume-attributes-class.ts";
 export { STORAGE_CLASS_ANNOTATION, StorageClass, isDefaultStorageClass } from "./storage/storage-class.ts";
 export { SERVICE_RANGE, apiServerService } from "./core/service-bootstrap.ts";
-export { heldByService, prepareService, type Drawn, type ServicePools } from "./core/service-prepare.ts";
+export {
+  allocatedToService as heldByService,
+  prepareService,
+  type Allocated as Drawn,
+  type ServicePools,
+} from "./core/service-prepare.ts";
 export { ServiceAccount } from "./core/service-account.ts";
 export { SelfSubjectReview } from "./authentication/self-subject-review.ts";
 export { TokenRequest } from "./authentication/token-request.ts";

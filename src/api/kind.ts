@@ -102,7 +102,7 @@ export interface KindTraits {
   /** A PUT must name the resourceVersion that it replaces. Custom kinds always require it. */
   requiresVersion?: true;
   /** A deletion that completes immediately returns the deleted object, not a Status. */
-  deletionAnswersObject?: true;
+  deletionReturnsObject?: true;
   /** Dependents are orphaned when a deletion sets no propagation policy. */
   orphansDependents?: true;
   /** A new object may have a status, although the status is a subresource. */

@@ -147,7 +147,7 @@ async function answerResource(
   const user = actingUser(deps.authorizer, request, access);
   authorize(deps, { ...access, user });
   if (clusterName === "*") return watchAllClusters(options, request, route, seen);
-  const verb = verbOf(request.method, route, query) ?? refuseMethod(deps, clusterName, route);
+  const verb = verbOf(request.method, route, query) ?? rejectMethod(deps, clusterName, route);
   const cluster = findCluster(deps, clusterName);
   const byController = deps.isController(user);
   const served = findResource(cluster, route, verb, byController);
@@ -246,7 +246,7 @@ function isUrgent({ actions }: OperationDependencies, { served, subresource }: R
 }
 
 /** An unsupported method: 405, unless the path does not exist at all. */
-function refuseMethod(deps: OperationDependencies, clusterName: string, route: ResourceRoute): never {
+function rejectMethod(deps: OperationDependencies, clusterName: string, route: ResourceRoute): never {
   findResource(findCluster(deps, clusterName), route, "get");
   throw methodNotAllowed();
 }

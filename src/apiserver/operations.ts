@@ -15,7 +15,7 @@ import { accessDenied } from "./request/authorize.ts";
 import type { AccessRequest, Authorizer, IsController } from "./request/authorize.ts";
 import { clusterNotFound } from "./clusters/clusters.ts";
 import type { LogicalCluster } from "./clusters/clusters.ts";
-import { explainUnreadable, tellUnknown } from "./crd/decode.ts";
+import { explainUnreadable, reportUnknownFields } from "./crd/decode.ts";
 import { connectShape } from "./connect/shapes.ts";
 import type { RequestContext } from "./context.ts";
 import type { DecodedObject } from "./write/decode.ts";
@@ -145,7 +145,7 @@ export function operate(
   return work.catch((error: unknown) => {
     // Unknown fields are also reported for a body that is rejected for other reasons.
     if (!(error instanceof ApiError)) throw error;
-    tellUnknown(deps, context, input.object(), verb);
+    reportUnknownFields(deps, context, input.object(), verb);
     throw explainUnreadable(context, error);
   });
 }

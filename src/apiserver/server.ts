@@ -153,7 +153,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     store,
     clock,
     ...options.serviceAccounts,
-    onSecretTokenUsed: (cluster, namespace, secret, day) => markUsed(house, cluster, namespace, secret, day),
+    onSecretTokenUsed: (cluster, namespace, secret, day) => markUsed(housekeeping, cluster, namespace, secret, day),
   });
   const tokens = createBearerTokens({
     accounts: { tokens: accountTokens, bootstrap: createBootstrapTokens({ store, clock }), clusters },
@@ -205,19 +205,19 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       cleanup.load(content);
     },
   });
-  const house = createHousekeeping({ ...deps, background, leases, signal: stopping.signal });
-  const collector = createGarbageCollector(house);
-  const cleanup = createCleanup({ house, store, clusters, clock, inFlight, collector });
-  const eventExpiry = createEventExpiry({ house, cache, clock });
+  const housekeeping = createHousekeeping({ ...deps, background, leases, signal: stopping.signal });
+  const collector = createGarbageCollector(housekeeping);
+  const cleanup = createCleanup({ housekeeping, store, clusters, clock, inFlight, collector });
+  const eventExpiry = createEventExpiry({ housekeeping, cache, clock });
   const health = {
     draining: false,
     areControllersHealthy: () => (options.controllers?.problems().length ?? 0) === 0,
     takesWrites: () => options.takesWrites?.() ?? true,
   };
   const metrics = createServerMetrics((cluster) => clusters.get(cluster) !== undefined);
-  const endpointsRemoval = createEndpointsRemoval(house);
-  const addresses = createServiceAddresses({ house, cache, holderOf: allocation.holderOf });
-  const defaultRange = createDefaultRange({ house, clock });
+  const endpointsRemoval = createEndpointsRemoval(housekeeping);
+  const addresses = createServiceAddresses({ housekeeping, cache, holderOf: allocation.holderOf });
+  const defaultRange = createDefaultRange({ housekeeping, clock });
   let undelivered = 0;
 
   const stopWatching = cache.watch("/", cache.revision, (events) => {

@@ -15,7 +15,7 @@ const ELLIPSIS = "…";
 const CONTINUED = " \\";
 const INDENT = "    ";
 /** A non-breaking space. */
-const JOINT = "\u00a0";
+const NO_BREAK_SPACE = "\u00a0";
 
 /** The number of columns of a text. */
 export function displayWidth(text: string): number {
@@ -68,10 +68,10 @@ export function wrapCommand(command: string, width: number | undefined, start = 
   const joined = command.replaceAll(
     /(-{1,2}[\w-]+) (?=[^-\s|]\S*)(\S+)/g,
     (pair: string, flag: string, value: string) =>
-      pair.length <= room - INDENT.length ? `${flag}${JOINT}${value}` : pair,
+      pair.length <= room - INDENT.length ? `${flag}${NO_BREAK_SPACE}${value}` : pair,
   );
   return wrapWords(joined, room, INDENT)
-    .map((line) => `${start}${line.replaceAll(JOINT, " ")}`)
+    .map((line) => `${start}${line.replaceAll(NO_BREAK_SPACE, " ")}`)
     .join(`${CONTINUED}\n`);
 }
 

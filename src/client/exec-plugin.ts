@@ -103,7 +103,7 @@ function runPlugin({ plugin, clock, environment, isTerminal }: ExecPluginOptions
     });
     const output: Buffer[] = [];
     let length = 0;
-    let complaint = "";
+    let errorOutput = "";
     const end = (finish: () => void): void => {
       timer.cancel();
       finish();
@@ -126,7 +126,7 @@ function runPlugin({ plugin, clock, environment, isTerminal }: ExecPluginOptions
     });
     child.stderr?.on(
       "data",
-      (chunk: Buffer) => (complaint = (complaint + chunk.toString("utf8")).slice(-MAX_QUOTED_CHARACTERS)),
+      (chunk: Buffer) => (errorOutput = (errorOutput + chunk.toString("utf8")).slice(-MAX_QUOTED_CHARACTERS)),
     );
     child.once("error", (error) => end(() => reject(explainStart(plugin, error))));
     child.once("close", (code, signal) =>
@@ -135,7 +135,7 @@ function runPlugin({ plugin, clock, environment, isTerminal }: ExecPluginOptions
         const how = code === null ? `was killed by ${signal ?? "a signal"}` : `failed with exit code ${code}`;
         reject(
           new CredentialsError(
-            `the credential plugin ${command} ${how}${complaint.trim() === "" ? "; run it manually to see why" : `: ${complaint.trim()}`}`,
+            `the credential plugin ${command} ${how}${errorOutput.trim() === "" ? "; run it manually to see why" : `: ${errorOutput.trim()}`}`,
           ),
         );
       }),

@@ -59,7 +59,7 @@ export interface Http2TransportOptions extends TlsOptions {
 
 /** API servers time out a request after a minute. */
 const REQUEST_TIMEOUT_MS = 60_000;
-const MAX_REPETITIONS = 4;
+const MAX_RETRIES = 4;
 const MAX_RETRY_AFTER_MS = 10_000;
 /**
  * Watches end after this long, or up to twice as long at random, so that many watches do not restart together; as in
@@ -140,7 +140,7 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
         identity = other;
         continue;
       }
-      const waitMs = repetition < MAX_REPETITIONS ? retryAfterMs(response) : undefined;
+      const waitMs = repetition < MAX_RETRIES ? retryAfterMs(response) : undefined;
       if (waitMs === undefined) return response;
       drain(response);
       await sleep(clock, waitMs, stop);

@@ -15,7 +15,7 @@ import { createExecCredentials } from "./exec-plugin.ts";
 import type { TlsOptions } from "./http-connection.ts";
 import type { Impersonation } from "./impersonation.ts";
 import { readExecPlugin } from "./kubeconfig-exec.ts";
-import { stringAt, WHOLE_ONE } from "./kubeconfig.ts";
+import { stringAt, RECREATE_ADVICE } from "./kubeconfig.ts";
 import type { Kubeconfig } from "./kubeconfig.ts";
 import { parseProxyUrl, proxyFromEnvironment } from "./proxy-settings.ts";
 import type { Environment } from "./proxy-settings.ts";
@@ -33,7 +33,7 @@ export interface KubeconfigConnection extends TlsOptions {
 }
 
 /** Unset fields default to this process's. */
-export interface Surroundings {
+export interface ConnectionEnvironment {
   environment?: Environment;
   /** A user is at the terminal, whom a credential plugin may prompt. */
   isTerminal?: boolean;
@@ -60,12 +60,12 @@ const REFUSED_USER_FIELDS: Readonly<Record<string, string>> = {
 export async function connectionOf(
   config: Kubeconfig,
   contextName: string | undefined = config.currentContext,
-  surroundings: Surroundings = {},
+  surroundings: ConnectionEnvironment = {},
 ): Promise<KubeconfigConnection> {
   const { source } = config;
   const { environment = process.env } = surroundings;
   if (config.contexts.size === 0)
-    throw new UsageError(`${source} has no contexts, so the cluster is not known; ${WHOLE_ONE}`);
+    throw new UsageError(`${source} has no contexts, so the cluster is not known; ${RECREATE_ADVICE}`);
   if (contextName === undefined)
     throw new UsageError(
       `${source} has no current context; choose one of ${listOf(config.contexts)} with 'kubectl config use-context NAME --kubeconfig FILE'`,
@@ -121,7 +121,7 @@ async function identityOf(
   what: string,
   user: JsonObject,
   of: { server: URL; cluster: JsonObject; ca: string | undefined },
-  surroundings: Surroundings,
+  surroundings: ConnectionEnvironment,
 ): Promise<Pick<KubeconfigConnection, "cert" | "key" | "token" | "credentials">> {
   const { clock = systemClock } = surroundings;
   const read = async (): Promise<Credentials> => {

@@ -6,13 +6,13 @@ import { createFakeClock } from "../base/index.ts";
 import { loadKubeconfig, parseKubeconfig, renderKubeconfig } from "./kubeconfig.ts";
 import type { Kubeconfig } from "./kubeconfig.ts";
 import { connectionOf as connectionIn } from "./kubeconfig-connection.ts";
-import type { KubeconfigConnection, Surroundings } from "./kubeconfig-connection.ts";
+import type { KubeconfigConnection, ConnectionEnvironment } from "./kubeconfig-connection.ts";
 
 /** Ignores this machine's own environment. */
 const connectionOf = (
   config: Kubeconfig,
   context?: string,
-  surroundings: Surroundings = {},
+  surroundings: ConnectionEnvironment = {},
 ): Promise<KubeconfigConnection> =>
   connectionIn(config, context, { environment: {}, isTerminal: false, ...surroundings });
 const base64 = (text: string): string => Buffer.from(text).toString("base64");

@@ -23,7 +23,7 @@ export interface Kubeconfig {
 /** Kubeconfigs hold certificates, not data. */
 const MAX_BYTES = 4 * 1024 * 1024;
 /** Advice for a file without contents. */
-export const WHOLE_ONE =
+export const RECREATE_ADVICE =
   "name another file, or create it again: 'kubectl config view --minify --flatten' prints a complete one";
 
 export async function loadKubeconfig(path: string): Promise<Kubeconfig> {
@@ -36,11 +36,11 @@ export async function loadKubeconfig(path: string): Promise<Kubeconfig> {
 export function parseKubeconfig(text: string, where: { source?: string; directory?: string } = {}): Kubeconfig {
   const { source = "the kubeconfig", directory = "." } = where;
   if (text.length > MAX_BYTES) throw new UsageError(`${source} is larger than ${MAX_BYTES} bytes; is it a kubeconfig?`);
-  if (text.trim() === "") throw new UsageError(`${source} is empty; ${WHOLE_ONE}`);
+  if (text.trim() === "") throw new UsageError(`${source} is empty; ${RECREATE_ADVICE}`);
   const document = parseYaml(text, source);
   if (!isObject(document))
     throw new UsageError(
-      `${source} is not a kubeconfig: it must be an object with clusters, contexts and users; ${WHOLE_ONE}`,
+      `${source} is not a kubeconfig: it must be an object with clusters, contexts and users; ${RECREATE_ADVICE}`,
     );
   const { kind } = document;
   // Quoted only if it is a string: YAML aliases can expand a few lines to a value larger than memory.
@@ -114,7 +114,9 @@ function parseYaml(text: string, source: string): unknown {
   } catch (error) {
     // The parser's message quotes the surrounding text, which may be a key.
     const line = messageOf(error).match(/\((\d+):\d+\)/)?.[1];
-    throw new UsageError(`${source} is not valid YAML${line === undefined ? "" : ` near line ${line}`}; ${WHOLE_ONE}`);
+    throw new UsageError(
+      `${source} is not valid YAML${line === undefined ? "" : ` near line ${line}`}; ${RECREATE_ADVICE}`,
+    );
   }
 }
 

@@ -67,20 +67,20 @@ function counted(text: string, what: string): Buffer {
 function read(socket: Socket, length: number, stop: AbortSignal): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const settle = (finish: () => void): void => {
-      socket.off("readable", look).off("error", fail).off("close", closed);
+      socket.off("readable", onReadable).off("error", fail).off("close", closed);
       stop.removeEventListener("abort", abort);
       finish();
     };
-    const look = (): void => {
+    const onReadable = (): void => {
       const bytes = socket.read(length) as Buffer | null;
       if (bytes) settle(() => resolve(bytes));
     };
     const fail = (error: Error): void => settle(() => reject(error));
     const closed = (): void => fail(new UnreachableError("it closed the connection"));
     const abort = (): void => fail(stop.reason as Error);
-    socket.on("readable", look).on("error", fail).on("close", closed);
+    socket.on("readable", onReadable).on("error", fail).on("close", closed);
     stop.addEventListener("abort", abort, { once: true });
     if (stop.aborted) abort();
-    else look();
+    else onReadable();
   });
 }

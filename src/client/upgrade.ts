@@ -25,7 +25,7 @@ export interface UpgradeRequest {
   impersonate?: Impersonation;
 }
 
-export interface UpgradeAnswer {
+export interface UpgradeResponse {
   status: number;
   headers: Record<string, string>;
   /** The connection in the new protocol, and its first bytes; unset when the server rejected the upgrade. */
@@ -39,7 +39,7 @@ export async function openUpgrade(
   options: Omit<Http2TransportOptions, "cluster">,
   request: UpgradeRequest,
   stop: AbortSignal,
-): Promise<UpgradeAnswer> {
+): Promise<UpgradeResponse> {
   const { server, credentials, clock = systemClock } = options;
   const token =
     (await credentials?.current())?.token ??
@@ -83,7 +83,7 @@ export async function openUpgrade(
   });
 }
 
-function answerOf(response: IncomingMessage): UpgradeAnswer {
+function answerOf(response: IncomingMessage): UpgradeResponse {
   const headers = Object.fromEntries(
     Object.entries(response.headers).map(([name, value]) => [
       name,

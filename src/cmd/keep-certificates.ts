@@ -8,7 +8,7 @@ import type { Clock, Log } from "../base/index.ts";
 import type { Certificates } from "../apiserver/index.ts";
 
 /** Certificates are renewed a month before they expire, so two checks a day are plenty. */
-const LOOK_EVERY_MS = 12 * 60 * 60 * 1000;
+const CHECK_INTERVAL_MS = 12 * 60 * 60 * 1000;
 const WARN_BEFORE_MS = 60 * 24 * 60 * 60 * 1000;
 
 export interface KeepCertificatesOptions {
@@ -25,7 +25,7 @@ export function keepCertificates({ current, ensure, use, clock, log }: KeepCerti
   const authorityEndsMs = new X509Certificate(current.authority.certificate).validToDate.getTime();
   let serving = current.serving.certificate;
   let isStopped = false;
-  let timer = clock.after(LOOK_EVERY_MS, look);
+  let timer = clock.after(CHECK_INTERVAL_MS, look);
 
   function look(): void {
     void renew()
@@ -33,7 +33,7 @@ export function keepCertificates({ current, ensure, use, clock, log }: KeepCerti
         log.error("certificate renewal failed; it is retried later and on the next start", { error }),
       )
       .finally(() => {
-        if (!isStopped) timer = clock.after(LOOK_EVERY_MS, look);
+        if (!isStopped) timer = clock.after(CHECK_INTERVAL_MS, look);
       });
   }
 

@@ -2,7 +2,7 @@
 import type { Clock, Timer } from "../base/index.ts";
 
 /** Shorter work shows no progress. */
-const PATIENCE_MS = 1_000;
+const DELAY_MS = 1_000;
 
 export interface Progress {
   /** An empty text clears it. */
@@ -35,7 +35,7 @@ export function createProgress(
         if (visible) stream.write(CLEAR);
         visible = false;
       } else if (visible) draw();
-      else timer ??= clock.after(PATIENCE_MS, draw);
+      else timer ??= clock.after(DELAY_MS, draw);
     },
     aside(write) {
       if (visible) stream.write(CLEAR);

@@ -22,7 +22,7 @@ import { isAlreadyExists } from "../machinery/index.ts";
 const HUB = "hub";
 const RETRY_MS = 2_000;
 /** A short interruption of the hub is not reported. */
-const TOLD_AFTER = 2;
+const REPORT_AFTER_FAILURES = 2;
 const surroundings = { clock: systemClock, random: systemRandom, log: silentLog };
 /** The identity that may grant an agent's rights; its name is Karmada's. */
 const generator = (cluster: string): AgentIdentity => ({
@@ -126,7 +126,7 @@ export async function untilAnswered<T>(
       return await ask();
     } catch (error) {
       if (!(error instanceof UnreachableError) || isUnknownName(error) || clock.now() >= untilMs) throw error;
-      if (++failures === TOLD_AFTER)
+      if (++failures === REPORT_AFTER_FAILURES)
         onTrouble(`${error.message}; retrying for ${timeoutMs / 1000} s (--discovery-timeout)`);
       await sleep(clock, RETRY_MS, signal);
     }

@@ -3,7 +3,7 @@ import { sleep } from "../base/index.ts";
 import type { Clock, Log } from "../base/index.ts";
 
 /** Files mounted from Secrets change within a minute; checking more often gains nothing. */
-const LOOK_MS = 10_000;
+const POLL_MS = 10_000;
 
 export interface WhileUnchangedOptions {
   clock: Clock;
@@ -52,7 +52,7 @@ async function untilOther(
 ): Promise<string | undefined> {
   try {
     for (;;) {
-      await sleep(clock, LOOK_MS, signal);
+      await sleep(clock, POLL_MS, signal);
       const text = await read();
       if (text !== undefined && text !== before) return text;
     }

@@ -28,7 +28,7 @@ const RECORDS: ReadonlySet<string> = new Set([
   "coordination.k8s.io/leases",
 ]);
 /** Objects that clusters create in every namespace. */
-const FURNITURE: ReadonlySet<string> = new Set([
+const DEFAULT_OBJECTS: ReadonlySet<string> = new Set([
   "ServiceAccount default",
   "ConfigMap kube-root-ca.crt",
   "ConfigMap openshift-service-ca.crt",
@@ -138,7 +138,7 @@ export function createHoldings({ client, cluster }: { client: Client; cluster: s
         namespace,
         (held) =>
           isDependent(held) ||
-          FURNITURE.has(`${kind.kind} ${held.metadata.name}`) ||
+          DEFAULT_OBJECTS.has(`${kind.kind} ${held.metadata.name}`) ||
           (kind.kind === "Secret" && held.metadata.annotations?.[TOKEN_OF] !== undefined),
         signal,
       ),

@@ -3,7 +3,7 @@ import type { Clock } from "../base/index.ts";
 import type { Informer } from "../runtime/index.ts";
 
 /** Listing a member takes milliseconds; a very large one takes seconds, and then single reads are faster. */
-const PATIENCE_MS = 2_000;
+const LIST_TIMEOUT_MS = 2_000;
 
 /** Resolves when the list succeeded, failed, or takes too long. Rejects when the signal ends the wait. */
 export async function untilListed(
@@ -12,7 +12,7 @@ export async function untilListed(
   signal: AbortSignal,
 ): Promise<void> {
   const impatience = new AbortController();
-  const timer = clock.after(PATIENCE_MS, () => impatience.abort());
+  const timer = clock.after(LIST_TIMEOUT_MS, () => impatience.abort());
   try {
     await informer.whenQuiet(AbortSignal.any([signal, impatience.signal]));
   } catch (error) {

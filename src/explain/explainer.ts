@@ -12,7 +12,7 @@ import type { PlanningViews, Template } from "../propagation/index.ts";
 import { explain } from "./explain.ts";
 import type { Explanation, Problem } from "./explanation.ts";
 import type { LastDecisions } from "./last-decisions.ts";
-import type { Carried } from "./ocm/carriers.ts";
+import type { DeliveredObject } from "./ocm/carriers.ts";
 import { explanationOf, type OcmExplainer } from "./ocm/ocm-explainer.ts";
 
 export interface ExplainerDependencies {
@@ -46,13 +46,13 @@ export function createExplainer({ views, interpreter, decisions, clock, ocm }: E
           ...(await explain({ views, interpreter, nowMs, template, recorded: decisions.get(where) })),
           ...(carried && { works: carried.works }),
         };
-      return carried && { ...explanationOf(carried.resource, nowMs), ...carried, problems: carriedProblems(carried) };
+      return carried && { ...explanationOf(carried.resource, nowMs), ...carried, problems: deliveredProblems(carried) };
     },
   };
 }
 
 /** Problems of an object that only ManifestWorks deliver. */
-function carriedProblems({ works }: Carried): Problem[] {
+function deliveredProblems({ works }: DeliveredObject): Problem[] {
   return works.flatMap(({ cluster, name, applied, message }) =>
     applied === false
       ? [

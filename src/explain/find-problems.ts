@@ -8,7 +8,7 @@ import type { Explanation, Problem } from "./explanation.ts";
 import type { Binding } from "./plan-template.ts";
 
 /** Suggested fixes when a scheduler plugin excludes a cluster. */
-const AGAINST: Readonly<Record<string, string>> = {
+const SUGGESTED_FIXES: Readonly<Record<string, string>> = {
   APIEnablement: "install the kind's CustomResourceDefinition on those members, or wait for the hub to detect it there",
   ClusterAffinity:
     "compare the placement of the policy with the names, labels, provider, region and zones of the clusters",
@@ -45,7 +45,7 @@ export function findProblems({ explanation, binding, clusterOf, found, isUncopie
   }
   const unscheduled = decision?.message;
   if (decision && unscheduled !== undefined) {
-    problems.push({ what: `scheduling failed: ${unscheduled}`, try: againstUnscheduled(decision) });
+    problems.push({ what: `scheduling failed: ${unscheduled}`, try: fixForUnschedulable(decision) });
   }
   for (const what of found)
     if (!what.startsWith(unscheduled?.replace(/\.$/, "") ?? "\0"))
@@ -59,8 +59,8 @@ export function findProblems({ explanation, binding, clusterOf, found, isUncopie
  * If some clusters fit and the binding is still not scheduled, the fitting clusters lack capacity; the excluded
  * clusters are not the cause.
  */
-function againstUnscheduled({ kept, refused }: NonNullable<Explanation["decision"]>): string {
-  const helps = kept.length > 0 ? undefined : refused.flatMap(({ by }) => AGAINST[by] ?? [])[0];
+function fixForUnschedulable({ kept, refused }: NonNullable<Explanation["decision"]>): string {
+  const helps = kept.length > 0 ? undefined : refused.flatMap(({ by }) => SUGGESTED_FIXES[by] ?? [])[0];
   return helps ?? "add capacity to the clusters, or add clusters to the policy";
 }
 
@@ -92,7 +92,7 @@ function bindingProblems({ metadata, spec, status }: Binding, isUncopied: boolea
 }
 
 /** Reasons of the condition Applied that do not blame the object: the member is unreachable or has not responded. */
-const AWAY: ReadonlySet<string> = new Set([
+const UNREACHABLE_REASONS: ReadonlySet<string> = new Set([
   wellKnown.MEMBER_UNREACHABLE,
   wellKnown.NO_ANSWER,
   wellKnown.ANSWER_PENDING,
@@ -115,7 +115,7 @@ function memberProblems(
       what: `${cluster} is not ready: ${ready.message ?? ready.reason ?? "unknown"}`,
       try: `run 'kubectl describe cluster ${cluster}'; its workloads keep running`,
     });
-  const isAway = applied === false && AWAY.has(reason);
+  const isAway = applied === false && UNREACHABLE_REASONS.has(reason);
   // A member already reported as not ready is not also reported as unreachable.
   if (isAway && problems.length === 0)
     problems.push({
@@ -125,10 +125,10 @@ function memberProblems(
   else if (applied === false && !isAway)
     problems.push({
       what: `${cluster} rejected it: ${message ?? "no reason given"}`,
-      try: againstRefusal(resource, cluster, reason, message),
+      try: fixForExclusion(resource, cluster, reason, message),
     });
   else if (health === "Unhealthy")
-    problems.push({ what: `it is not healthy on ${cluster}`, try: lookAt(resource, cluster) });
+    problems.push({ what: `it is not healthy on ${cluster}`, try: inspectCommand(resource, cluster) });
   if (drift?.startsWith("ReportOnly"))
     problems.push({
       what: `it was changed on ${cluster}: ${drift.slice("ReportOnly: ".length)}`,
@@ -142,15 +142,15 @@ function memberProblems(
   return problems;
 }
 
-function againstRefusal(resource: Explanation["resource"], cluster: string, reason: string, message = ""): string {
-  if (reason === "KindNotServed") return AGAINST["APIEnablement"] ?? "";
+function fixForExclusion(resource: Explanation["resource"], cluster: string, reason: string, message = ""): string {
+  if (reason === "KindNotServed") return SUGGESTED_FIXES["APIEnablement"] ?? "";
   // Karmada's message for an existing object that the hub did not create.
   if (message.includes(`already exists in the cluster ${cluster}`))
-    return `it already existed: take it over with conflictResolution: Overwrite in the policy, or rename or delete one of the two; ${lookAt(resource, cluster)}`;
+    return `it already existed: take it over with conflictResolution: Overwrite in the policy, or rename or delete one of the two; ${inspectCommand(resource, cluster)}`;
   return "correct what the member rejects; the hub retries automatically";
 }
 
-function lookAt({ apiVersion, kind, namespace, name }: Explanation["resource"], cluster: string): string {
+function inspectCommand({ apiVersion, kind, namespace, name }: Explanation["resource"], cluster: string): string {
   const { group } = parseApiVersion(apiVersion);
   return `inspect it there: 'flotilla describe ${kind.toLowerCase()}${group ? `.${group}` : ""}/${name}${namespace ? ` -n ${namespace}` : ""} --clusters ${cluster}'`;
 }

@@ -35,7 +35,7 @@ export async function planDependencies(
 ): Promise<void> {
   const byPlace = new Map<string, Binding[]>();
   for (const plan of plans.values()) {
-    const binding = plan.binding && (await noted(deps.interpreter, plan.binding, plan));
+    const binding = plan.binding && (await recordDependencies(deps.interpreter, plan.binding, plan));
     if (!binding || !runsSomewhere(binding)) continue;
     for (const place of placesOf(referencesOf(binding))) {
       const there = byPlace.get(place);
@@ -56,7 +56,7 @@ export function idOf(object: Template): string {
 }
 
 /** The binding, annotated with the dependencies of its resource. */
-async function noted(
+async function recordDependencies(
   interpreter: Pick<Interpreter, "dependencies">,
   binding: Binding,
   { template, problems }: TemplatePlan,

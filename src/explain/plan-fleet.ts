@@ -31,7 +31,7 @@ export interface PlanFleetOptions {
 export async function planFleet(snapshot: FleetSnapshot, { interpreter, nowMs }: PlanFleetOptions): Promise<FleetPlan> {
   const views = viewsOf(snapshot);
   const fleet = createFleet(snapshot.clusters);
-  const objects = eachOnce(snapshot.templates);
+  const objects = dedupeTemplates(snapshot.templates);
   const plans = new Map<string, TemplatePlan>();
   for (const template of objects) {
     const plan = await planTemplate({ views, interpreter, nowMs, fleet }, template);
@@ -48,7 +48,7 @@ export async function planFleet(snapshot: FleetSnapshot, { interpreter, nowMs }:
 }
 
 /** An object read in several versions is one template; the first version read is used. */
-function eachOnce(templates: readonly Template[]): Template[] {
+function dedupeTemplates(templates: readonly Template[]): Template[] {
   const seen = new Map<string, Template>();
   for (const template of templates) {
     const id = idOf(template);

@@ -28,7 +28,11 @@ export interface ConfiguredInterpreterDependencies {
   random: Random;
   log: Log;
   /** Reports a change in a script's status to the owner of its customization. */
-  tell(customization: DeepReadonly<ResourceInterpreterCustomization>, reason: string, message: string): void;
+  reportScriptState(
+    customization: DeepReadonly<ResourceInterpreterCustomization>,
+    reason: string,
+    message: string,
+  ): void;
 }
 
 export function createConfiguredInterpreter({
@@ -37,7 +41,7 @@ export function createConfiguredInterpreter({
   clock,
   random,
   log,
-  tell,
+  reportScriptState,
 }: ConfiguredInterpreterDependencies): ConfiguredInterpreter {
   const customizations = informers.of(ResourceInterpreterCustomization);
   const configurations = informers.of(ResourceInterpreterWebhookConfiguration);
@@ -63,7 +67,7 @@ export function createConfiguredInterpreter({
         : `the script for ${operation} stays within its limits again`;
     log.warn(message, { customization, operation });
     const owner = customizations.list().find(({ metadata }) => metadata.name === customization);
-    if (owner) tell(owner, reason, message);
+    if (owner) reportScriptState(owner, reason, message);
   });
 
   return {

@@ -79,7 +79,7 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
   }
 
   /** The aggregated status without user scripts. */
-  async function sumBeneath(object: AnyObject, items: readonly StatusItem[]): Promise<AnyObject | undefined> {
+  async function aggregateBeneath(object: AnyObject, items: readonly StatusItem[]): Promise<AnyObject | undefined> {
     const { apiVersion, kind } = object;
     for (const level of levels) {
       const rules = level.name === "customization" ? undefined : level.rulesFor(apiVersion, kind);
@@ -90,7 +90,7 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
   }
 
   /** Counted replicas that no rule sets would run in full on every member. */
-  async function refuseMultiplied(
+  async function rejectDuplicatedReplicas(
     object: AnyObject,
     shares: readonly Share[],
     copies: ReadonlyMap<string, AnyObject>,
@@ -130,7 +130,7 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
           ),
         ),
       );
-      if (isCounted) await refuseMultiplied(object, staying, copies, rules !== undefined);
+      if (isCounted) await rejectDuplicatedReplicas(object, staying, copies, rules !== undefined);
       // A user rule wins over a lower level that divides, unless it revises like that level does: then division is not
       // affected.
       const isSame = isCounted && divides?.reviseReplicas && (await revisesAlike(divides, object, staying, copies));
@@ -140,7 +140,7 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
     async reflectStatus(object) {
       return rulesOf(object, ({ reflectStatus }) => reflectStatus) ? ask("reflectStatus", object) : wholeStatus(object);
     },
-    aggregateStatus: (object, items) => ask("aggregateStatus", object, items, () => sumBeneath(object, items)),
+    aggregateStatus: (object, items) => ask("aggregateStatus", object, items, () => aggregateBeneath(object, items)),
     health: async (object) => (((await ask("isHealthy", object)) ?? true) ? "Healthy" : "Unhealthy"),
     dependencies: async (object) => (await ask("dependencies", object)) ?? [],
     levelOf: (rule, { apiVersion, kind }) => levels.find((level) => level.rulesFor(apiVersion, kind)?.[rule])?.name,

@@ -122,10 +122,10 @@ export function replaceStatus<T extends WithStatus>(template: T, status: JsonObj
 /** The template with another status, or itself when the status is equivalent: zeros and empty lists are ignored. */
 export function withStatus<T extends WithStatus>(template: T, status: JsonObject): T {
   const before = isObject(template.status) ? template.status : {};
-  return equalJson(telling(status), telling(before)) ? template : { ...template, status };
+  return equalJson(nonEmpty(status), nonEmpty(before)) ? template : { ...template, status };
 }
 
-function telling(status: JsonObject): JsonObject {
+function nonEmpty(status: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(status).filter(
       ([, value]) => value !== 0 && value !== null && !(typeof value === "object" && Object.keys(value).length === 0),

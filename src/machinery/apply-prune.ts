@@ -8,7 +8,7 @@ import type { Owner } from "./managed-fields-entries.ts";
 import { withObjectMeta } from "./object-meta-schema.ts";
 import type { Schema } from "./schema.ts";
 
-export interface Abandonment {
+export interface PruneInput {
   /** The live object with the configuration merged over it. */
   merged: JsonObject;
   /** The applier's ownership before this apply. */
@@ -21,7 +21,7 @@ export interface Abandonment {
   versions: OtherVersions | undefined;
 }
 
-export function removeAbandoned(abandonment: Abandonment): JsonObject {
+export function pruneDroppedFields(abandonment: PruneInput): JsonObject {
   const { merged, last, stated, others, schema, apiVersion, versions } = abandonment;
   const lastVersion = last && last.apiVersion !== apiVersion ? versions?.(last.apiVersion) : undefined;
   const isPlain = lastVersion === undefined && (!versions || others.every((owner) => owner.apiVersion === apiVersion));
@@ -65,7 +65,7 @@ const present = (object: JsonObject, schema: Schema): FieldSet | undefined =>
 
 /** The same for owners in other versions: each keeps its fields in its own version. */
 function removeAcrossVersions(
-  { merged, stated, others, schema, apiVersion, versions }: Abandonment,
+  { merged, stated, others, schema, apiVersion, versions }: PruneInput,
   last: Owner,
   lastVersion: OtherVersion | undefined,
 ): JsonObject {

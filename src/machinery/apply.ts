@@ -6,13 +6,13 @@
 import { equalJson, isObject, setOwn, type Json, type JsonObject } from "../base/index.ts";
 import { checkApplied } from "./apply-check.ts";
 import { mergeApplied } from "./apply-merge.ts";
-import { removeAbandoned } from "./apply-prune.ts";
+import { pruneDroppedFields } from "./apply-prune.ts";
 import { emptyObject } from "./empty-object.ts";
 import { compareFields } from "./field-compare.ts";
 import { differenceOf, intersectionOf, membersOf, unionOf, type FieldSet } from "./field-set.ts";
 import { fieldSetOf } from "./field-set-of.ts";
 import { ChangesByVersion, knownOwners, type OtherVersions } from "./field-versions.ts";
-import { managedFieldsOf, ownable, OWNED_BY_NOBODY, stripManagedFields, withManagedFields } from "./managed-fields.ts";
+import { managedFieldsOf, ownable, UNOWNED_FIELDS, stripManagedFields, withManagedFields } from "./managed-fields.ts";
 import {
   decodeOwners,
   encodeOwners,
@@ -71,10 +71,10 @@ export function applyConfiguration(request: ApplyRequest): JsonObject {
   const others = owners.filter((owner) => owner !== last);
 
   const merged = mergeApplied(base, wanted, schema);
-  const pruned = removeAbandoned({
+  const pruned = pruneDroppedFields({
     merged,
     last,
-    stated: unionOf(stated, OWNED_BY_NOBODY),
+    stated: unionOf(stated, UNOWNED_FIELDS),
     others,
     schema,
     apiVersion,

@@ -25,7 +25,7 @@ interface Level {
    * Keys that were already reported. A hostile body repeats one thousands of times, and reporting it takes time
    * proportional to its depth.
    */
-  told?: Set<string>;
+  reported?: Set<string>;
 }
 
 const QUOTE = 34;
@@ -53,7 +53,7 @@ export function findDuplicateKeys(json: string): string[] {
           const key = keyOf(json, index, end);
           level.at = key;
           level.expectsKey = false;
-          if (!addKey(level, key) && duplicates.size < MAX_STRICT_PROBLEMS && isNews(level, key))
+          if (!addKey(level, key) && duplicates.size < MAX_STRICT_PROBLEMS && isFirstReport(level, key))
             duplicates.add(formatPath(levels.map(({ at }) => decodeKey(at))));
         }
         index = end;
@@ -140,9 +140,9 @@ function addKey(level: Level, key: string): boolean {
 }
 
 /** Records a duplicate key; false when it was already recorded. */
-function isNews(level: Level, key: string): boolean {
-  level.told ??= new Set();
-  return level.told.size < level.told.add(key).size;
+function isFirstReport(level: Level, key: string): boolean {
+  level.reported ??= new Set();
+  return level.reported.size < level.reported.add(key).size;
 }
 
 /** The raw text of the key. A key with escapes (`\u0041`, `\/`) is normalized, so that keys can be compared. */

@@ -17,7 +17,7 @@ const MAX_LENGTH = 4096;
 const MAX_STEPS = 64;
 /** Results are cut at this number; nested wildcards could find billions. */
 const MAX_VALUES = 10_000;
-const MAX_LOOKED = 100_000;
+const MAX_VISITED = 100_000;
 
 /** Throws a bad request when the path is invalid. The function returns all values that the path finds. */
 export function compileJsonPath(path: string): JsonPath {
@@ -118,7 +118,7 @@ function selectEach(
 function descend(values: readonly unknown[]): unknown[] {
   const found: unknown[] = [];
   const pending = values.toReversed();
-  for (let looked = 0; pending.length > 0 && found.length < MAX_VALUES && looked < MAX_LOOKED; looked++) {
+  for (let visited = 0; pending.length > 0 && found.length < MAX_VALUES && visited < MAX_VISITED; visited++) {
     const value = pending.pop();
     const children = childrenOf(value);
     if (children.length > 0 || (typeof value === "string" && value !== "")) found.push(value);

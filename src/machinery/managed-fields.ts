@@ -35,7 +35,7 @@ export interface UpdateRecord {
 
 const leaf: FieldSet = {};
 /** The object's identity and server-populated fields have no owner. */
-export const OWNED_BY_NOBODY: FieldSet = {
+export const UNOWNED_FIELDS: FieldSet = {
   "f:apiVersion": leaf,
   "f:kind": leaf,
   "f:metadata": {
@@ -51,12 +51,12 @@ export const OWNED_BY_NOBODY: FieldSet = {
   },
 };
 
-export const ownable = (fields: FieldSet | undefined): FieldSet | undefined => differenceOf(fields, OWNED_BY_NOBODY);
+export const ownable = (fields: FieldSet | undefined): FieldSet | undefined => differenceOf(fields, UNOWNED_FIELDS);
 
 /** `after` with the managed fields that result from this write. */
 export function recordUpdate(record: UpdateRecord): JsonObject {
   const { before, after, apiVersion, subresource = "", versions } = record;
-  const { owners, entries } = startingPoint(record);
+  const { owners, entries } = initialOwners(record);
   // An untracked object stays untracked until an apply.
   if (owners.length === 0 && before !== undefined && !record.beginsRecord) return withManagedFields(after, undefined);
   const schema = withObjectMeta(record.schema);
@@ -81,7 +81,7 @@ export function recordUpdate(record: UpdateRecord): JsonObject {
 }
 
 /** The initial owners of a write: those in the request when it contains valid ones, otherwise those stored. */
-function startingPoint({ before, after, subresource = "", builtIn = false }: UpdateRecord): {
+function initialOwners({ before, after, subresource = "", builtIn = false }: UpdateRecord): {
   owners: Owner[];
   entries: Json | undefined;
 } {

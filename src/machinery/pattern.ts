@@ -30,7 +30,7 @@ const MAX_CACHED_STEPS = 10_000;
  * A deterministic state that is used less often than this is not worthwhile: building and caching it takes longer than
  * following its set.
  */
-const USES_THAT_PAY = 25;
+const MIN_USES_PER_STATE = 25;
 /**
  * The number of characters for which sets are followed after caching did not pay off. Then caching is tried again:
  * other texts may be better suited.
@@ -277,7 +277,7 @@ class Automaton {
   }
 
   private forget(): void {
-    if (this.uses < this.cache.size * USES_THAT_PAY || this.uses < this.cachedSteps * 2)
+    if (this.uses < this.cache.size * MIN_USES_PER_STATE || this.uses < this.cachedSteps * 2)
       this.charactersWithoutCache = CHARACTERS_WITHOUT_CACHE;
     for (const state of this.cache.values()) state.transitions.clear();
     this.cache = new Map();

@@ -51,7 +51,7 @@ class Reader {
   }
 
   #object(into: JsonObject): JsonObject {
-    const keys = new Map<string, { isUnknown: boolean; told: boolean }>();
+    const keys = new Map<string, { isUnknown: boolean; isReported: boolean }>();
     this.#each("}", () => {
       const key = JSON.parse(this.#skip(STRING)) as string;
       this.#skip(SPACE);
@@ -59,8 +59,8 @@ class Reader {
       this.#path.push(key);
       const known = keys.get(key);
       // The third occurrence is not reported, which would take time proportional to its depth.
-      const isUnknown = known?.told ? known.isUnknown : this.#note(known !== undefined);
-      keys.set(key, { isUnknown, told: known !== undefined });
+      const isUnknown = known?.isReported ? known.isUnknown : this.#note(known !== undefined);
+      keys.set(key, { isUnknown, isReported: known !== undefined });
       if (isUnknown) this.#ignored += 1;
       setOwn(into, key, this.value(Object.hasOwn(into, key) ? into[key] : undefined));
       if (isUnknown) this.#ignored -= 1;

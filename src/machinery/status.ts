@@ -107,7 +107,7 @@ export const conflict = (resource: ResourceName, name: string, why: string): Api
     `Operation cannot be fulfilled on ${qualified(resource)} "${name}": ${why}`,
     about(resource, name),
   );
-export const CHANGED_MEANWHILE =
+export const CONFLICT_MESSAGE =
   "the object has been modified; please apply your changes to the latest version and try again";
 export const applyConflict = (message: string, causes: StatusCause[]): ApiError =>
   failure(409, "Conflict", message, { causes });
@@ -171,18 +171,18 @@ export interface FieldError {
 }
 
 /** A hostile body may have hundreds of thousands of errors, and each is reported twice. */
-const MAX_TOLD_ERRORS = 1000;
+const MAX_REPORTED_ERRORS = 1000;
 
 /** The deduplicated errors as text: a single one plain, several in brackets. */
 export function fieldErrorText(found: readonly FieldError[]): string {
-  const texts = [...new Set(found.slice(0, MAX_TOLD_ERRORS).map(({ field, message }) => `${field}: ${message}`))];
-  if (found.length > MAX_TOLD_ERRORS) texts.push(`and ${found.length - MAX_TOLD_ERRORS} more`);
+  const texts = [...new Set(found.slice(0, MAX_REPORTED_ERRORS).map(({ field, message }) => `${field}: ${message}`))];
+  if (found.length > MAX_REPORTED_ERRORS) texts.push(`and ${found.length - MAX_REPORTED_ERRORS} more`);
   return texts.length === 1 ? (texts[0] ?? "") : `[${texts.join(", ")}]`;
 }
 
 /** 422 with all errors of one object. */
 export function invalid(group: string, kind: string, name: string, found: readonly FieldError[]): ApiError {
-  const errors = found.length > MAX_TOLD_ERRORS ? found.slice(0, MAX_TOLD_ERRORS) : found;
+  const errors = found.length > MAX_REPORTED_ERRORS ? found.slice(0, MAX_REPORTED_ERRORS) : found;
   const list = fieldErrorText(found);
   return failure(422, "Invalid", `${group ? `${kind}.${group}` : kind} ${JSON.stringify(name)} is invalid: ${list}`, {
     ...(name && { name }),

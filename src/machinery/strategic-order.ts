@@ -18,8 +18,8 @@ export function inServerOrder(
   server: readonly Json[],
   mergeKey: string | undefined,
 ): Json[] {
-  const wantedPlace = placesOf(wanted, mergeKey);
-  const serverPlace = placesOf(server, mergeKey);
+  const wantedPlace = indexesByIdentity(wanted, mergeKey);
+  const serverPlace = indexesByIdentity(server, mergeKey);
   const place = (places: ReadonlyMap<string, number>, item: Json): number => places.get(identity(item, mergeKey)) ?? -1;
   const serverOrder = (item: Json): number =>
     serverPlace.get(identity(item, mergeKey)) ?? merged.length + server.length;
@@ -44,7 +44,7 @@ export function inServerOrder(
   return [...result, ...others.slice(next)];
 }
 
-function placesOf(items: readonly Json[], mergeKey: string | undefined): Map<string, number> {
+function indexesByIdentity(items: readonly Json[], mergeKey: string | undefined): Map<string, number> {
   const places = new Map<string, number>();
   for (const [index, item] of items.entries())
     if (!places.has(identity(item, mergeKey))) places.set(identity(item, mergeKey), index);

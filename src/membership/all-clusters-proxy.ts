@@ -34,7 +34,7 @@ export interface AllClustersProxyDependencies {
 /** Members queried concurrently. */
 const CONCURRENCY = 32;
 /** A member that takes longer is omitted: a hanging member must not delay the answers of a thousand others. */
-const PATIENCE_MS = 10_000;
+const MEMBER_TIMEOUT_MS = 10_000;
 /** Limit for all lists together; for more, clients must query the clusters individually. */
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
 /** Maximum number of clusters named in a message. */
@@ -170,12 +170,12 @@ export function createAllClustersProxy({ clusters, ask, askHub, clock }: AllClus
   }
 
   async function patiently<T>(signal: AbortSignal, run: (until: AbortSignal) => Promise<T>): Promise<T> {
-    const patience = new AbortController();
-    const timer = clock.after(PATIENCE_MS, () =>
-      patience.abort(new Error(`it did not answer within ${PATIENCE_MS / 1000} s`)),
+    const timeout = new AbortController();
+    const timer = clock.after(MEMBER_TIMEOUT_MS, () =>
+      timeout.abort(new Error(`it did not answer within ${MEMBER_TIMEOUT_MS / 1000} s`)),
     );
     try {
-      return await run(AbortSignal.any([signal, patience.signal]));
+      return await run(AbortSignal.any([signal, timeout.signal]));
     } finally {
       timer.cancel();
     }

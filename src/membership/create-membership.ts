@@ -24,7 +24,7 @@ import { createChanges } from "./changes.ts";
 import { createMembershipController } from "./controller.ts";
 import type { MemberAccess } from "./controller.ts";
 import { createImpersonationController } from "./impersonation-controller.ts";
-import { createLeavingDelivery, farewellOf } from "./leaving-delivery.ts";
+import { createLeavingDelivery, leaveModeOf } from "./leaving-delivery.ts";
 import { createLifecycleController } from "./lifecycle-controller.ts";
 import { createPullHealthController } from "./pull-health-controller.ts";
 import { createProber } from "./prober.ts";
@@ -44,7 +44,7 @@ export interface MembershipTimes extends Thresholds {
 
 export const MEMBERSHIP_TIMES: MembershipTimes = { periodMs: 10_000, successMs: 30_000, failureMs: 30_000 };
 /** Discovery interval for real clusters; simulated ones report changes themselves. */
-const FACTS_EVERY_MS = 30_000;
+const DISCOVERY_INTERVAL_MS = 30_000;
 const BY_TARGET = "membership.target";
 
 export interface MembershipOptions {
@@ -100,7 +100,7 @@ export function createMembership(options: MembershipOptions): Membership {
   const prober = createProber({
     hub,
     periodMs,
-    factsEveryMs: (cluster) => (memberOf(cluster)?.reportsKinds ? Number.MAX_SAFE_INTEGER : FACTS_EVERY_MS),
+    factsEveryMs: (cluster) => (memberOf(cluster)?.reportsKinds ? Number.MAX_SAFE_INTEGER : DISCOVERY_INTERVAL_MS),
     clock,
     random,
     log,
@@ -119,10 +119,12 @@ export function createMembership(options: MembershipOptions): Membership {
     const cluster = clusters.get({ cluster: hub, name });
     if (!cluster || !serves(cluster)) return undefined;
     const of = connectionOf(members.find(cluster))?.delivery;
-    if (!of && farewellOf(cluster) === "stays") return undefined;
+    if (!of && leaveModeOf(cluster) === "stays") return undefined;
     const known = leaving.get(name);
     if (known && known.of === of) return known.delivery;
-    const delivery = createLeavingDelivery(of, name, () => farewellOf(clusters.get({ cluster: hub, name }) ?? cluster));
+    const delivery = createLeavingDelivery(of, name, () =>
+      leaveModeOf(clusters.get({ cluster: hub, name }) ?? cluster),
+    );
     leaving.set(name, { of, delivery });
     return delivery;
   }

@@ -3,8 +3,8 @@ import { UnreachableError } from "../client/index.ts";
 import type { Delivery, RemovePolicy } from "../delivery/index.ts";
 import { internalError } from "../machinery/index.ts";
 import { makeCluster } from "../testing/index.ts";
-import { createLeavingDelivery, farewellOf } from "./leaving-delivery.ts";
-import type { Farewell } from "./leaving-delivery.ts";
+import { createLeavingDelivery, leaveModeOf } from "./leaving-delivery.ts";
+import type { LeaveMode } from "./leaving-delivery.ts";
 
 const REF = { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" };
 const DELETE: RemovePolicy = { mode: "delete" };
@@ -36,7 +36,7 @@ function createMember(failure?: Error): { delivery: Delivery; removed: string[] 
 }
 
 describe("removing an object", () => {
-  const cases: Record<string, { farewell: Farewell; ref?: typeof REF; want: string[] }> = {
+  const cases: Record<string, { farewell: LeaveMode; ref?: typeof REF; want: string[] }> = {
     "deletes it on a member that is not leaving": { farewell: "stays", want: ["delete web"] },
     "leaves it running on a leaving member": { farewell: "release", want: ["release web"] },
     "deletes it on a purged member": { farewell: "purge", want: ["delete web"] },
@@ -87,13 +87,13 @@ describe("removing an object", () => {
 
 test("annotations specify how a member leaves, and force takes precedence", () => {
   const cluster = makeCluster("paris");
-  const leaving = (annotations: Record<string, string>): Farewell =>
-    farewellOf({
+  const leaving = (annotations: Record<string, string>): LeaveMode =>
+    leaveModeOf({
       ...cluster,
       metadata: { ...cluster.metadata, deletionTimestamp: "2024-05-01T12:00:00Z", annotations },
     });
 
-  expect(farewellOf(cluster)).toBe("stays");
+  expect(leaveModeOf(cluster)).toBe("stays");
   expect(leaving({})).toBe("release");
   expect(leaving({ "flotilla.dev/purge": "true" })).toBe("purge");
   expect(leaving({ "flotilla.dev/purge": "true", "flotilla.dev/force-unjoin": "true" })).toBe("abandon");

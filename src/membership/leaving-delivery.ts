@@ -10,9 +10,9 @@ import type { Delivery, ObjectRef, Subscription } from "../delivery/index.ts";
 import { ApiError } from "../machinery/index.ts";
 import { FORCE_ANNOTATION, IMPERSONATOR, PURGE_ANNOTATION } from "./well-known.ts";
 
-export type Farewell = "stays" | "release" | "purge" | "abandon";
+export type LeaveMode = "stays" | "release" | "purge" | "abandon";
 
-export function farewellOf(cluster: DeepReadonly<Cluster>): Farewell {
+export function leaveModeOf(cluster: DeepReadonly<Cluster>): LeaveMode {
   const { deletionTimestamp, annotations = {} } = cluster.metadata;
   if (deletionTimestamp === undefined) return "stays";
   if (annotations[FORCE_ANNOTATION] === "true") return "abandon";
@@ -23,7 +23,7 @@ export function farewellOf(cluster: DeepReadonly<Cluster>): Farewell {
 export function createLeavingDelivery(
   delivery: Delivery | undefined,
   cluster: string,
-  farewell: () => Farewell,
+  leaveMode: () => LeaveMode,
 ): Delivery {
   const reached = (): Delivery => {
     if (!delivery)
@@ -37,7 +37,7 @@ export function createLeavingDelivery(
     kindOf: (ref, policy) => reached().kindOf(ref, policy),
     observe: (refs) => delivery?.observe(refs) ?? BLIND,
     async disown(resource, policy, signal) {
-      const how = farewell();
+      const how = leaveMode();
       if (how === "stays" || how === "purge") return reached().disown(resource, policy, signal);
       if (how === "abandon" || !delivery) return "gone";
       try {
@@ -48,7 +48,7 @@ export function createLeavingDelivery(
       }
     },
     async remove(ref, policy, signal) {
-      switch (farewell()) {
+      switch (leaveMode()) {
         case "stays":
         case "purge":
           return reached().remove(ref, policy, signal);

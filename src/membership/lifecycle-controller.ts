@@ -15,7 +15,7 @@ import type { Client, ObjectKey } from "../client/index.ts";
 import { findCondition, isAlreadyExists, isConditionTrue, isNotFound, withCondition } from "../machinery/index.ts";
 import { defineController, done, watch } from "../runtime/index.ts";
 import type { Controller, EventRecorder, Lister, Result } from "../runtime/index.ts";
-import { farewellOf } from "./leaving-delivery.ts";
+import { leaveModeOf } from "./leaving-delivery.ts";
 import { describeTaints, planConditionTaints } from "./plan-taints.ts";
 import { CLUSTER_FINALIZER, SYSTEM_LABELS, UNJOINING, WORK_FINALIZER } from "./well-known.ts";
 
@@ -36,7 +36,7 @@ export interface LifecycleDependencies {
 /**
  * The deletion of the namespace is observed; this interval is for events that are not, such as a rescheduled binding.
  */
-const LOOK_AGAIN_MS = 1_000;
+const RECHECK_MS = 1_000;
 /**
  * Bindings are rescheduled at once. One that still names the member after this long has no other cluster to move to,
  * and no Works left.
@@ -100,14 +100,14 @@ export function createLifecycleController({
   }
 
   /** Only an unjoin that has to wait is worth a write. */
-  async function sayWhy(cluster: DeepReadonly<Cluster>, message: string, signal: AbortSignal): Promise<Result> {
+  async function reportWaiting(cluster: DeepReadonly<Cluster>, message: string, signal: AbortSignal): Promise<Result> {
     const sinceMs = Date.parse(cluster.metadata.deletionTimestamp ?? "");
     const conditions = cluster.status?.conditions ?? [];
     const reached = isConditionTrue(conditions, "Ready");
-    const purges = farewellOf(cluster) === "purge";
+    const purges = leaveModeOf(cluster) === "purge";
     const reason = purges && !reached ? "MemberUnreachable" : "WaitingForWorks";
     if (clock.now() - sinceMs < SAY_AFTER_MS || findCondition(conditions, UNJOINING)?.reason === reason)
-      return { requeueAfterMs: LOOK_AGAIN_MS };
+      return { requeueAfterMs: RECHECK_MS };
     const advice =
       reason === "MemberUnreachable"
         ? `; nothing can be deleted there until it answers: run flotilla unjoin ${cluster.metadata.name} --force to leave it unchanged`
@@ -123,7 +123,7 @@ export function createLifecycleController({
       { ...cluster, status: { ...cluster.status, conditions: [...next] } },
       { signal },
     );
-    return { requeueAfterMs: LOOK_AGAIN_MS };
+    return { requeueAfterMs: RECHECK_MS };
   }
 
   return defineController({
@@ -153,7 +153,7 @@ export function createLifecycleController({
         const works = worksOf(name);
         if (isAbandonedPull(cluster)) await letWorksGo(works, signal);
         const left = works.length;
-        return sayWhy(
+        return reportWaiting(
           cluster,
           left === 0
             ? `waiting for namespace ${namespace} to be deleted`
@@ -161,11 +161,11 @@ export function createLifecycleController({
           signal,
         );
       }
-      if (isHeld(name)) return sayWhy(cluster, `waiting for ManagedCluster ${name} to be deleted`, signal);
+      if (isHeld(name)) return reportWaiting(cluster, `waiting for ManagedCluster ${name} to be deleted`, signal);
       const leavingMs = clock.now() - Date.parse(cluster.metadata.deletionTimestamp ?? "");
-      if (isTargeted(name) && leavingMs < BINDINGS_GRACE_MS && farewellOf(cluster) !== "abandon")
-        return { requeueAfterMs: LOOK_AGAIN_MS };
-      log.info("member left", { member: name, how: farewellOf(cluster) });
+      if (isTargeted(name) && leavingMs < BINDINGS_GRACE_MS && leaveModeOf(cluster) !== "abandon")
+        return { requeueAfterMs: RECHECK_MS };
+      log.info("member left", { member: name, how: leaveModeOf(cluster) });
       return done;
     },
   });
@@ -218,9 +218,9 @@ export function createLifecycleController({
  * purge, the unjoin waits for the agent until the force annotation is set.
  */
 function isAbandonedPull(cluster: DeepReadonly<Cluster>): boolean {
-  const farewell = farewellOf(cluster);
+  const leaveMode = leaveModeOf(cluster);
   if (cluster.spec.syncMode !== "Pull") return false;
   return (
-    farewell === "abandon" || (farewell === "release" && !isConditionTrue(cluster.status?.conditions ?? [], "Ready"))
+    leaveMode === "abandon" || (leaveMode === "release" && !isConditionTrue(cluster.status?.conditions ?? [], "Ready"))
   );
 }

@@ -20,7 +20,7 @@ export interface ProberOptions {
   log: Log;
 }
 
-export interface Sighting {
+export interface ProbeResult {
   probe: Probe;
   /** The last collected facts; a member that stops answering keeps them. */
   facts?: Facts;
@@ -33,7 +33,7 @@ export interface Prober {
   /** Stops probing it. */
   drop(cluster: string): void;
   /** Undefined while the first probe is in flight. */
-  last(cluster: string): Sighting | undefined;
+  last(cluster: string): ProbeResult | undefined;
   /** Its served kinds may have changed: probes at once. */
   refresh(cluster: string): void;
   close(): void;
@@ -48,7 +48,7 @@ interface Loop {
   client: Client;
   discovery: Discovery;
   closing: AbortController;
-  sighting?: Sighting;
+  sighting?: ProbeResult;
   /** When discovery is due again. */
   factsDueMs: number;
   /** Its served kinds may have just changed, and a real cluster's discovery lags a moment: discovery runs twice. */

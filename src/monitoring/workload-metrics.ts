@@ -37,13 +37,13 @@ const LEFT_OUT = gauge(
 export const workloadMetrics: readonly Metric[] = [...kruiseStateMetrics, QUOTA];
 export const membersPageMetrics: readonly Metric[] = [LEFT_OUT];
 
-interface ToldKind {
+interface ExportedKind {
   kind: Kind;
   label: string;
   families: readonly StateFamily[];
 }
 
-const quotas: ToldKind = {
+const quotas: ExportedKind = {
   kind: ResourceQuota,
   label: "resourcequota",
   families: [
@@ -62,7 +62,7 @@ const quotas: ToldKind = {
   ],
 };
 
-const TOLD: readonly ToldKind[] = [...kruiseStates, quotas];
+const EXPORTED_KINDS: readonly ExportedKind[] = [...kruiseStates, quotas];
 
 export interface WorkloadMetricsOptions {
   /** The names of the members. */
@@ -82,13 +82,13 @@ export function createWorkloadMetrics({ members, informersOf, serves }: Workload
   /** Keyed by object, for each family of its kind: the rendered lines after the member label. */
   const written = new WeakMap<object, readonly (readonly string[])[]>();
 
-  function linesOf(told: ToldKind, object: DeepReadonly<KubernetesObject>): readonly (readonly string[])[] {
+  function linesOf(exported: ExportedKind, object: DeepReadonly<KubernetesObject>): readonly (readonly string[])[] {
     let lines = written.get(object);
-    if (!lines) written.set(object, (lines = writeLines(told, object)));
+    if (!lines) written.set(object, (lines = writeLines(exported, object)));
     return lines;
   }
 
-  function objectsOf({ kind }: ToldKind, cluster: string): readonly DeepReadonly<KubernetesObject>[] {
+  function objectsOf({ kind }: ExportedKind, cluster: string): readonly DeepReadonly<KubernetesObject>[] {
     if (!serves(cluster, kind)) return [];
     return informersOf(cluster)?.of(kind).list({ cluster }) ?? [];
   }
@@ -97,16 +97,16 @@ export function createWorkloadMetrics({ members, informersOf, serves }: Workload
   function writeKinds(text: MetricsText, clusters: readonly string[], prefixOf: (cluster: string) => string): number {
     let room = MAX_OBJECTS;
     let leftOut = 0;
-    for (const told of TOLD) {
+    for (const exported of EXPORTED_KINDS) {
       const found = clusters.map((cluster) => {
-        const objects = objectsOf(told, cluster);
+        const objects = objectsOf(exported, cluster);
         const fitting = objects.slice(0, room);
         room -= fitting.length;
         leftOut += objects.length - fitting.length;
-        return { prefix: prefixOf(cluster), all: fitting.map((object) => linesOf(told, object)) };
+        return { prefix: prefixOf(cluster), all: fitting.map((object) => linesOf(exported, object)) };
       });
       if (found.every(({ all }) => all.length === 0)) continue;
-      for (const [index, { metric }] of told.families.entries()) {
+      for (const [index, { metric }] of exported.families.entries()) {
         text.family(metric);
         for (const { prefix, all } of found)
           for (const lines of all) for (const line of lines[index] ?? []) text.lines(`${metric.name}{${prefix}${line}`);
@@ -130,7 +130,7 @@ export function createWorkloadMetrics({ members, informersOf, serves }: Workload
 }
 
 function writeLines(
-  { label, families }: ToldKind,
+  { label, families }: ExportedKind,
   object: DeepReadonly<KubernetesObject>,
 ): readonly (readonly string[])[] {
   const view = viewOf(object);

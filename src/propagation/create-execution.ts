@@ -17,7 +17,7 @@ import type { DeliveryFor } from "./member-objects.ts";
 import type { ExecutionMeter } from "./meter.ts";
 import { createReflectController } from "./reflect/controller.ts";
 import { createRuleChanges } from "./rule-changes.ts";
-import { createTellRuleFailure } from "./rule-failures.ts";
+import { createReportRuleFailure } from "./rule-failures.ts";
 import { STATUS_WINDOW_MS } from "./status-timing.ts";
 
 export interface ExecutionDependencies {
@@ -76,7 +76,7 @@ export function createExecution({
   });
   const ruleChanges = createRuleChanges({ hub, interpreter, bindings: [], works });
   const lanes = createMemberLanes({ clock, random });
-  const tellFailure = createTellRuleFailure({ hub, events: events("flotilla-interpreter"), clock });
+  const tellFailure = createReportRuleFailure({ hub, events: events("flotilla-interpreter"), clock });
 
   /** When a member changes between pull and push, all its Works change their controller. */
   const handovers = watch(Cluster, ({ object, old }) =>

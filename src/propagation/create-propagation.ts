@@ -32,7 +32,7 @@ import { clusterScope, namespacedScope } from "./binding-scope.ts";
 import type { BindingScope } from "./binding-scope.ts";
 import { createMatchController } from "./match/controller.ts";
 import { createPolicyIndex } from "./match/policy-index.ts";
-import { createPolicyNews } from "./match/policy-news.ts";
+import { createPolicyEvents } from "./match/policy-news.ts";
 import { createPolicyStatusController } from "./match/policy-status-controller.ts";
 import { createPolicyTally } from "./match/policy-tally.ts";
 import type { DeliveryFor } from "./member-objects.ts";
@@ -43,7 +43,7 @@ import { createRenderer } from "./override/renderer.ts";
 import { createRebalanceController } from "./rebalance/controller.ts";
 import { createScheduleController } from "./schedule/controller.ts";
 import { createRuleChanges } from "./rule-changes.ts";
-import { createTellRuleFailure } from "./rule-failures.ts";
+import { createReportRuleFailure } from "./rule-failures.ts";
 import type { PlanningViews } from "./planning-views.ts";
 import { createWorkloadGroups, followBindings } from "./schedule/workload-groups.ts";
 import type { SchedulePlan } from "./schedule/plan-schedule.ts";
@@ -119,7 +119,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
     log,
   });
   const ruleChanges = createRuleChanges({ hub, interpreter, bindings: [bindings, clusterBindings], works, templates });
-  const tellFailure = createTellRuleFailure({ hub, events: events("flotilla-interpreter"), clock });
+  const tellFailure = createReportRuleFailure({ hub, events: events("flotilla-interpreter"), clock });
   const worksOf = (binding: DeepReadonly<ResourceBinding>): DeepReadonly<Work>[] => worksOfBinding(works, binding);
   const render = createRenderer({ hub, clusters, overridePolicies, clusterOverridePolicies });
   const tally = createPolicyTally();
@@ -144,7 +144,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
           client: clientFor("aggregate"),
           kind,
           lister: informers.of<KubernetesObject>(kind),
-          onRefused,
+          onRejected: onRefused,
         });
       templateWriters.set(id, writer);
     }
@@ -309,7 +309,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
       interpreter,
       ruleChanges: ruleChanges.templates(),
       tellFailure,
-      news: createPolicyNews(hub, events("flotilla-match")),
+      news: createPolicyEvents(hub, events("flotilla-match")),
       tally,
       ...metered,
     }),

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { createFakeClock } from "../base/index.ts";
 import { InterpretError } from "../interpreter/index.ts";
-import { createTellRuleFailure } from "./rule-failures.ts";
+import { createReportRuleFailure } from "./rule-failures.ts";
 
 const object = { apiVersion: "v1", kind: "Widget", metadata: { name: "w", uid: "1" } };
 
 function setUp() {
   const clock = createFakeClock();
   const told: string[] = [];
-  const tell = createTellRuleFailure({
+  const tell = createReportRuleFailure({
     hub: "hub",
     clock,
     events: { record: (_cluster, _regarding, { reason, message }) => void told.push(`${reason}: ${message}`) },

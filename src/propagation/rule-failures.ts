@@ -22,7 +22,7 @@ const ENDINGS = {
 
 export type RuleFailure = keyof typeof ENDINGS;
 
-export interface TellRuleFailure {
+export interface ReportRuleFailure {
   (object: Regarding, reason: RuleFailure, error: unknown): void;
   /** The rule works for the object. Costs nothing while no rule fails. */
   over(object: Regarding, reason: RuleFailure): void;
@@ -32,10 +32,10 @@ export interface TellRuleFailure {
  * The same failure is reported again after this long: events about one object are limited, and a new failure must find
  * room among them.
  */
-const TELL_AGAIN_MS = 5 * 60_000;
+const REPORT_AGAIN_MS = 5 * 60_000;
 const MAX_REMEMBERED = 10_000;
 
-export function createTellRuleFailure({
+export function createReportRuleFailure({
   hub,
   events,
   clock,
@@ -43,7 +43,7 @@ export function createTellRuleFailure({
   hub: string;
   events: EventRecorder;
   clock: Clock;
-}): TellRuleFailure {
+}): ReportRuleFailure {
   const told = new Map<string, { message: string; atMs: number }>();
   const idOf = ({ metadata }: Regarding, reason: RuleFailure): string => `${metadata.uid ?? metadata.name}/${reason}`;
 
@@ -52,7 +52,7 @@ export function createTellRuleFailure({
     const key = idOf(object, reason);
     const last = told.get(key);
     const nowMs = clock.now();
-    if (last?.message === error.message && nowMs - last.atMs < TELL_AGAIN_MS) return;
+    if (last?.message === error.message && nowMs - last.atMs < REPORT_AGAIN_MS) return;
     told.delete(key);
     told.set(key, { message: error.message, atMs: nowMs });
     if (told.size > MAX_REMEMBERED) told.delete(told.keys().next().value ?? "");

@@ -11,4 +11,4 @@ export const STATUS_WINDOW_MS = 50;
  * `spec.clusters` anyway. A pod takes about a second to start, so most workloads are reported once, when they run.
  * Failures and final states are never delayed.
  */
-export const PROGRESS_PATIENCE_MS = 1_500;
+export const PROGRESS_DEBOUNCE_MS = 1_500;

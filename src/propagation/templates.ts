@@ -72,7 +72,7 @@ export interface TemplatesDependencies {
 /** Retry interval after failed discovery of the hub's kinds. */
 const ASK_AGAIN_MS = 1_000;
 /** Retry interval of a stage after `unknown`. Templates that are listed meanwhile enqueue most keys by themselves. */
-export const LOOK_AGAIN_MS = 500;
+export const RELIST_RETRY_MS = 500;
 
 export function keyOfTemplate(template: Template): TemplateKey {
   const { group, kind } = gvkOf(template);

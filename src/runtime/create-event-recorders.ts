@@ -54,17 +54,17 @@ export function createEventRecorders({ client, clock, log }: EventRecordersOptio
     component: string,
     cluster: string,
     regarding: DeepReadonly<KubernetesObject>,
-    told: RecordedEvent,
+    recorded: RecordedEvent,
   ): void {
     if (stopped || waiting.size >= MAX_WAITING) return;
     const nowMs = clock.now();
-    const verdict = correlator.judge(`${cluster}/${component}/${regarding.metadata.uid ?? ""}`, told, nowMs);
+    const verdict = correlator.correlate(`${cluster}/${component}/${regarding.metadata.uid ?? ""}`, recorded, nowMs);
     if (!verdict.write) return;
     const { key, event, repeat } = verdict;
     const { name, count, firstMs } = repeat
       ? { ...repeat, count: repeat.count + 1 }
       : { name: eventName(regarding.metadata.name, nowMs, ++serial), count: 1, firstMs: nowMs };
-    correlator.wrote(key, { name, count, firstMs });
+    correlator.recordWritten(key, { name, count, firstMs });
     const isNew = waiting.get(key)?.isNew ?? !repeat;
     waiting.set(key, {
       cluster,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { dynamicKind, inVersion, type KubernetesObject } from "../api/index.ts";
 import { createFakeClock, silentLog, type DeepReadonly } from "../base/index.ts";
-import { CHANGED_MEANWHILE, conflict, forbidden, invalid } from "../machinery/index.ts";
+import { CONFLICT_MESSAGE, conflict, forbidden, invalid } from "../machinery/index.ts";
 import { createFakeClient } from "../testing/index.ts";
 import { createStatusWriter, type StatusWriterOptions } from "./create-status-writer.ts";
 
@@ -23,7 +23,7 @@ const setting =
 async function setUp({
   windowMs = 0,
   ...options
-}: Partial<Pick<StatusWriterOptions<Widget>, "windowMs" | "onRefused">> = {}) {
+}: Partial<Pick<StatusWriterOptions<Widget>, "windowMs" | "onRejected">> = {}) {
   const clock = createFakeClock();
   const client = createFakeClient({ clock });
   const seen: { object: DeepReadonly<Widget> | undefined } = {
@@ -116,7 +116,7 @@ describe("batching", () => {
 describe("debounce", () => {
   test("a change that is not urgent waits for other changes and is written with them", async () => {
     const { client, clock, writer, status, settle } = await setUp({ windowMs: 10 });
-    writer.set(key, "schedule", setting("scheduled", "yes"), { patienceMs: 500 });
+    writer.set(key, "schedule", setting("scheduled", "yes"), { debounceMs: 500 });
     clock.advance(100);
     await settle();
     expect(client.count("updateStatus")).toBe(0);
@@ -131,7 +131,7 @@ describe("debounce", () => {
 
   test("without other changes it is written after its delay", async () => {
     const { clock, writer, status, settle } = await setUp({ windowMs: 10 });
-    writer.set(key, "schedule", setting("scheduled", "yes"), { patienceMs: 500 });
+    writer.set(key, "schedule", setting("scheduled", "yes"), { debounceMs: 500 });
 
     clock.advance(500);
     await settle();
@@ -198,7 +198,7 @@ describe("failures", () => {
     const told: string[] = [];
     const { client, clock, writer, settle } = await setUp({
       windowMs: 10,
-      onRefused: ({ metadata }, { message }) => told.push(`${metadata.name}: ${message}`),
+      onRejected: ({ metadata }, { message }) => told.push(`${metadata.name}: ${message}`),
     });
     const refusal = invalid("example.dev", "Widget", "a", [
       { type: "Invalid", field: "status.replicas", message: "Invalid value: too many" },
@@ -215,7 +215,7 @@ describe("failures", () => {
 
   test("repeated conflicts wait for the backoff instead of spinning", async () => {
     const { client, clock, writer, status, settle } = await setUp({ windowMs: 10 });
-    client.failNext("updateStatus", ...Array.from({ length: 5 }, () => conflict(widgets, "a", CHANGED_MEANWHILE)));
+    client.failNext("updateStatus", ...Array.from({ length: 5 }, () => conflict(widgets, "a", CONFLICT_MESSAGE)));
     writer.set(key, "reflect", setting("replicas", "3"));
     clock.advance(10);
     await settle();

@@ -27,7 +27,7 @@ export interface StatusWriterOptions<T extends KubernetesObject> {
   /** How long changes of one object are batched; 0 writes in the next turn of the event loop. */
   windowMs: number;
   /** Called once per object whose status is rejected, with the server's message; the write is still retried. */
-  onRefused?(object: DeepReadonly<T>, error: ApiError): void;
+  onRejected?(object: DeepReadonly<T>, error: ApiError): void;
   log: Log;
 }
 
@@ -76,7 +76,7 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
       if (pending.failures === 1) {
         log.warn("status not written, will retry", { kind: kind.kind, key: id, error: messageOf(error) });
         const object = lister.get(pending.key);
-        if (object && isInvalid(error)) options.onRefused?.(object, error);
+        if (object && isInvalid(error)) options.onRejected?.(object, error);
       }
     }
     writing.delete(id);
@@ -84,8 +84,8 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
     const next = gathering.get(id);
     if (failed) {
       // Changes that arrived in the meantime are newer than the failed ones.
-      const isNamesake = next !== undefined && next.uid !== pending.uid;
-      const joined: Pending<T> = isNamesake
+      const isOtherObject = next !== undefined && next.uid !== pending.uid;
+      const joined: Pending<T> = isOtherObject
         ? next
         : { ...pending, byOwner: new Map([...pending.byOwner, ...(next?.byOwner ?? [])]) };
       delete joined.due;
@@ -130,7 +130,7 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
   };
 
   return {
-    set(key, owner, change, { patienceMs = windowMs } = {}) {
+    set(key, owner, change, { debounceMs: debounceMs = windowMs } = {}) {
       if (closed) return;
       const id = idOfKey(key);
       const { uid } = lister.get(key)?.metadata ?? {};
@@ -141,7 +141,7 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
       pending.byOwner.set(owner, change);
       // A second write of the same object waits for the first, which schedules it when it ends. A failed one keeps its
       // backoff.
-      if (!writing.has(id) && pending.failures === 0) schedule(id, pending, patienceMs);
+      if (!writing.has(id) && pending.failures === 0) schedule(id, pending, debounceMs);
     },
     isQuiet: () => writing.size === 0 && gathering.values().every(({ timer }) => timer !== undefined),
     async close() {

@@ -9,10 +9,10 @@ const created = (pod: string) => ({
 
 test("a repeated event increments the count of the first", () => {
   const correlator = createEventCorrelator();
-  const first = correlator.judge("web", created("a"), 0);
-  if (first.write) correlator.wrote(first.key, { name: "web.1", count: 1, firstMs: 0 });
+  const first = correlator.correlate("web", created("a"), 0);
+  if (first.write) correlator.recordWritten(first.key, { name: "web.1", count: 1, firstMs: 0 });
 
-  const second = correlator.judge("web", created("a"), 1000);
+  const second = correlator.correlate("web", created("a"), 1000);
 
   expect(first).toMatchObject({ write: true, event: created("a") });
   expect(second).toMatchObject({ write: true, repeat: { name: "web.1", count: 1 } });
@@ -21,7 +21,9 @@ test("a repeated event increments the count of the first", () => {
 test("from the tenth on, similar events are combined into one", () => {
   const correlator = createEventCorrelator();
 
-  const verdicts = Array.from({ length: 12 }, (_, index) => correlator.judge("web", created(`pod-${index}`), index));
+  const verdicts = Array.from({ length: 12 }, (_, index) =>
+    correlator.correlate("web", created(`pod-${index}`), index),
+  );
   const keys = verdicts.map((verdict) => (verdict.write ? verdict.key : ""));
 
   expect(verdicts[8]).toMatchObject({ event: { message: "Created pod: pod-8" } });
@@ -32,20 +34,20 @@ test("from the tenth on, similar events are combined into one", () => {
 test("a flood of events about one object is dropped, and events are accepted again later", () => {
   const correlator = createEventCorrelator();
 
-  const heard = Array.from({ length: 40 }, (_, index) => correlator.judge("web", created(`pod-${index}`), 0)).filter(
-    ({ write }) => write,
-  );
+  const heard = Array.from({ length: 40 }, (_, index) =>
+    correlator.correlate("web", created(`pod-${index}`), 0),
+  ).filter(({ write }) => write);
 
   expect(heard).toHaveLength(25);
-  expect(correlator.judge("api", created("a"), 0).write).toBe(true);
-  expect(correlator.judge("web", created("late"), 300_000).write).toBe(true);
+  expect(correlator.correlate("api", created("a"), 0).write).toBe(true);
+  expect(correlator.correlate("web", created("late"), 300_000).write).toBe(true);
 });
 
 test("after ten quiet minutes similar events are written individually again", () => {
   const correlator = createEventCorrelator();
-  for (let index = 0; index < 12; index++) correlator.judge("web", created(`pod-${index}`), 0);
+  for (let index = 0; index < 12; index++) correlator.correlate("web", created(`pod-${index}`), 0);
 
-  const later = correlator.judge("web", created("later"), 601_000);
+  const later = correlator.correlate("web", created("later"), 601_000);
 
   expect(later).toMatchObject({ event: { message: "Created pod: later" } });
 });

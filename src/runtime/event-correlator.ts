@@ -14,7 +14,7 @@ const SIMILAR_WINDOW_MS = 10 * 60_000;
 /** The burst of one component about one object, and the interval until one more event is allowed. */
 const BURST = 25;
 const REFILL_MS = 300_000;
-const REMEMBERED = 4096;
+const MAX_REMEMBERED = 4096;
 
 export interface Remembered {
   name: string;
@@ -25,7 +25,7 @@ export interface Remembered {
 /** `repeat` means that the event with that name gets the new count; otherwise a new one is created. */
 export type Verdict = { write: false } | { write: true; event: RecordedEvent; key: string; repeat?: Remembered };
 
-interface Talk {
+interface TokenBucket {
   tokens: number;
   atMs: number;
 }
@@ -37,22 +37,22 @@ interface Similar {
 
 export interface EventCorrelator {
   /** `subject` is the component and the involved object. */
-  judge(subject: string, event: RecordedEvent, nowMs: number): Verdict;
+  correlate(subject: string, event: RecordedEvent, nowMs: number): Verdict;
   /** Records that the event of this key was written under this name. */
-  wrote(key: string, remembered: Remembered): void;
+  recordWritten(key: string, remembered: Remembered): void;
   /** The event no longer exists: the next one is new. */
   forget(key: string): void;
 }
 
 export function createEventCorrelator(): EventCorrelator {
-  const talks = new Map<string, Talk>();
+  const buckets = new Map<string, TokenBucket>();
   const similar = new Map<string, Similar>();
   const known = new Map<string, Remembered>();
 
   function isHeard(subject: string, nowMs: number): boolean {
-    const { tokens, atMs } = talks.get(subject) ?? { tokens: BURST, atMs: nowMs };
+    const { tokens, atMs } = buckets.get(subject) ?? { tokens: BURST, atMs: nowMs };
     const left = Math.min(BURST, tokens + (nowMs - atMs) / REFILL_MS);
-    remember(talks, subject, { tokens: left >= 1 ? left - 1 : left, atMs: nowMs });
+    remember(buckets, subject, { tokens: left >= 1 ? left - 1 : left, atMs: nowMs });
     return left >= 1;
   }
 
@@ -70,18 +70,18 @@ export function createEventCorrelator(): EventCorrelator {
   }
 
   return {
-    judge(subject, event, nowMs) {
-      const told = combined(subject, event, nowMs);
+    correlate(subject, event, nowMs) {
+      const combinedEvent = combined(subject, event, nowMs);
       // Combined events are one event, regardless of the last message.
       const key =
-        told === event
+        combinedEvent === event
           ? `${subject}/${event.type}/${event.reason}/${digest(event.message)}`
           : `${subject}/${event.type}/${event.reason}`;
       if (!isHeard(subject, nowMs)) return { write: false };
       const repeat = known.get(key);
-      return { write: true, event: told, key, repeat };
+      return { write: true, event: combinedEvent, key, repeat };
     },
-    wrote: (key, remembered) => remember(known, key, remembered),
+    recordWritten: (key, remembered) => remember(known, key, remembered),
     forget: (key) => void known.delete(key),
   };
 }
@@ -92,7 +92,7 @@ const digest = (message: string): string => `${message.length}:${fnv1a32(message
 function remember<T>(map: Map<string, T>, key: string, value: T): void {
   map.delete(key);
   map.set(key, value);
-  if (map.size <= REMEMBERED) return;
+  if (map.size <= MAX_REMEMBERED) return;
   const [oldest = ""] = map.keys();
   map.delete(oldest);
 }

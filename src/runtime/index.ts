@@ -20,7 +20,7 @@ export { createManager, type Manager, type ManagerOptions } from "./manager.ts";
 export { isLater } from "./resource-version.ts";
 export { unlessChanged } from "./optimistic.ts";
 export { createOwnedSet, OwnedSetError, type Changes, type OwnedSet, type OwnedSetOptions } from "./owned-set.ts";
-export { standAside, type Elsewhere } from "./stand-aside.ts";
+export { yieldToOtherControllers as standAside, type YieldConditions as Elsewhere } from "./stand-aside.ts";
 export { createDynamicSource, informerSource, type DynamicSource } from "./sources.ts";
 export type * from "./status-writer.ts";
 export { createWriteThroughClient } from "./write-through.ts";

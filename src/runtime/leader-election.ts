@@ -36,7 +36,7 @@ export interface LeaderElectionTimes {
 }
 
 /** The defaults of Kubernetes' own components. */
-const USUAL_TIMES: LeaderElectionTimes = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000 };
+const DEFAULT_LEASE_TIMES: LeaderElectionTimes = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000 };
 /** Candidates wait up to this much longer at random, so that their requests are not synchronized. */
 const JITTER = 1.2;
 
@@ -77,7 +77,7 @@ interface Term {
 
 export function createLeaderElection(options: LeaderElectionOptions): LeaderElection {
   const { client, clock, random, lease: key, identity, events } = options;
-  const { leaseDurationMs, renewDeadlineMs, retryMs } = { ...USUAL_TIMES, ...defined(options.times) };
+  const { leaseDurationMs, renewDeadlineMs, retryMs } = { ...DEFAULT_LEASE_TIMES, ...defined(options.times) };
   invariant(identity !== "", "a candidate must have an identity");
   invariant(
     leaseDurationMs > renewDeadlineMs && renewDeadlineMs > retryMs * JITTER,
@@ -87,11 +87,11 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
   /** The lease as last observed or written. */
   let observed: DeepReadonly<Lease> | undefined;
   /** The last requested write; whether the server executed it is not always known. */
-  let asked: Lease["spec"];
+  let requestedSpec: Lease["spec"];
   let isExpired = false;
   let expiry: Timer | undefined;
   let current: Term | undefined;
-  let isStanding = false;
+  let isRunning = false;
   /** The error of the last attempt, if it failed. */
   let lastFailure: unknown;
 
@@ -126,11 +126,11 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
     spec: NonNullable<Lease["spec"]>,
     signal: AbortSignal,
   ): Promise<void> => {
-    asked = spec;
+    requestedSpec = spec;
     observe(await client.update(Lease, key.cluster, { ...lease, spec }, { signal }));
   };
   const create = async (signal: AbortSignal): Promise<void> => {
-    asked = specAfter(undefined, false);
+    requestedSpec = specAfter(undefined, false);
     observe(
       await client.create(
         Lease,
@@ -139,7 +139,7 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
           apiVersion: "coordination.k8s.io/v1",
           kind: "Lease",
           metadata: { namespace: key.namespace, name: key.name },
-          spec: asked,
+          spec: requestedSpec,
         },
         { signal },
       ),
@@ -165,7 +165,7 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
     observe(found);
     // The lease is ours when it is what we requested, even when the response was lost. Our identity alone proves
     // nothing: a second process may use it.
-    const isOurs = holderOf(found) === identity && found.spec?.acquireTime === asked?.acquireTime;
+    const isOurs = holderOf(found) === identity && found.spec?.acquireTime === requestedSpec?.acquireTime;
     if (!isOurs && holderOf(found) !== "" && (isLeading || !isExpired)) return "taken";
     await update(found, specAfter(found, isOurs), signal);
     return "held";
@@ -227,7 +227,7 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
     }
   };
 
-  const tell = (message: string): void => {
+  const emitEvent = (message: string): void => {
     if (observed)
       events?.record(key.cluster, observed, {
         type: "Normal",
@@ -266,19 +266,19 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
       return observed ? holderOf(observed) : "";
     },
     async run(lead, signal) {
-      invariant(!isStanding, `${identity} is already running for election`);
-      isStanding = true;
+      invariant(!isRunning, `${identity} is already running for election`);
+      isRunning = true;
       // Observations of an earlier run are discarded; only new ones count.
       observed = undefined;
       const term = await win(signal);
       if (!term) {
         expiry?.cancel();
-        isStanding = false;
+        isRunning = false;
         return "ended";
       }
       current = term;
       log.info("became leader");
-      tell("became leader");
+      emitEvent("became leader");
       try {
         await serve(term, lead, signal);
       } finally {
@@ -286,10 +286,10 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
         current = undefined;
         if (isLost) log.warn("leadership lost", { leader: observed && holderOf(observed), error: lastFailure });
         else await release(term);
-        tell("stopped leading");
+        emitEvent("stopped leading");
         term.deadline?.cancel();
         expiry?.cancel();
-        isStanding = false;
+        isRunning = false;
       }
       return term.lost.signal.aborted ? "lost" : "ended";
     },

@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { dynamicKind } from "../api/index.ts";
 import { createFakeClock, FlotillaError, silentLog, type Log, type LogFields } from "../base/index.ts";
 import type { ObjectKey } from "../client/index.ts";
-import { ApiError, CHANGED_MEANWHILE, conflict, forbidden } from "../machinery/index.ts";
+import { ApiError, CONFLICT_MESSAGE, conflict, forbidden } from "../machinery/index.ts";
 import { createFakeClient, reconcileUntilQuiet } from "../testing/index.ts";
 import { done, type Result } from "./controller.ts";
 import { defineController, defineKeyedController, idOfKey, keyOf, watch } from "./define-controller.ts";
@@ -360,7 +360,7 @@ describe("failures", () => {
     let tries = 0;
     manager.add(
       noting("racing", [], () => {
-        if (++tries < 3) throw conflict({ group: "example.dev", resource: "widgets" }, "a", CHANGED_MEANWHILE);
+        if (++tries < 3) throw conflict({ group: "example.dev", resource: "widgets" }, "a", CONFLICT_MESSAGE);
         return done;
       }),
     );

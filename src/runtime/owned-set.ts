@@ -68,7 +68,7 @@ export class OwnedSetError extends FlotillaError {
 }
 
 export function createOwnedSet<T extends KubernetesObject, O>(options: OwnedSetOptions<T, O>): OwnedSet<T, O> {
-  const { client, kind, clusterOf, current, isOwn = carriesMarks, ownAnnotations = [] } = options;
+  const { client, kind, clusterOf, current, isOwn = hasDesiredLabelsAndOwners, ownAnnotations = [] } = options;
   const merged = (object: DeepReadonly<T>, desired: DeepReadonly<T>): DeepReadonly<T> =>
     mergeObject(object, desired, ownAnnotations);
   /**
@@ -238,7 +238,10 @@ function mergedOwners(
 }
 
 /** The labels and owners of an object identify its owner. */
-function carriesMarks(object: DeepReadonly<KubernetesObject>, desired: DeepReadonly<KubernetesObject>): boolean {
+function hasDesiredLabelsAndOwners(
+  object: DeepReadonly<KubernetesObject>,
+  desired: DeepReadonly<KubernetesObject>,
+): boolean {
   const { labels = {}, ownerReferences = [] } = desired.metadata;
   const hasMarks = Object.keys(labels).length > 0 || ownerReferences.length > 0;
   return (

@@ -2,9 +2,9 @@
 import { done, type Controller } from "./controller.ts";
 
 /** How soon it checks whether the other controller is still active; until then only time is lost. */
-const LOOK_AGAIN_MS = 15_000;
+const RECHECK_AFTER_MS = 15_000;
 
-export interface Elsewhere {
+export interface YieldConditions {
   /** This controller never handles the cluster. */
   isForeign?(cluster: string): boolean;
   /** Another controller does the work; the key is kept, and retried until that controller stops. */
@@ -12,16 +12,16 @@ export interface Elsewhere {
 }
 
 /** For controllers whose keys are a cluster or contain one. */
-export function standAside<K extends string | { readonly cluster: string }>(
+export function yieldToOtherControllers<K extends string | { readonly cluster: string }>(
   controller: Controller<K>,
-  { isForeign, isTaken }: Elsewhere,
+  { isForeign, isTaken }: YieldConditions,
 ): Controller<K> {
   return {
     ...controller,
     async reconcile(key, context) {
       const cluster = typeof key === "string" ? key : key.cluster;
       if (isForeign?.(cluster)) return done;
-      if (isTaken?.(cluster)) return { requeueAfterMs: LOOK_AGAIN_MS };
+      if (isTaken?.(cluster)) return { requeueAfterMs: RECHECK_AFTER_MS };
       return controller.reconcile(key, context);
     },
   };

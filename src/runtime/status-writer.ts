@@ -13,14 +13,14 @@ export interface StatusWriter<T extends KubernetesObject> {
    * `owner` names the part: a later change of the same owner replaces a pending one. After a crash the controllers find
    * the old status and submit again.
    *
-   * `patienceMs` is for changes that are not urgent, such as a success that another controller will report in more
+   * `debounceMs` is for changes that are not urgent, such as a success that another controller will report in more
    * detail: the change waits that long for others instead of the usual window.
    */
   set(
     key: ObjectKey,
     owner: string,
     change: (object: DeepReadonly<T>) => DeepReadonly<T>,
-    options?: { patienceMs?: number },
+    options?: { debounceMs?: number },
   ): void;
   /** No write is in progress. Changes that wait for the clock do not count, like the delayed keys of a queue. */
   isQuiet(): boolean;

@@ -29,8 +29,8 @@ export const FAULTS = {
   Node: ["lost"],
   Cluster: ["unreachable"],
 } as const;
-export type Steered = keyof typeof FAULTS;
-export type Fault = (typeof FAULTS)[Steered][number];
+export type AnnotatedKind = keyof typeof FAULTS;
+export type Fault = (typeof FAULTS)[AnnotatedKind][number];
 const ALL_FAULTS: readonly Fault[] = Object.values(FAULTS).flat();
 
 type Annotated = DeepReadonly<Pick<KubernetesObject, "metadata">>;

@@ -77,8 +77,8 @@ async function* followed(
   signal: AbortSignal,
 ): AsyncGenerator<LogLine> {
   if (hasEnded(first, first, container)) return;
-  const untold = createUntold();
-  untold(lines);
+  const newLines = createNewLineFilter();
+  newLines(lines);
   // Only the latest state matters: its log includes all earlier lines.
   let latest: { pod: ReadPod; isGone: boolean } | undefined;
   let current = first;
@@ -97,7 +97,7 @@ async function* followed(
       if (latest?.isGone || (latest && isAnother(latest.pod, first, container))) return;
       current = latest?.pod ?? current;
       latest = undefined;
-      yield* untold(logLines(current, container, clock.now()));
+      yield* newLines(logLines(current, container, clock.now()));
       if (hasEnded(current, first, container)) return;
     }
   } finally {
@@ -119,16 +119,16 @@ async function* followed(
  * Returns the lines that were not there the last time. A container that ended is no longer ready, so counting lines is
  * not enough.
  */
-function createUntold(): (lines: readonly LogLine[]) => LogLine[] {
-  const told = new Map<string, number>();
+function createNewLineFilter(): (lines: readonly LogLine[]) => LogLine[] {
+  const seenCounts = new Map<string, number>();
   return (lines) => {
     const seen = new Map<string, number>();
     return lines.filter(({ timeMs, text }) => {
       const line = `${timeMs} ${text}`;
       const count = (seen.get(line) ?? 0) + 1;
       seen.set(line, count);
-      if (count <= (told.get(line) ?? 0)) return false;
-      told.set(line, count);
+      if (count <= (seenCounts.get(line) ?? 0)) return false;
+      seenCounts.set(line, count);
       return true;
     });
   };

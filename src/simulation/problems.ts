@@ -21,7 +21,7 @@ import {
   isSeconds,
   ownNameOf,
 } from "./annotations.ts";
-import type { Steered } from "./annotations.ts";
+import type { AnnotatedKind } from "./annotations.ts";
 
 type Annotated = DeepReadonly<Pick<KubernetesObject, "metadata">>;
 
@@ -33,7 +33,7 @@ interface Rule {
 /** Enough to recognize the value. */
 const MAX_SHOWN = 64;
 
-const faultRule = (kind: Steered): Rule => {
+const faultRule = (kind: AnnotatedKind): Rule => {
   const allowed: readonly string[] = FAULTS[kind];
   return {
     isRight: (value) => allowed.includes(value),
@@ -46,7 +46,7 @@ const QUANTITY: Rule = {
   allowed: "use a quantity such as 250m or 64Mi",
 };
 
-const RULES: Readonly<Record<Steered, ReadonlyMap<string, Rule>>> = {
+const RULES: Readonly<Record<AnnotatedKind, ReadonlyMap<string, Rule>>> = {
   Pod: new Map<string, Rule>([
     [FAULT, faultRule("Pod")],
     [EXIT_CODE, { isRight: isExitCode, allowed: "use a whole number from 0 to 255" }],
@@ -65,7 +65,7 @@ const NONE: readonly string[] = [];
  * One sentence per problem. Called for every change of every pod, so a pod without such annotations costs only a scan
  * of the names.
  */
-export function simulationProblems({ metadata: { annotations } }: Annotated, kind: Steered): readonly string[] {
+export function simulationProblems({ metadata: { annotations } }: Annotated, kind: AnnotatedKind): readonly string[] {
   let problems: string[] | undefined;
   for (const name in annotations) {
     const own = ownNameOf(name);
@@ -84,7 +84,7 @@ export function simulationProblems({ metadata: { annotations } }: Annotated, kin
 }
 
 /** The events for new problems of a changed object. */
-export function planProblemEvents(object: Annotated, old: Annotated | undefined, kind: Steered): RecordedEvent[] {
+export function planProblemEvents(object: Annotated, old: Annotated | undefined, kind: AnnotatedKind): RecordedEvent[] {
   const problems = simulationProblems(object, kind);
   if (problems.length === 0) return [];
   const before = new Set(old ? simulationProblems(old, kind) : NONE);

@@ -26,7 +26,7 @@ export class ChangeLog<Kept extends Change = Change> {
   /** Index of the oldest valid change; those before it are dropped in bulk. */
   #head = 0;
   #forgotten: number;
-  #waiting: ((news: readonly Change[]) => void)[] = [];
+  #waiting: ((newChanges: readonly Change[]) => void)[] = [];
   #failure: Error | undefined;
 
   constructor({ start, limit, older }: ChangeLogOptions) {
@@ -64,7 +64,7 @@ export class ChangeLog<Kept extends Change = Change> {
   async *follow(after: number, signal: AbortSignal): AsyncGenerator<Change[], void, undefined> {
     let cursor = after;
     let batch: Change[] = [];
-    let wake = (_news: readonly Change[]): void => {};
+    let wake = (_newChanges: readonly Change[]): void => {};
     const stop = (): void => wake([]);
     signal.addEventListener("abort", stop);
     try {
@@ -79,11 +79,11 @@ export class ChangeLog<Kept extends Change = Change> {
         }
         if (this.#failure) throw this.#failure;
         // Up-to-date followers receive the new changes directly, so a short log never loses a follower that keeps pace.
-        const news = await new Promise<readonly Change[]>((resolve) => {
+        const newChanges = await new Promise<readonly Change[]>((resolve) => {
           wake = resolve;
           this.#waiting.push(resolve);
         });
-        batch = news.filter(({ revision }) => revision > cursor);
+        batch = newChanges.filter(({ revision }) => revision > cursor);
       }
     } finally {
       signal.removeEventListener("abort", stop);
@@ -122,9 +122,9 @@ export class ChangeLog<Kept extends Change = Change> {
     }
   }
 
-  #wakeAll(news: readonly Change[]): void {
+  #wakeAll(newChanges: readonly Change[]): void {
     const waiting = this.#waiting;
     this.#waiting = [];
-    for (const wake of waiting) wake(news);
+    for (const wake of waiting) wake(newChanges);
   }
 }

@@ -10,7 +10,7 @@ import { messageOf, required } from "../base/index.ts";
 import type { Change, Entry, PastChange, Write } from "./engine.ts";
 import { CompactedError, StoreError } from "./errors.ts";
 import { createPrivately } from "./private-files.ts";
-import { CHANGED, REFUSED, UNCHANGED, type Committed } from "./sqlite-protocol.ts";
+import { CHANGED, EXPECTATION_FAILED, UNCHANGED, type Committed } from "./sqlite-protocol.ts";
 import { isExpected } from "./write-rules.ts";
 
 /** "Flot", in the file header, so that another program's database is not mistaken for ours. */
@@ -104,7 +104,7 @@ export class SqliteDatabase {
       for (const [index, write] of writes.entries()) {
         verdicts[index] = this.#decide(write, state);
         revisions[index] = state.revision;
-        const found = verdicts[index] === REFUSED ? this.#get(write.key) : undefined;
+        const found = verdicts[index] === EXPECTATION_FAILED ? this.#get(write.key) : undefined;
         if (found) current.set(index, found);
       }
       state.compacted = Math.max(state.compacted, state.revision - this.#historyLimit);
@@ -176,7 +176,7 @@ export class SqliteDatabase {
   #decide({ key, expect, value }: Write, state: State): number {
     const { revisionOf, append, point, remove } = this.#statements;
     const previous = revisionOf.get(key)?.["revision"] as number | undefined;
-    if (!isExpected(expect, previous)) return REFUSED;
+    if (!isExpected(expect, previous)) return EXPECTATION_FAILED;
     if (value === null && previous === undefined) return UNCHANGED;
     state.revision += 1;
     append.run(state.revision, key, previous ?? null, value);

@@ -14,7 +14,7 @@ import { CompactedError, StoreError, StoreWriteError } from "./errors.ts";
 import {
   CHANGED,
   packWrites,
-  REFUSED,
+  EXPECTATION_FAILED,
   unpackEntries,
   type Answer,
   type Committed,
@@ -273,7 +273,7 @@ class SqliteEngine implements Engine {
     this.#revision = changes.at(-1)?.revision ?? this.#revision;
     if (changes.length > 0) this.#log.append(changes);
     settled.forEach(({ resolve }, index) => {
-      if (verdicts[index] !== REFUSED) return resolve({ ok: true, revision: revisions[index] as number });
+      if (verdicts[index] !== EXPECTATION_FAILED) return resolve({ ok: true, revision: revisions[index] as number });
       const found = current.get(index);
       resolve(found ? { ok: false, current: found } : { ok: false });
     });

@@ -31,9 +31,9 @@ export type Query =
 /** Everything but commits is a query with one response. */
 export type ToWorker = WriteBatch | { type: "query"; id: number; query: Query };
 
-export type Verdict = typeof REFUSED | typeof CHANGED | typeof UNCHANGED;
+export type Verdict = typeof EXPECTATION_FAILED | typeof CHANGED | typeof UNCHANGED;
 /** The expectation failed. */
-export const REFUSED = 0;
+export const EXPECTATION_FAILED = 0;
 export const CHANGED = 1;
 /** Deletion of an absent key: succeeds, and takes no revision. */
 export const UNCHANGED = 2;

@@ -114,9 +114,9 @@ export class Watchers {
 
   #tellOne(watcher: Watcher, pending: readonly CacheEvent[]): void {
     const first = pending[0];
-    const news =
+    const newEvents =
       first && first.revision <= watcher.seen ? pending.filter(({ revision }) => revision > watcher.seen) : pending;
-    const events = watcher.replay.length > 0 ? [...watcher.replay, ...news] : news;
+    const events = watcher.replay.length > 0 ? [...watcher.replay, ...newEvents] : newEvents;
     watcher.replay = [];
     if (!watcher.isOpen || events.length === 0) return;
     try {

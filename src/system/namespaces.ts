@@ -9,7 +9,7 @@ export function isTerminating({ metadata, status }: DeepReadonly<Namespace>): bo
 }
 
 /** Creates an object unless it already exists, or its namespace is terminating or deleted. */
-export async function furnish<T extends KubernetesObject>(
+export async function createInNamespace<T extends KubernetesObject>(
   client: Client,
   kind: Kind<T>,
   cluster: string,

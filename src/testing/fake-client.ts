@@ -28,7 +28,7 @@ import {
 } from "../client/index.ts";
 import {
   alreadyExists,
-  CHANGED_MEANWHILE,
+  CONFLICT_MESSAGE,
   conflict,
   expired,
   notFound,
@@ -179,7 +179,7 @@ export function createFakeClient(options: { clock?: Clock } = {}): FakeClient {
       (resourceVersion && resourceVersion !== current.metadata.resourceVersion) ||
       (uid && uid !== current.metadata.uid)
     )
-      throw conflict(named(kind), sent.metadata.name, CHANGED_MEANWHILE);
+      throw conflict(named(kind), sent.metadata.name, CONFLICT_MESSAGE);
     const next: Record<string, unknown> = copy(
       status
         ? { ...current, status: statusOf(sent) }

@@ -12,7 +12,7 @@ import type { Informer, ObjectEvent } from "../runtime/index.ts";
  * An object can be created and removed before its owner is notified of the two changes. Then nothing arrives, and the
  * wait must end; upstream uses the same timeout.
  */
-const GIVE_UP_MS = 5 * 60_000;
+const EXPECTATION_TIMEOUT_MS = 5 * 60_000;
 
 /** An owner in its member cluster, with its uid: a new owner of the same name starts with no expectations. */
 export interface Owner {
@@ -74,7 +74,7 @@ export function createExpectations<T extends KubernetesObject>(
     waitMs(owner) {
       const waiting = owners.get(idOf(owner));
       if (!waiting) return 0;
-      const left = waiting.since + GIVE_UP_MS - clock.now();
+      const left = waiting.since + EXPECTATION_TIMEOUT_MS - clock.now();
       if (left > 0) return left;
       for (const uid of waiting.wanted.keys()) ownerOf.delete(uid);
       owners.delete(idOf(owner));

@@ -11,7 +11,7 @@ const READY_LIMIT_MS = 40_000;
 const LOOK_MS = 50;
 
 /** Default flags of every fleet: a reader can wait for pods and members, a test should not. */
-const HURRY: readonly (readonly [string, number])[] = [
+const FAST_FLAGS: readonly (readonly [string, number])[] = [
   ["--start-ms", 0],
   ["--cluster-status-update-frequency", 1],
   ["--cluster-success-threshold", 1],
@@ -23,15 +23,15 @@ export function isUp(command: string): boolean {
 }
 
 /** The command as it is run: on free ports, because pages run in parallel. Pure. */
-export function hurried(command: string): string {
-  const flags = HURRY.filter(([name]) => !command.includes(name)).map(([name, value]) => `${name} ${value}`);
+export function withFastFlags(command: string): string {
+  const flags = FAST_FLAGS.filter(([name]) => !command.includes(name)).map(([name, value]) => `${name} ${value}`);
   return command.replaceAll(/\s--port[ =]\d+/g, "").replace(UP, (start) => `${start} --port 0 ${flags.join(" ")}`);
 }
 
 export interface Fleets {
   isUp(): boolean;
   /** The last output of fleets that exited by themselves, to explain why requests fail. */
-  lastWords(): string[];
+  lastOutput(): string[];
   /** Resolves when the fleet reports that it is ready; otherwise throws with its output. */
   up(command: string): Promise<Running>;
 }
@@ -40,11 +40,11 @@ export function createFleets(shell: Shell): Fleets {
   const byData = new Map<string, Running>();
   return {
     isUp: () => byData.size > 0,
-    lastWords: () => [...byData.values()].filter((fleet) => !fleet.isRunning()).map((fleet) => fleet.output()),
+    lastOutput: () => [...byData.values()].filter((fleet) => !fleet.isRunning()).map((fleet) => fleet.output()),
     async up(command) {
       const data = /--data[ =](\S+)/.exec(command)?.[1] ?? "";
       await byData.get(data)?.stop();
-      const fleet = shell.start(hurried(command));
+      const fleet = shell.start(withFastFlags(command));
       byData.set(data, fleet);
       const untilMs = Date.now() + READY_LIMIT_MS;
       while (!/^ready\b/m.test(fleet.output())) {

@@ -6,7 +6,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { hurried, isUp } from "./fleets.ts";
+import { withFastFlags, isUp } from "./fleets.ts";
 import { runPage } from "./run-page.ts";
 
 let folder: string;
@@ -32,7 +32,7 @@ const runWith = (...lines: string[]): Promise<unknown> =>
     programs: { flotilla: join(folder, "flotilla"), kubectl: join(folder, "kubectl") },
   });
 /** With short limits, for output that never arrives. */
-const runImpatiently = (
+const runWithShortLimits = (
   limits: { commandLimitMs?: number; matchLimitMs?: number },
   ...lines: string[]
 ): Promise<unknown> =>
@@ -122,7 +122,7 @@ test("a command that is expected to fail and does passes", async () => {
 });
 
 test("unexpected output fails the page, with both texts", async () => {
-  const running = runImpatiently({ matchLimitMs: 0 }, "~~~sh", "echo seen", "~~~", "~~~text", "wanted", "~~~");
+  const running = runWithShortLimits({ matchLimitMs: 0 }, "~~~sh", "echo seen", "~~~", "~~~text", "wanted", "~~~");
 
   await expect(running).rejects.toThrow(
     /did not print this line: wanted\n {2}expected:\n {4}wanted\n {2}printed:\n {4}seen/,
@@ -130,7 +130,7 @@ test("unexpected output fails the page, with both texts", async () => {
 });
 
 test("a command that does not terminate is killed, and fails the page", async () => {
-  await expect(runImpatiently({ commandLimitMs: 500 }, "~~~sh", "sleep 60", "~~~")).rejects.toThrow(
+  await expect(runWithShortLimits({ commandLimitMs: 500 }, "~~~sh", "sleep 60", "~~~")).rejects.toThrow(
     /did not terminate within 0.5 s/,
   );
 });
@@ -243,7 +243,7 @@ for (const [command, want] of Object.entries(starts)) {
 }
 
 test("a page's fleet uses free ports and fast settings, unless the page sets them", () => {
-  expect(hurried("flotilla up --port 7443 --start-ms 500 --data a")).toBe(
+  expect(withFastFlags("flotilla up --port 7443 --start-ms 500 --data a")).toBe(
     "flotilla up --port 0 --cluster-status-update-frequency 1 --cluster-success-threshold 1 --cluster-failure-threshold 2 --start-ms 500 --data a",
   );
 });

@@ -122,7 +122,7 @@ async function take(reader: Reader, step: Step): Promise<void> {
           ? await startProgram(reader, command, expected)
           : await runCommand(reader, command, expected);
     if (finding === undefined) continue;
-    const ended = reader.fleets.lastWords().map((text) => `\n  a fleet has ended; it printed:\n${indent(text)}`);
+    const ended = reader.fleets.lastOutput().map((text) => `\n  a fleet has ended; it printed:\n${indent(text)}`);
     throw new Error(`${place}: ${command.text}\n${finding}${ended.join("")}`);
   }
 }

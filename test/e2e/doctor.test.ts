@@ -41,7 +41,7 @@ describe.runIf(kubectl !== undefined)("doctor", { timeout: LIMIT_MS }, () => {
       "doctor",
       "--data",
       join(directory.path, "data"),
-      "--patience",
+      "--stuck-after",
       "1",
       "-o",
       "json",

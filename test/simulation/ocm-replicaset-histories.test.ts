@@ -152,7 +152,7 @@ async function play(rolloutStrategy: RolloutStrategy, steps: readonly Step[]): P
     }
     await fleet.run(QUIET_MS);
     const homes = homesOf(asked);
-    expect(homes && (await placesOf(fleet))).toEqual(homes && Object.fromEntries(homes));
+    expect(homes && (await placementsByCluster(fleet))).toEqual(homes && Object.fromEntries(homes));
     fleet.resetWrites();
     await fleet.run(QUIET_MS);
     expect(fleet.writes().filter(({ part }) => part === "replicaset" || part === "placement")).toEqual([]);
@@ -299,7 +299,7 @@ async function identitiesOf(fleet: TestFleet): Promise<Map<string, { work: unkno
 }
 
 /** The Placement of each cluster's work. */
-const placesOf = async (fleet: TestFleet): Promise<Record<string, unknown>> =>
+const placementsByCluster = async (fleet: TestFleet): Promise<Record<string, unknown>> =>
   Object.fromEntries(
     (await worksOf(fleet))
       .map(({ metadata }): [string, unknown] => [

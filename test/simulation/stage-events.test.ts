@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 afterEach(() => fleet.stop());
 
-const told = async (namespace = "shop") =>
+const eventsIn = async (namespace = "shop") =>
   (await fleet.client.list(Event, { cluster: "hub", namespace })).items.map(
     ({ involvedObject, reason, message, count }) =>
       `${involvedObject.kind} ${involvedObject.name} ${reason}${count === 1 ? "" : ` (${count})`}: ${message}`,
@@ -42,7 +42,7 @@ const everywhere = makePolicy("shop/web")
 test("no events are emitted while nothing fails", async () => {
   await deploy(everywhere);
 
-  expect(await told()).toEqual([]);
+  expect(await eventsIn()).toEqual([]);
 });
 
 test("an unschedulable placement is reported on the binding and the template, and so is its recovery", async () => {
@@ -65,7 +65,7 @@ test("an unschedulable placement is reported on the binding and the template, an
   const failed =
     "ScheduleBindingFailed: 0/2 clusters are available: 2 cluster(s) did not match the placement cluster affinity constraint.";
   const succeeded = "ScheduleBindingSucceed: Binding has been scheduled successfully. Result: {member2:2}";
-  expect((await told()).toSorted()).toEqual([
+  expect((await eventsIn()).toSorted()).toEqual([
     `Deployment web ${failed}`,
     `Deployment web ${succeeded}`,
     `ResourceBinding web-deployment ${failed}`,
@@ -93,7 +93,7 @@ test("a cluster-scoped object gets the same events", async () => {
   );
   await fleet.run(SETTLED_MS);
 
-  expect((await told("default")).filter((text) => text.startsWith("ClusterResourceBinding"))).toEqual([
+  expect((await eventsIn("default")).filter((text) => text.startsWith("ClusterResourceBinding"))).toEqual([
     "ClusterResourceBinding shop-namespace ScheduleBindingFailed: 0/2 clusters are available: 2 cluster(s) did not match the placement cluster affinity constraint.",
     "ClusterResourceBinding shop-namespace ScheduleBindingSucceed: Binding has been scheduled successfully. Result {member1:0}",
   ]);
@@ -118,7 +118,7 @@ test("a fallback to a later affinity reports why the earlier one was skipped", a
 
   const failed =
     "ScheduleBindingFailed: failed to schedule ResourceBinding(shop/web-deployment) with clusterAffiliates index(0): 0/2 clusters are available: 2 cluster(s) did not match the placement cluster affinity constraint.";
-  expect(await told()).toEqual([`ResourceBinding web-deployment ${failed}`, `Deployment web ${failed}`]);
+  expect(await eventsIn()).toEqual([`ResourceBinding web-deployment ${failed}`, `Deployment web ${failed}`]);
 });
 
 test("an override that cannot be applied is reported with its policy and member, once, and so is its recovery", async () => {
@@ -146,7 +146,7 @@ test("an override that cannot be applied is reported with its policy and member,
   const failed =
     "SyncWorkFailed: member2: applying override policy deep: cannot add /spec/nothere/deeper: the object has nothing at /spec/nothere; these members keep their current copies";
   const succeeded = "SyncWorkSucceed: Sync work of ResourceBinding(shop/web-deployment) successful.";
-  expect((await told()).toSorted()).toEqual(
+  expect((await eventsIn()).toSorted()).toEqual(
     [
       "Deployment web ApplyOverridePolicyFailed: Apply override policy(shop/deep) for cluster(member2) failed.",
       "Deployment web ApplyOverridePolicySucceed: Apply override policy(shop/deep) for cluster(member2) succeed.",
@@ -180,7 +180,7 @@ test("a failing rule is reported on the template, and so is its recovery", async
   );
   await fleet.run(SETTLED_MS);
 
-  expect((await told()).filter((text) => text.startsWith("Deployment web Get"))).toEqual([
+  expect((await eventsIn()).filter((text) => text.startsWith("Deployment web Get"))).toEqual([
     expect.stringContaining("GetReplicasFailed"),
     "Deployment web GetReplicasSucceed: Get replicas of resource template successfully.",
   ]);

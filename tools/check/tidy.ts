@@ -4,7 +4,7 @@ import type { SourceFile } from "./sources.ts";
 const MAX_LINES = 500;
 /** Tables, generated facts, fixtures and the suites that define a whole contract may be long. */
 const MAY_BE_LONG = /facts\/|testdata\/|test\/contract\/|\.test\.ts$|package-lock\.json|test\/golden\/|\.md$|\.json$/;
-const NOBODYS_HOME = /(^|\/)(utils?|helpers?|common|misc)(\.ts|\/)/;
+const GENERIC_NAME = /(^|\/)(utils?|helpers?|common|misc)(\.ts|\/)/;
 
 const rules: ((file: SourceFile) => string | undefined)[] = [
   ({ path, text }) => {
@@ -13,7 +13,7 @@ const rules: ((file: SourceFile) => string | undefined)[] = [
       ? `has ${lines} lines; a file above ${MAX_LINES} lines usually contains two ideas`
       : undefined;
   },
-  ({ path }) => (NOBODYS_HOME.test(path) ? "has a generic name; name it after its idea" : undefined),
+  ({ path }) => (GENERIC_NAME.test(path) ? "has a generic name; name it after its idea" : undefined),
   ({ path }) =>
     path.startsWith("src/") &&
     path.endsWith(".ts") &&

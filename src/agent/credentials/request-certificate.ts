@@ -15,8 +15,8 @@ import type { AgentIdentity } from "./identity.ts";
 
 const MAX_PENDING = 10;
 /** Approval takes a moment by a controller, and hours by a person. */
-const FIRST_LOOK_MS = 500;
-const LAST_LOOK_MS = 15_000;
+const FIRST_CHECK_MS = 500;
+const MAX_CHECK_INTERVAL_MS = 15_000;
 
 /** The request was denied: an immediate retry would only ask the same approver again. */
 export class CertificateDeniedError extends FlotillaError {
@@ -61,7 +61,7 @@ export async function requestCertificate(
   );
   const { name, uid } = made.metadata;
   log.info("certificate requested", { request: name, user: identity.commonName });
-  for (let waitMs = FIRST_LOOK_MS; ; waitMs = Math.min(LAST_LOOK_MS, waitMs * 2)) {
+  for (let waitMs = FIRST_CHECK_MS; ; waitMs = Math.min(MAX_CHECK_INTERVAL_MS, waitMs * 2)) {
     await sleep(clock, waitMs * (0.75 + random.next() / 2), signal);
     const found = await look(client, hub, name, signal);
     if (found === "away") continue;

@@ -15,7 +15,7 @@ import type { MemberAccess, Prober, Trend } from "../../membership/index.ts";
 import { defineController, done } from "../../runtime/index.ts";
 import type { Controller, Informers, Source } from "../../runtime/index.ts";
 import type { Rotation } from "../credentials/keep-credentials.ts";
-import { planManagedStatus, UNWELL_AFTER_MS } from "./plan-status.ts";
+import { planManagedStatus, UNHEALTHY_AFTER_MS } from "./plan-status.ts";
 
 export interface ManagedClusterDependencies {
   hub: string;
@@ -75,7 +75,7 @@ export function createManagedClusterController({
         }
       }
       const sinceMs = nowMs - trend.sinceMs;
-      return trend.isReady || sinceMs >= UNWELL_AFTER_MS ? done : { requeueAfterMs: UNWELL_AFTER_MS - sinceMs };
+      return trend.isReady || sinceMs >= UNHEALTHY_AFTER_MS ? done : { requeueAfterMs: UNHEALTHY_AFTER_MS - sinceMs };
     },
 
     forget({ name }) {

@@ -1,5 +1,5 @@
 /** First registration of a new agent with a hub: creates the ManagedCluster with the API server's address. */
-import { CLUSTER_ID_ANNOTATION, ManagedCluster, REACHED_ANNOTATION } from "../../api/index.ts";
+import { CLUSTER_ID_ANNOTATION, ManagedCluster, REACHED_BY_HUB_ANNOTATION } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { find } from "../../client/index.ts";
 import type { Client } from "../../client/index.ts";
@@ -16,7 +16,7 @@ export interface Introduction {
 }
 
 /** Registration state of a cluster on the hub: just created, already known, unknown, or not visible to this agent. */
-export type Standing = "made" | "known" | "unknown" | "untold";
+export type RegistrationState = "made" | "known" | "unknown" | "untold";
 
 /**
  * Rejects with `NameTakenError` when the name belongs to another cluster. A ManagedCluster that an administrator
@@ -26,8 +26,8 @@ export async function introduce(
   client: Client,
   { hub, cluster, id, server, ca }: Introduction,
   signal: AbortSignal,
-): Promise<Standing> {
-  const standing = await standingOf(client, { hub, cluster, id }, signal);
+): Promise<RegistrationState> {
+  const standing = await registrationStateOf(client, { hub, cluster, id }, signal);
   if (standing !== "unknown") return standing;
   const wanted: ManagedCluster = {
     apiVersion: "cluster.open-cluster-management.io/v1",
@@ -55,11 +55,11 @@ export async function introduce(
  * The same without registering. A hub may let new agents only request a certificate; an administrator creates the
  * ManagedCluster there.
  */
-export async function standingOf(
+export async function registrationStateOf(
   client: Client,
   { hub, cluster, id }: Pick<Introduction, "hub" | "cluster" | "id">,
   signal: AbortSignal,
-): Promise<Exclude<Standing, "made">> {
+): Promise<Exclude<RegistrationState, "made">> {
   try {
     const present = await find(client, ManagedCluster, { cluster: hub, name: cluster }, { signal });
     if (present) check(present, id);
@@ -71,7 +71,7 @@ export async function standingOf(
 }
 
 function check({ metadata }: DeepReadonly<ManagedCluster>, id: string): void {
-  if (metadata.annotations?.[REACHED_ANNOTATION] === "true")
+  if (metadata.annotations?.[REACHED_BY_HUB_ANNOTATION] === "true")
     throw new NameTakenError(metadata.name, "it is reached directly by the hub");
   const known = metadata.annotations?.[CLUSTER_ID_ANNOTATION];
   if (known !== undefined && known !== id)

@@ -10,9 +10,9 @@ import type { Rotation } from "../credentials/keep-credentials.ts";
 
 const { available, unavailable, joined } = registrationConditions;
 /** Grace period: a member that fails to answer for a moment is not reported as unavailable. */
-export const UNWELL_AFTER_MS = 20_000;
+export const UNHEALTHY_AFTER_MS = 20_000;
 
-export interface Sight {
+export interface MemberView {
   health: Health;
   detail: string;
   /** Since when the member has been healthy or unhealthy. */
@@ -28,7 +28,7 @@ export interface Sight {
 type Read = DeepReadonly<ManagedCluster>;
 
 /** Returns the same object when nothing changes, or the hub has not accepted the cluster. */
-export function planManagedStatus(cluster: Read, sight: Sight, nowMs: number, now: string): Read {
+export function planManagedStatus(cluster: Read, sight: MemberView, nowMs: number, now: string): Read {
   const before = cluster.status ?? { conditions: [] };
   let conditions = before.conditions ?? [];
   if (!isConditionTrue(conditions, "HubAcceptedManagedCluster")) return cluster;
@@ -39,7 +39,7 @@ export function planManagedStatus(cluster: Read, sight: Sight, nowMs: number, no
   const isWell = sight.health === "ready";
   if (isWell) conditions = withCondition(conditions, available, now);
   else if (
-    nowMs - sight.trend.sinceMs >= UNWELL_AFTER_MS &&
+    nowMs - sight.trend.sinceMs >= UNHEALTHY_AFTER_MS &&
     findCondition(conditions, available.type)?.status !== "False"
   )
     conditions = withCondition(conditions, unavailable(`The kube-apiserver is not ok: ${sight.detail}`), now);
@@ -51,7 +51,7 @@ export function planManagedStatus(cluster: Read, sight: Sight, nowMs: number, no
 
 function factsOf(
   before: DeepReadonly<ManagedClusterStatus>,
-  { id, version, nodes, claims }: Sight,
+  { id, version, nodes, claims }: MemberView,
 ): Partial<DeepReadonly<ManagedClusterStatus>> {
   const capacity = nodes && sum(nodes, "capacity");
   const allocatable = nodes && sum(nodes, "allocatable");

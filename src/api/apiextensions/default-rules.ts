@@ -15,7 +15,7 @@ import { META_FIELDS } from "./schema-rules.ts";
 import { propertiesOf } from "./structural-rules.ts";
 
 /** Places a value at its schema's position in an object. Unset outside object metadata. */
-type Surround = ((value: Json) => JsonObject) | undefined;
+type WrapInObject = ((value: Json) => JsonObject) | undefined;
 
 /** `schema` is structural. A default inside metadata is checked as part of an otherwise empty object. */
 export function checkDefaults(at: string, schema: JsonObject): FieldError[] {
@@ -24,7 +24,7 @@ export function checkDefaults(at: string, schema: JsonObject): FieldError[] {
   return errors;
 }
 
-function check(at: string, schema: JsonObject, isRoot: boolean, given: Surround, errors: FieldError[]): void {
+function check(at: string, schema: JsonObject, isRoot: boolean, given: WrapInObject, errors: FieldError[]): void {
   const isResource = isRoot || schema["x-kubernetes-embedded-resource"] === true;
   const surround = isResource ? undefined : given;
   const { items, default: fallback } = schema;
@@ -33,7 +33,7 @@ function check(at: string, schema: JsonObject, isRoot: boolean, given: Surround,
   if (isObject(items)) check(`${at}.items`, items, false, surround && ((value) => surround([value])), errors);
   for (const [name, property] of Object.entries(propertiesOf(schema))) {
     if (!isObject(property)) continue;
-    const outside: Surround =
+    const outside: WrapInObject =
       isResource && META_FIELDS.has(name)
         ? (value) => ({ apiVersion: "validation/v1", kind: "Validation", [name]: value })
         : surround && ((value) => surround({ [name]: value }));

@@ -20,7 +20,7 @@ import {
 } from "../field-errors.ts";
 import { change, fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
-import { shareOf } from "./shares.ts";
+import { intOrPercentValue } from "./shares.ts";
 import { checkCollisionCount, checkCounts, checkSelects, isEmpty, isSettled, specWarnings } from "./workload-rules.ts";
 
 export type DaemonSet = DaemonSetFacts;
@@ -127,10 +127,10 @@ function checkStrategy(errors: FieldError[], strategy: Strategy): void {
     ["maxUnavailable", maxUnavailable],
     ["maxSurge", maxSurge],
   ] as const) {
-    if (typeof value === "string" && shareOf(value) > 100)
+    if (typeof value === "string" && intOrPercentValue(value) > 100)
       errors.push(wrong(`${at}.${name}`, value, "must not be greater than 100%"));
   }
-  const [unavailable, surge] = [shareOf(maxUnavailable), shareOf(maxSurge)];
+  const [unavailable, surge] = [intOrPercentValue(maxUnavailable), intOrPercentValue(maxSurge)];
   if (unavailable !== 0 && surge !== 0)
     errors.push(wrong(`${at}.maxSurge`, maxSurge, "may not be set when maxUnavailable is non-zero"));
   else if (unavailable === 0 && surge === 0)

@@ -30,7 +30,7 @@ import {
   isSettled,
   specWarnings,
 } from "./workload-rules.ts";
-import { shareOf } from "./shares.ts";
+import { intOrPercentValue } from "./shares.ts";
 
 export type Deployment = DeploymentFacts;
 
@@ -134,9 +134,9 @@ function checkStrategy(errors: FieldError[], strategy: Strategy): void {
       ...checkIntOrPercent(`${at}.maxUnavailable`, maxUnavailable),
       ...checkIntOrPercent(`${at}.maxSurge`, maxSurge),
     );
-    if (shareOf(maxUnavailable) === 0 && shareOf(maxSurge) === 0)
+    if (intOrPercentValue(maxUnavailable) === 0 && intOrPercentValue(maxSurge) === 0)
       errors.push(wrong(`${at}.maxUnavailable`, maxUnavailable, "may not be 0 when `maxSurge` is 0"));
-    if (typeof maxUnavailable === "string" && shareOf(maxUnavailable) > 100)
+    if (typeof maxUnavailable === "string" && intOrPercentValue(maxUnavailable) > 100)
       errors.push(wrong(`${at}.maxUnavailable`, maxUnavailable, "must not be greater than 100%"));
   }
 }

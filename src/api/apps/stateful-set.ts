@@ -7,7 +7,7 @@ import { checkPodAnnotations, checkAnnotationKeys } from "../core/pod-annotation
 import { checkClaimSpec } from "../core/pod-claims.ts";
 import { defaultPodTemplate } from "../core/pod-defaults.ts";
 import { internalForm, selectorForm } from "../core/pod-internal-form.ts";
-import { checkRunsForEver, checkTemplate } from "../core/pod-validation.ts";
+import { checkNeverTerminates, checkTemplate } from "../core/pod-validation.ts";
 import { claimWarnings, templateWarnings } from "../core/pod-warnings.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { StatefulSet as StatefulSetFacts } from "../facts/apps-v1.ts";
@@ -24,7 +24,7 @@ import {
 } from "../field-errors.ts";
 import { change, changeItems, fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
-import { shareOf } from "./shares.ts";
+import { intOrPercentValue } from "./shares.ts";
 import {
   checkCollisionCount,
   checkCounts,
@@ -143,7 +143,7 @@ function checkSpec(
     if (!selector || !isEmpty(selector)) checkSelects(errors, "spec.template", selector, template);
     if (!templateSettled) checkOwnTemplate(errors, template ?? {}, spec.volumeClaimTemplates ?? []);
   }
-  checkRunsForEver(errors, "spec.template", template?.spec, "StatefulSet");
+  checkNeverTerminates(errors, "spec.template", template?.spec, "StatefulSet");
 }
 
 /**
@@ -196,8 +196,9 @@ function checkStrategy(errors: FieldError[], strategy: Strategy): void {
     errors.push(...checkNotNegative(`${at}.partition`, partition));
     if (maxUnavailable === undefined) return;
     errors.push(...checkIntOrPercent(`${at}.maxUnavailable`, maxUnavailable));
-    if (shareOf(maxUnavailable) === 0) errors.push(wrong(`${at}.maxUnavailable`, maxUnavailable, "cannot be 0"));
-    if (typeof maxUnavailable === "string" && shareOf(maxUnavailable) > 100)
+    if (intOrPercentValue(maxUnavailable) === 0)
+      errors.push(wrong(`${at}.maxUnavailable`, maxUnavailable, "cannot be 0"));
+    if (typeof maxUnavailable === "string" && intOrPercentValue(maxUnavailable) > 100)
       errors.push(wrong(`${at}.maxUnavailable`, maxUnavailable, "must not be greater than 100%"));
   }
 }

@@ -129,7 +129,7 @@ function checkCompletionMode(errors: FieldError[], at: string, spec: JobSpec): v
 }
 
 /** An error that prints no value. */
-export const plainlyWrong = (field: string, detail: string): FieldError => ({
+export const wrongWithoutValue = (field: string, detail: string): FieldError => ({
   type: "Invalid",
   field,
   message: `Invalid value: ${detail}`,
@@ -173,9 +173,9 @@ function checkFailureRule(
     else if (!STATUSES.includes(status)) errors.push(notOneOf(`${field}.status`, status, STATUSES));
   }
   if (onExitCodes && onPodConditions.length > 0)
-    errors.push(plainlyWrong(at, "specifying both OnExitCodes and OnPodConditions is not supported"));
+    errors.push(wrongWithoutValue(at, "specifying both OnExitCodes and OnPodConditions is not supported"));
   if (!onExitCodes && onPodConditions.length === 0)
-    errors.push(plainlyWrong(at, "specifying one of OnExitCodes and OnPodConditions is required"));
+    errors.push(wrongWithoutValue(at, "specifying one of OnExitCodes and OnPodConditions is required"));
 }
 
 function checkExitCodes(

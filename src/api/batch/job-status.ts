@@ -10,7 +10,7 @@ import type { Job, JobStatus } from "../facts/batch-v1.ts";
 import { missing, twice, wrong } from "../field-errors.ts";
 import { firstCommonIndex, indexProblem } from "./indexes.ts";
 import { hasJobCondition, isFinished, type JobConditionType } from "./job-conditions.ts";
-import { plainlyWrong } from "./job-spec.ts";
+import { wrongWithoutValue } from "./job-spec.ts";
 
 type Read<T> = DeepReadonly<T>;
 
@@ -63,9 +63,9 @@ function checkUncounted(errors: FieldError[], { uncountedTerminatedPods }: Read<
 function checkOutcome(errors: FieldError[], { job, status: { completionTime, startTime }, changed }: Change): void {
   const is = (type: JobConditionType): boolean => hasJobCondition(job, type);
   if (changed("Complete", "Failed") && is("Complete") && is("Failed"))
-    errors.push(plainlyWrong(CONDITIONS, "cannot set Complete=True and Failed=true conditions"));
+    errors.push(wrongWithoutValue(CONDITIONS, "cannot set Complete=True and Failed=true conditions"));
   if (changed("Complete", "FailureTarget") && is("Complete") && is("FailureTarget"))
-    errors.push(plainlyWrong(CONDITIONS, "cannot set Complete=True and FailureTarget=true conditions"));
+    errors.push(wrongWithoutValue(CONDITIONS, "cannot set Complete=True and FailureTarget=true conditions"));
   if (changed("Complete", "completionTime")) {
     if (completionTime !== undefined && !is("Complete"))
       errors.push(
@@ -86,10 +86,12 @@ function checkOutcome(errors: FieldError[], { job, status: { completionTime, sta
   )
     errors.push(wrong("status.completionTime", completionTime, "must be equal to or after `startTime`"));
   if (changed("Failed", "failedIndexes") && is("Failed") && !is("FailureTarget"))
-    errors.push(plainlyWrong(CONDITIONS, "cannot set Failed=True condition without the FailureTarget=true condition"));
+    errors.push(
+      wrongWithoutValue(CONDITIONS, "cannot set Failed=True condition without the FailureTarget=true condition"),
+    );
   if (changed("Complete", "SuccessCriteriaMet") && is("Complete") && !is("SuccessCriteriaMet"))
     errors.push(
-      plainlyWrong(CONDITIONS, "cannot set Complete=True condition without the SuccessCriteriaMet=true condition"),
+      wrongWithoutValue(CONDITIONS, "cannot set Complete=True condition without the SuccessCriteriaMet=true condition"),
     );
 }
 
@@ -165,12 +167,15 @@ function checkCriteria(
   if (changed("ready", "active") && ready !== undefined && ready > active)
     errors.push(wrong("status.ready", ready, "cannot set more ready pods than active"));
   if (is("SuccessCriteriaMet") && is("Failed"))
-    errors.push(plainlyWrong(CONDITIONS, "cannot set SuccessCriteriaMet=True and Failed=true conditions"));
+    errors.push(wrongWithoutValue(CONDITIONS, "cannot set SuccessCriteriaMet=True and Failed=true conditions"));
   if (is("SuccessCriteriaMet") && is("FailureTarget"))
-    errors.push(plainlyWrong(CONDITIONS, "cannot set SuccessCriteriaMet=True and FailureTarget=true conditions"));
+    errors.push(wrongWithoutValue(CONDITIONS, "cannot set SuccessCriteriaMet=True and FailureTarget=true conditions"));
   if (job.spec?.successPolicy && !is("SuccessCriteriaMet") && is("Complete"))
     errors.push(
-      plainlyWrong(CONDITIONS, "cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True"),
+      wrongWithoutValue(
+        CONDITIONS,
+        "cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True",
+      ),
     );
 }
 
@@ -178,7 +183,7 @@ function checkCriteria(
 function checkKept(errors: FieldError[], { job, old, status, before, changed }: Change): void {
   for (const type of ["Failed", "Complete", "FailureTarget"] as const) {
     if (hasJobCondition(old, type) && !hasJobCondition(job, type))
-      errors.push(plainlyWrong(CONDITIONS, `cannot disable the terminal ${type}=True condition`));
+      errors.push(wrongWithoutValue(CONDITIONS, `cannot disable the terminal ${type}=True condition`));
   }
   const { failed = 0, succeeded = 0, completionTime, startTime } = status;
   if (failed < (before.failed ?? 0)) errors.push(wrong("status.failed", failed, "cannot decrease the failed counter"));
@@ -192,14 +197,14 @@ function checkKept(errors: FieldError[], { job, old, status, before, changed }: 
   if (changed("startTime") && !isResuming && before.startTime !== undefined && !suspend)
     errors.push(wrong("status.startTime", startTime, "field is immutable for unsuspended job once set"));
   if (hasJobCondition(old, "SuccessCriteriaMet") && !hasJobCondition(job, "SuccessCriteriaMet"))
-    errors.push(plainlyWrong(CONDITIONS, "cannot disable the SuccessCriteriaMet=True condition"));
+    errors.push(wrongWithoutValue(CONDITIONS, "cannot disable the SuccessCriteriaMet=True condition"));
   if (
     hasJobCondition(old, "Complete") &&
     !hasJobCondition(old, "SuccessCriteriaMet") &&
     hasJobCondition(job, "SuccessCriteriaMet")
   ) {
     errors.push(
-      plainlyWrong(CONDITIONS, "cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions"),
+      wrongWithoutValue(CONDITIONS, "cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions"),
     );
   }
 }

@@ -5,7 +5,7 @@ import { builtInAdmission, builtInKind } from "../define.ts";
 import type { ConfigMap as ConfigMapFacts } from "../facts/core-v1.ts";
 import { tooLong } from "../field-errors.ts";
 import type { Kind } from "../kind.ts";
-import { MAX_DATA_BYTES, checkDataKeys, checkSealed, encodedBytes, textBytes } from "./data-keys.ts";
+import { MAX_DATA_BYTES, checkDataKeys, checkImmutableData, encodedBytes, textBytes } from "./data-keys.ts";
 
 export type ConfigMap = ConfigMapFacts;
 
@@ -33,7 +33,7 @@ export const admissions: AnyAdmission[] = [
     validate({ object, oldObject }) {
       const { data, binaryData } = object;
       return [
-        ...checkSealed(object, oldObject),
+        ...checkImmutableData(object, oldObject),
         ...checkDataKeys("data", data, binaryData),
         ...checkDataKeys("binaryData", binaryData),
         // The real server names no field here and prints `[]`.

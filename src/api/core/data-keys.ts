@@ -34,14 +34,14 @@ export function encodedBytes(data: Data = {}): number {
   return total;
 }
 
-type Sealable = DeepReadonly<{
+type MaybeImmutable = DeepReadonly<{
   immutable?: boolean;
   data?: Record<string, string>;
   binaryData?: Record<string, string>;
 }>;
 
 /** An immutable object keeps its content and its `immutable` field. */
-export function checkSealed(object: Sealable, old: Sealable | undefined): FieldError[] {
+export function checkImmutableData(object: MaybeImmutable, old: MaybeImmutable | undefined): FieldError[] {
   if (old?.immutable !== true) return [];
   const changed = [
     ...(object.immutable === true ? [] : ["immutable"]),

@@ -24,7 +24,7 @@ export const Namespace: Kind<Namespace> = builtInKind<Namespace>({
   traits: {
     names: "label",
     metadataChecks: { update: true, create: true },
-    deletionAnswersObject: true,
+    deletionReturnsObject: true,
     selectableFields: {
       "status.phase": (namespace) => (namespace as DeepReadonly<Namespace>).status?.phase ?? "",
       // The legacy field selector for metadata.name.

@@ -32,7 +32,7 @@ export function toleratesTaint({ spec }: ReadonlyPod, taint: DeepReadonly<Taint>
 }
 
 /** The pod's nodeSelector and required node affinity. */
-export function wantsNode({ spec }: ReadonlyPod, node: ReadonlyNode): boolean {
+export function matchesNode({ spec }: ReadonlyPod, node: ReadonlyNode): boolean {
   const labels = node.metadata.labels ?? {};
   for (const key in spec.nodeSelector) if (labels[key] !== spec.nodeSelector[key]) return false;
   const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;

@@ -59,7 +59,7 @@ export const PersistentVolumeClaim: Kind<PersistentVolumeClaim> = builtInKind<Pe
     column<PersistentVolumeClaim>("VolumeMode", ({ spec }) => spec?.volumeMode ?? "<unset>", wide),
   ],
   subresources: { status: true },
-  traits: { deletionAnswersObject: true, metadataChecks: { update: true, create: true } },
+  traits: { deletionReturnsObject: true, metadataChecks: { update: true, create: true } },
 });
 
 function completeClaim(claim: Read<PersistentVolumeClaim>): Read<PersistentVolumeClaim> {

@@ -54,7 +54,7 @@ export const PersistentVolume: Kind<PersistentVolume> = builtInKind<PersistentVo
     column<PersistentVolume>("VolumeMode", ({ spec }) => spec?.volumeMode ?? "<unset>", wide),
   ],
   subresources: { status: true },
-  traits: { deletionAnswersObject: true, metadataChecks: { create: true } },
+  traits: { deletionReturnsObject: true, metadataChecks: { create: true } },
 });
 
 function completeVolume(volume: Read<PersistentVolume>): Read<PersistentVolume> {

@@ -7,7 +7,7 @@ import type { SpecPart } from "../kind.ts";
 import { MIRROR } from "./pod-annotations.ts";
 import { unifiedDiff } from "./pod-diff.ts";
 import { internalForm } from "./pod-internal-form.ts";
-import { checkPodMarks } from "./pod-update.ts";
+import { checkImmutableAnnotations } from "./pod-update.ts";
 import { checkPod } from "./pod-validation.ts";
 
 type ReadPod = DeepReadonly<Pod>;
@@ -28,7 +28,7 @@ export function checkEphemeralContainersUpdate(pod: ReadPod, old: ReadPod): Fiel
     return [forbiddenField("[]", "static pods do not support ephemeral containers")];
   const errors: FieldError[] = [];
   checkPod(errors, pod);
-  checkPodMarks(errors, pod, old);
+  checkImmutableAnnotations(errors, pod, old);
   const containers = new Map((pod.spec.ephemeralContainers ?? []).map((container) => [container.name, container]));
   for (const before of old.spec.ephemeralContainers ?? []) {
     const now = containers.get(before.name);

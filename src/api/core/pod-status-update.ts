@@ -6,7 +6,7 @@ import { checkText, checkUnchanged, forbiddenField, wrong } from "../field-error
 import { change, fill } from "../fill.ts";
 import { checkAddress } from "../networking/addresses.ts";
 import { internalForm } from "./pod-internal-form.ts";
-import { checkPodMarks } from "./pod-update.ts";
+import { checkImmutableAnnotations } from "./pod-update.ts";
 
 type Read<T> = DeepReadonly<T>;
 
@@ -52,7 +52,7 @@ const SYSTEM_CONDITIONS = new Set(["PodScheduled", "Ready", "Initialized"]);
 
 export function checkPodStatus(pod: Read<Pod>, old: Read<Pod>): FieldError[] {
   const errors: FieldError[] = [];
-  checkPodMarks(errors, pod, old);
+  checkImmutableAnnotations(errors, pod, old);
   const status: Read<PodStatus> = pod.status ?? {};
   const before: Read<PodStatus> = old.status ?? {};
   for (const [index, { type = "", observedGeneration = 0 }] of (status.conditions ?? []).entries()) {

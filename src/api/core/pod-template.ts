@@ -31,7 +31,7 @@ export const PodTemplate: Kind<PodTemplate> = builtInKind<PodTemplate>({
     column<PodTemplate>("Pod Labels", ({ template }) => labelsCell(template?.metadata?.labels)),
   ],
   hasGeneration: true,
-  traits: { deletionAnswersObject: true },
+  traits: { deletionReturnsObject: true },
 });
 
 export const admissions: AnyAdmission[] = [

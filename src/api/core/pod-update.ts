@@ -31,12 +31,12 @@ export function checkPodUpdate(
   { mayPlace = false, settled }: PodUpdateOptions = {},
 ): FieldError[] {
   const errors: FieldError[] = [];
-  if (settled && mayPlace && isOnlyPlaced(pod, settled)) {
+  if (settled && mayPlace && onlySetsNodeName(pod, settled)) {
     checkNodeName(errors, "spec", pod.spec.nodeName);
     return errors;
   }
   checkPod(errors, pod);
-  checkPodMarks(errors, pod, old);
+  checkImmutableAnnotations(errors, pod, old);
   const { spec } = pod;
   if (checkContainersKept(errors, "spec.containers", spec.containers, old.spec.containers)) return errors;
   if (checkContainersKept(errors, "spec.initContainers", spec.initContainers, old.spec.initContainers)) return errors;
@@ -51,7 +51,7 @@ export function checkPodUpdate(
  * Whether a pod without a node got one and is otherwise identical. Every pod of a simulated member is written once like
  * this: validating one name instead of the whole pod saves a third of that write.
  */
-function isOnlyPlaced(pod: Read<Pod>, settled: Read<Pod>): boolean {
+function onlySetsNodeName(pod: Read<Pod>, settled: Read<Pod>): boolean {
   const { spec } = pod;
   const before = settled.spec;
   if (pod.metadata.annotations !== settled.metadata.annotations || before.nodeName || !spec.nodeName) return false;
@@ -62,7 +62,7 @@ function isOnlyPlaced(pod: Read<Pod>, settled: Read<Pod>): boolean {
 }
 
 /** Annotations that are immutable. */
-export function checkPodMarks(errors: FieldError[], { metadata, spec }: Read<Pod>, old: Read<Pod>): void {
+export function checkImmutableAnnotations(errors: FieldError[], { metadata, spec }: Read<Pod>, old: Read<Pod>): void {
   checkAnnotationsKept(errors, "metadata.annotations", metadata.annotations, old.metadata.annotations);
   checkPodAnnotations(errors, "metadata.annotations", metadata.annotations, spec);
 }

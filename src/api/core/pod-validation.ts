@@ -37,12 +37,12 @@ type Read<T> = DeepReadonly<T>;
 export function checkPodTemplate(at: string, template: Read<PodTemplateSpec>, workload = "ReplicaSet"): FieldError[] {
   const errors: FieldError[] = [];
   checkTemplate(errors, at, template);
-  checkRunsForEver(errors, at, template.spec, workload);
+  checkNeverTerminates(errors, at, template.spec, workload);
   return errors;
 }
 
 /** Pods that a workload replaces must not terminate on their own. */
-export function checkRunsForEver(
+export function checkNeverTerminates(
   errors: FieldError[],
   at: string,
   spec: Read<PodSpec> | undefined,

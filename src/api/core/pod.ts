@@ -51,7 +51,7 @@ export const Pod: Kind<Pod> = builtInKind<Pod>({
   },
   hasGeneration: true,
   traits: {
-    deletionAnswersObject: true,
+    deletionReturnsObject: true,
     selectableFields: {
       "spec.nodeName": ({ spec }) => textIn(spec, "nodeName"),
       // The name of the field before Kubernetes 1.0.
@@ -73,7 +73,7 @@ export const Pod: Kind<Pod> = builtInKind<Pod>({
  * Whether validating this new pod would produce the same result as its sibling. Only the names of ephemeral volume
  * claims depend on the pod's own name.
  */
-function isLike({ metadata, spec }: DeepReadonly<Pod>, sibling: DeepReadonly<Pod>): boolean {
+function hasSameValidation({ metadata, spec }: DeepReadonly<Pod>, sibling: DeepReadonly<Pod>): boolean {
   return (
     spec === sibling.spec &&
     metadata.annotations === sibling.metadata.annotations &&
@@ -82,7 +82,7 @@ function isLike({ metadata, spec }: DeepReadonly<Pod>, sibling: DeepReadonly<Pod
 }
 
 function checkWrite({ object, oldObject, subresource, byController, settled, sibling }: Review<Pod>): FieldError[] {
-  if (!oldObject) return sibling && isLike(object, sibling) ? [] : checkNewPod(object);
+  if (!oldObject) return sibling && hasSameValidation(object, sibling) ? [] : checkNewPod(object);
   if (subresource === "ephemeralcontainers") return checkEphemeralContainersUpdate(object, oldObject);
   return subresource === "resize"
     ? checkResize(object, oldObject)

@@ -46,7 +46,7 @@ export const ResourceQuota: Kind<ResourceQuota> = builtInKind<ResourceQuota>({
     ageColumn,
   ],
   subresources: { status: true },
-  traits: { deletionAnswersObject: true },
+  traits: { deletionReturnsObject: true },
 });
 
 const POD_RESOURCES = new Set([
@@ -92,7 +92,7 @@ function checkAmounts(field: string, amounts: Readonly<Record<string, string | n
 }
 
 /** The counted resources that a scope does not apply to. */
-function strangers({ hard = {} }: Spec, scope: string): string[] {
+function resourcesOutsideScope({ hard = {} }: Spec, scope: string): string[] {
   const known = SCOPES[scope];
   return known ? Object.keys(hard).filter((name) => isStandardQuotaResource(name) && !known.has(name)) : [];
 }
@@ -107,7 +107,7 @@ function checkScopes(spec: Spec): FieldError[] {
   return [
     ...scopes.flatMap((scope) => [
       ...(Object.hasOwn(SCOPES, scope) ? [] : [wrong(at, scopes, "unsupported scope")]),
-      ...strangers(spec, scope).map(() => wrong(at, scopes, "unsupported scope applied to resource")),
+      ...resourcesOutsideScope(spec, scope).map(() => wrong(at, scopes, "unsupported scope applied to resource")),
     ]),
     ...conflicting(scopes).map(() => wrong(at, scopes, "conflicting scopes")),
   ];
@@ -136,7 +136,9 @@ function checkScopeSelector(spec: Spec): FieldError[] {
   for (const { scopeName = "", operator = "", values = [] } of expressions) {
     if (!Object.hasOwn(SCOPES, scopeName)) errors.push(wrong(`${at}.scopeName`, scopeName, "unsupported scope"));
     errors.push(
-      ...strangers(spec, scopeName).map(() => wrong(at, shown(scopeSelector), "unsupported scope applied to resource")),
+      ...resourcesOutsideScope(spec, scopeName).map(() =>
+        wrong(at, shown(scopeSelector), "unsupported scope applied to resource"),
+      ),
     );
     if (PLAIN_SCOPES.has(scopeName) && operator !== "Exists")
       errors.push(wrong(`${at}.operator`, operator, ONLY_EXISTS));

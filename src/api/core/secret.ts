@@ -8,7 +8,7 @@ import type { Secret as SecretFacts } from "../facts/core-v1.ts";
 import { checkUnchanged, missing, tooLong, wrong } from "../field-errors.ts";
 import { fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
-import { MAX_DATA_BYTES, checkDataKeys, checkSealed, encodedBytes } from "./data-keys.ts";
+import { MAX_DATA_BYTES, checkDataKeys, checkImmutableData, encodedBytes } from "./data-keys.ts";
 import { tlsPairProblem } from "./tls-pair.ts";
 
 export type Secret = SecretFacts;
@@ -100,7 +100,7 @@ export const admissions: AnyAdmission[] = [
     complete,
     validate: ({ object, oldObject }) => [
       ...(oldObject ? checkUnchanged("type", object.type, oldObject.type) : []),
-      ...checkSealed(object, oldObject),
+      ...checkImmutableData(object, oldObject),
       ...checkDataKeys("data", object.data),
       ...(encodedBytes(object.data) > MAX_DATA_BYTES ? [tooLong("data", MAX_DATA_BYTES)] : []),
       ...checkTypedKeys(object),

@@ -19,7 +19,7 @@ export const ServiceAccount: Kind<ServiceAccount> = builtInKind<ServiceAccount>(
   facts: "core-v1",
   columns: [nameColumn, ageColumn],
   subresources: { actions: { token: { group: "authentication.k8s.io", version: "v1", kind: "TokenRequest" } } },
-  traits: { metadataChecks: { update: true, create: true }, deletionAnswersObject: true },
+  traits: { metadataChecks: { update: true, create: true }, deletionReturnsObject: true },
 });
 
 const ENFORCE = "kubernetes.io/enforce-mountable-secrets";

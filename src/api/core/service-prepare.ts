@@ -22,13 +22,13 @@ import { dropUnused, keepAllocated, linkAddresses } from "./service-transitions.
 type Read<T> = DeepReadonly<T>;
 
 /** A number or address from a pool, or the error. */
-export type Drawn<T> = { readonly value: T } | { readonly problem: string };
+export type Allocated<T> = { readonly value: T } | { readonly problem: string };
 
 /** The pools of a cluster, for one Service. An allocated value is not allocated again. */
 export interface ServicePools {
   /** Unset requests any address. */
-  address(requested?: string): Drawn<string>;
-  port(requested?: number): Drawn<number>;
+  address(requested?: string): Allocated<string>;
+  port(requested?: number): Allocated<number>;
 }
 
 /** Returns the Service to be stored. Throws 422 when allocation fails. */
@@ -51,18 +51,19 @@ export function prepareService(
 
   // Existing addresses are kept, and validation rejects changes; only a Service without an address gets one.
   if (!before || (before.type === "ExternalName" && spec.type !== "ExternalName"))
-    spec = drawAddress(spec, name, pools, refuse);
-  if (needsNodePorts(spec)) spec = before ? redrawPorts(spec, before, pools, refuse) : drawPorts(spec, pools, refuse);
-  if (needsHealthPort(spec) && !(before && needsHealthPort(before))) spec = drawHealthPort(spec, pools);
+    spec = allocateAddress(spec, name, pools, refuse);
+  if (needsNodePorts(spec))
+    spec = before ? reallocatePorts(spec, before, pools, refuse) : allocatePorts(spec, pools, refuse);
+  if (needsHealthPort(spec) && !(before && needsHealthPort(before))) spec = allocateHealthPort(spec, pools);
   if (before) spec = dropUnused(spec, before);
   // An external name has no endpoints inside the cluster.
   if (spec.type === "ExternalName") spec = withFields(spec, { internalTrafficPolicy: undefined });
   return withStatus(spec === service.spec ? service : { ...service, spec }, old);
 }
 
-type Refuse = (errors: readonly FieldError[]) => never;
+type RejectWith = (errors: readonly FieldError[]) => never;
 
-function drawAddress(spec: Spec, name: string, pools: ServicePools, refuse: Refuse): Spec {
+function allocateAddress(spec: Spec, name: string, pools: ServicePools, refuse: RejectWith): Spec {
   if (spec.type === "ExternalName" || isHeadless(spec)) return spec;
   const requested = spec.clusterIPs?.[0];
   const drawn = pools.address(requested);
@@ -80,13 +81,13 @@ function anyPort(pools: ServicePools): number {
   throw internalError(`failed to allocate a nodePort: ${drawn.problem}`);
 }
 
-function thisPort(requested: number, index: number, pools: ServicePools, refuse: Refuse): number {
+function thisPort(requested: number, index: number, pools: ServicePools, refuse: RejectWith): number {
   const drawn = pools.port(requested);
   return "value" in drawn ? drawn.value : refuse([wrong(portAt(index), requested, drawn.problem)]);
 }
 
 /** A port number used with two protocols shares its node port, unless two are requested. */
-function drawPorts(spec: Spec, pools: ServicePools, refuse: Refuse): Spec {
+function allocatePorts(spec: Spec, pools: ServicePools, refuse: RejectWith): Spec {
   const drawn = new Map<number, number>();
   const wants = wantsNodePorts(spec);
   const ports = (spec.ports ?? []).map((port, index, all): Read<ServicePort> => {
@@ -106,7 +107,7 @@ function drawPorts(spec: Spec, pools: ServicePools, refuse: Refuse): Spec {
 }
 
 /** Node ports that the Service already has are kept; the others are allocated. */
-function redrawPorts(spec: Spec, before: Spec, pools: ServicePools, refuse: Refuse): Spec {
+function reallocatePorts(spec: Spec, before: Spec, pools: ServicePools, refuse: RejectWith): Spec {
   const own = new Set(nodePortsOf(before));
   const wants = wantsNodePorts(spec);
   const ports = (spec.ports ?? []).map((port, index): Read<ServicePort> => {
@@ -121,7 +122,7 @@ function redrawPorts(spec: Spec, before: Spec, pools: ServicePools, refuse: Refu
   return withFields(spec, { ports });
 }
 
-function drawHealthPort(spec: Spec, pools: ServicePools): Spec {
+function allocateHealthPort(spec: Spec, pools: ServicePools): Spec {
   const { healthCheckNodePort: requested } = spec;
   const drawn = pools.port(requested || undefined);
   if ("value" in drawn) return withFields(spec, { healthCheckNodePort: drawn.value });
@@ -139,7 +140,7 @@ function withStatus(service: Read<Service>, old: Read<Service> | undefined): Rea
 }
 
 /** The addresses and ports that a stored Service holds from its cluster's pools. */
-export function heldByService(service: Read<Service>): { addresses: readonly string[]; ports: readonly number[] } {
+export function allocatedToService(service: Read<Service>): { addresses: readonly string[]; ports: readonly number[] } {
   const spec = service.spec ?? {};
   const { clusterIPs = [], healthCheckNodePort } = spec;
   return {

@@ -52,7 +52,7 @@ export const Service: Kind<Service> = builtInKind<Service>({
   traits: {
     names: "label",
     createOnUpdate: true,
-    deletionAnswersObject: true,
+    deletionReturnsObject: true,
     selectableFields: {
       "spec.clusterIP": (object) => (object as DeepReadonly<Service>).spec?.clusterIP ?? "",
       "spec.type": (object) => (object as DeepReadonly<Service>).spec?.type ?? "",

@@ -191,11 +191,12 @@ function checkHints(at: string, { forZones = [], forNodes = [] }: Sent<EndpointH
 }
 
 /** Controllers that validate addresses themselves. */
-const CAREFUL_WRITERS = ["endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io"];
+const VALIDATING_CONTROLLERS = ["endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io"];
 
 function sliceWarnings({ metadata, addressType, endpoints }: Read<EndpointSlice>, isNew: boolean): string[] {
   const warnings = isNew && addressType === "FQDN" ? ["spec.addressType: FQDN endpoints are deprecated"] : [];
-  if (CAREFUL_WRITERS.includes(metadata.labels?.["endpointslice.kubernetes.io/managed-by"] ?? "")) return warnings;
+  if (VALIDATING_CONTROLLERS.includes(metadata.labels?.["endpointslice.kubernetes.io/managed-by"] ?? ""))
+    return warnings;
   for (const [index, { addresses }] of (endpoints ?? []).entries())
     for (const [place, address] of addresses.entries())
       warnings.push(...addressWarnings(`endpoints[${index}].addresses[${place}]`, address));

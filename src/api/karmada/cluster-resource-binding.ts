@@ -24,7 +24,7 @@ export const admissions: AnyAdmission[] = [
     completes: {
       table: BINDING_TABLE,
       on: "CREATE",
-      trustsOwn: true,
+      skipsOwnWrites: true,
       complete: (_, review) => withPermanentId(review, CLUSTER_BINDING_ID, "binding"),
     },
   }),

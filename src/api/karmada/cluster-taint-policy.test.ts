@@ -25,12 +25,12 @@ describe("a taint policy", () => {
   });
 
   test("rejects duplicate taints, and reports all but the last", () => {
-    const told = (index: number): string =>
+    const duplicateError = (index: number): string =>
       `spec.taints[${index}]: Duplicate value: "Duplicate taint with the same key(a) and effect(NoSchedule) is not allowed"`;
 
     expect(problemsOf(admissions, policy({ taints: [taint, { ...taint, value: "x" }, taint] }))).toEqual([
-      told(0),
-      told(1),
+      duplicateError(0),
+      duplicateError(1),
     ]);
   });
 

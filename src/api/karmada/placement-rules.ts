@@ -54,7 +54,7 @@ export function checkPlacement(at: string, placement: Read<Placement>): FieldErr
     errors.push(
       wrong(at, goValue(TABLE, "Placement", placement), "clusterAffinities cannot co-exist with clusterAffinity"),
     );
-  const mayOverflow = followsCapacity(replicaScheduling);
+  const mayOverflow = dividesByCapacity(replicaScheduling);
   for (const [index, { overflowAffinities }] of clusterAffinities.entries()) {
     if (!overflowAffinities || mayOverflow) continue;
     const shown = goValue(TABLE, "OverflowClusterAffinity", overflowAffinities);
@@ -77,19 +77,19 @@ export function checkPlacement(at: string, placement: Read<Placement>): FieldErr
 }
 
 /** Replicas can overflow to further members only when the division considers capacity. */
-function followsCapacity(strategy: Read<ReplicaSchedulingStrategy> | undefined): boolean {
+function dividesByCapacity(strategy: Read<ReplicaSchedulingStrategy> | undefined): boolean {
   if (strategy?.replicaSchedulingType !== "Divided") return false;
   return strategy.replicaDivisionPreference === "Aggregated" || Boolean(strategy.weightPreference?.dynamicWeight);
 }
 
 function checkTerms(at: string, terms: readonly Read<ClusterAffinityTerm>[]): FieldError[] {
   const names = new Set<string>();
-  let isTold = false;
+  let isReported = false;
   return terms.flatMap((term, index) => {
     const { affinityName } = term;
     const errors = checkText(`${at}[${index}]`, affinityName, labelKeyProblems);
     // Reported once: the error prints all terms.
-    if (names.has(affinityName) && !isTold) {
+    if (names.has(affinityName) && !isReported) {
       errors.push(
         wrong(
           at,
@@ -97,7 +97,7 @@ function checkTerms(at: string, terms: readonly Read<ClusterAffinityTerm>[]): Fi
           "each affinity term in a policy must have a unique name",
         ),
       );
-      isTold = true;
+      isReported = true;
     }
     names.add(affinityName);
     return [

@@ -24,7 +24,7 @@ const TABLE = "policy-karmada-v1alpha1";
 type Read<T> = DeepReadonly<T>;
 type Policy = PropagationPolicy | ClusterPropagationPolicy;
 
-interface PolicyMarks {
+interface PolicyKeys {
   webhook: string;
   /** The label with the policy's permanent id, which its claims repeat. */
   id: string;
@@ -32,7 +32,7 @@ interface PolicyMarks {
   finalizer: string;
 }
 
-export function policyAdmission<T extends Policy>(kind: Kind<T>, marks: PolicyMarks): Admission<T> {
+export function policyAdmission<T extends Policy>(kind: Kind<T>, marks: PolicyKeys): Admission<T> {
   return karmadaAdmission<T>(kind, {
     name: marks.webhook,
     completes: { table: TABLE, complete: (_, review) => completePolicy(review, marks) },
@@ -41,7 +41,7 @@ export function policyAdmission<T extends Policy>(kind: Kind<T>, marks: PolicyMa
   });
 }
 
-function completePolicy<T extends Policy>(review: Review<T>, { id, finalizer }: PolicyMarks): Read<T> {
+function completePolicy<T extends Policy>(review: Review<T>, { id, finalizer }: PolicyKeys): Read<T> {
   const policy = withoutFinalizer(withPermanentId(review, id, "policy"), finalizer);
   return change(policy, "spec", (spec) => completeSpec(spec, policy.metadata.namespace)) as Read<T>;
 }
@@ -70,7 +70,7 @@ function completeSpec(spec: Read<PropagationSpec>, namespace: string | undefined
 const isServiceImport = ({ apiVersion, kind }: Read<ResourceSelector>): boolean =>
   kind === "ServiceImport" && apiVersion === "multicluster.x-k8s.io/v1alpha1";
 
-function checkPolicy<T extends Policy>({ object, oldObject }: Review<T>, { webhook, id }: PolicyMarks): FieldError[] {
+function checkPolicy<T extends Policy>({ object, oldObject }: Review<T>, { webhook, id }: PolicyKeys): FieldError[] {
   const policy: Read<Policy> = object;
   const old: Read<Policy> | undefined = oldObject;
   if (old && policy.spec.schedulerName !== old.spec.schedulerName)

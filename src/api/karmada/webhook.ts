@@ -21,7 +21,7 @@ export interface KarmadaRules<T> {
     /** Unset: on every write. */
     on?: Operation;
     /** Controllers of this process write objects in stored form, so those are not decoded again. */
-    trustsOwn?: true;
+    skipsOwnWrites?: true;
     complete?(object: Read<T>, review: Review<T>): Read<T>;
   };
   check?(review: Review<T>): FieldError[];
@@ -42,9 +42,9 @@ export function karmadaAdmission<T extends KubernetesObject>(
     mutate(review) {
       checkVersion(kind, name, review);
       if (!completes || review.subresource !== undefined || isSettled(review)) return review.object;
-      const { table, on, trustsOwn, complete } = completes;
+      const { table, on, skipsOwnWrites, complete } = completes;
       const object =
-        (trustsOwn && review.byController) || (on && on !== review.operation)
+        (skipsOwnWrites && review.byController) || (on && on !== review.operation)
           ? review.object
           : decoded(table, kind.kind, name, review);
       return complete ? complete(object, { ...review, object }) : object;

@@ -34,7 +34,10 @@ export function createWorkAdmissions(prune: (manifest: Manifest) => DeepReadonly
     );
   };
   return [
-    karmadaAdmission(Work, { name: WEBHOOK, completes: { table: "work-karmada-v1alpha1", trustsOwn: true, complete } }),
+    karmadaAdmission(Work, {
+      name: WEBHOOK,
+      completes: { table: "work-karmada-v1alpha1", skipsOwnWrites: true, complete },
+    }),
   ];
 }
 

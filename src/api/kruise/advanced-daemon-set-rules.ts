@@ -19,7 +19,7 @@ import { checkMetadata } from "./metadata-rules.ts";
 import { checkAtMostAll, checkIntOrPercent, percentOf } from "./strategy-rules.ts";
 import {
   checkOwnTemplate,
-  checkRunsOn,
+  checkTemplateNeverTerminates,
   checkSelects,
   completeSelector,
   hasSettledTemplate,
@@ -90,7 +90,7 @@ function checkSpec(errors: FieldError[], review: Review<AdvancedDaemonSet>): voi
   if (selector && isEmptySelector(selector))
     errors.push(wrongValue("spec.selector", goSelector(selector), "empty selector is invalid for daemonset"));
   if (!hasSettledTemplate(review)) checkOwnTemplate(errors, "spec.template", template ?? {});
-  checkRunsOn(errors, "spec.template", template, "DaemonSet");
+  checkTemplateNeverTerminates(errors, "spec.template", template, "DaemonSet");
   errors.push(...checkNotNegative("spec.minReadySeconds", object.spec.minReadySeconds));
   checkStrategy(errors, updateStrategy, isAlpha(object));
   errors.push(...checkNotNegative("spec.revisionHistoryLimit", object.spec.revisionHistoryLimit));

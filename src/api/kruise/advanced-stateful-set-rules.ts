@@ -29,7 +29,7 @@ import { checkIntOrPercent, priorityProblem } from "./strategy-rules.ts";
 import {
   changeBeyondImages,
   checkOwnSelector,
-  checkRunsOn,
+  checkTemplateNeverTerminates,
   checkTemplateMetadata,
   completeClaims,
   completeSelector,
@@ -123,22 +123,22 @@ function checkSpec(errors: FieldError[], spec: Spec): void {
   errors.push(...checkNotNegative("spec.replicas", spec.replicas));
   if (checkOwnSelector(errors, selector, "statefulset"))
     checkTemplateMetadata(errors, "spec.template", template ?? {}, selector);
-  checkRunsOn(errors, "spec.template", template, "StatefulSet");
+  checkTemplateNeverTerminates(errors, "spec.template", template, "StatefulSet");
 }
 
 /** Ordinals and ranges of them: `3`, `5-8`. */
 function checkReserved(errors: FieldError[], reserved: readonly IntOrString[]): void {
   const shown = (): string => `[]intstr.IntOrString{${reserved.map(goIntOrString).join(", ")}}`;
   for (const [index, ordinal] of reserved.entries()) {
-    const tell = (problem: string): void =>
+    const reportProblem = (problem: string): void =>
       void errors.push(wrongValue("spec", shown(), `${index} th reserve ordinal ${problem}`));
     if (typeof ordinal === "number") {
-      if (ordinal < 0) tell(`is negative: ${ordinal}`);
+      if (ordinal < 0) reportProblem(`is negative: ${ordinal}`);
       continue;
     }
-    if (!/^\d+-\d+$/.test(ordinal)) tell(`is not a valid range: ${ordinal}`);
+    if (!/^\d+-\d+$/.test(ordinal)) reportProblem(`is not a valid range: ${ordinal}`);
     const problem = rangeProblem(ordinal);
-    if (problem !== undefined) tell(`is invalid: ${ordinal}, err = ${problem}`);
+    if (problem !== undefined) reportProblem(`is invalid: ${ordinal}, err = ${problem}`);
   }
 }
 

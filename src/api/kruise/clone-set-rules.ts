@@ -11,14 +11,14 @@ import { change, fill } from "../fill.ts";
 import { controllerOf, type KubernetesObject } from "../meta.ts";
 import type { CloneSet, CloneSetRollingUpdate, CloneSetSpec, CloneSetUpdateStrategy } from "./clone-set-types.ts";
 import type { KruiseGates } from "./gates.ts";
-import { goIntOrString, goStrings, NOTHING, wrongValue } from "./go-text.ts";
+import { goIntOrString, goStrings, NIL_POINTER, wrongValue } from "./go-text.ts";
 import { checkMetadata } from "./metadata-rules.ts";
 import { priorityProblem, readShare, scatterProblem } from "./strategy-rules.ts";
 import {
   changeBeyondImages,
   checkOwnSelector,
   checkOwnTemplate,
-  checkRunsOn,
+  checkTemplateNeverTerminates,
   checkSelects,
   completeClaims,
   completeSelector,
@@ -27,7 +27,7 @@ import {
   decodeTemplates,
   hasSettledTemplate,
 } from "./template-rules.ts";
-import { isHub, refusalOf } from "./webhook.ts";
+import { isHub, rejectionOf } from "./webhook.ts";
 
 type Read<T> = DeepReadonly<T>;
 /** v1alpha1 has the update policy in `type`, beside the fields that v1beta1 moved to `rollingUpdate`. */
@@ -43,7 +43,7 @@ export const completeCloneSet =
   (gates: KruiseGates) =>
   (cloneSet: Read<CloneSet>, review: Review<CloneSet>): Read<CloneSet> =>
     change(cloneSet, "spec", (given) => {
-      let spec: Read<CloneSetSpec> = fill(isAlpha(cloneSet) ? given : decodeTemplates(given, refusalOf("cloneset")), {
+      let spec: Read<CloneSetSpec> = fill(isAlpha(cloneSet) ? given : decodeTemplates(given, rejectionOf("cloneset")), {
         replicas: 1,
         revisionHistoryLimit: 10,
         updateStrategy: {},
@@ -176,7 +176,7 @@ function checkSpec(errors: FieldError[], review: Review<CloneSet>): void {
     if (!hasSettledTemplate(review))
       checkOwnTemplate(errors, "spec.template", template ?? {}, spec.volumeClaimTemplates);
   }
-  checkRunsOn(errors, "spec.template", template, "cloneset");
+  checkTemplateNeverTerminates(errors, "spec.template", template, "cloneset");
   checkPodsToDelete(errors, review);
   checkStrategy(errors, object, replicas);
   if (deadline === undefined) return;
@@ -258,7 +258,7 @@ function checkRolling(
     errors.push(
       wrongValue(
         `${at}.maxUnavailable`,
-        rolling.maxUnavailable === undefined ? NOTHING : goIntOrString(rolling.maxUnavailable),
+        rolling.maxUnavailable === undefined ? NIL_POINTER : goIntOrString(rolling.maxUnavailable),
         "maxUnavailable and maxSurge should not both be less than 1",
       ),
     );

@@ -6,7 +6,7 @@
 import { isObject, type Json, type JsonObject } from "../../base/index.ts";
 import type { Schema } from "../../machinery/index.ts";
 import { definitionSchema } from "../facts.ts";
-import { objectAt, orNothing, property, withProperties } from "./conversion.ts";
+import { objectAt, fieldUnlessEmpty, property, withProperties } from "./conversion.ts";
 
 const MOVED = [
   "partition",
@@ -50,7 +50,7 @@ export function specToBeta(object: JsonObject): JsonObject {
 
 /** Reuse of claims is on by default in v1alpha1 and off in v1beta1, so an absent strategy differs in meaning. */
 function scaleToBeta({ disablePVCReuse, ...rest }: JsonObject, isExcluding: boolean): JsonObject {
-  return orNothing("scaleStrategy", {
+  return fieldUnlessEmpty("scaleStrategy", {
     ...rest,
     ...(disablePVCReuse !== true && { enablePVCReuse: true }),
     ...(isExcluding && { excludePreparingDelete: true }),

@@ -12,7 +12,7 @@ export function objectAt(parent: JsonObject, key: string): JsonObject {
 }
 
 /** `{ [key]: value }`, or an empty object when the value is empty. */
-export const orNothing = (key: string, value: JsonObject): JsonObject =>
+export const fieldUnlessEmpty = (key: string, value: JsonObject): JsonObject =>
   Object.keys(value).length > 0 ? { [key]: value } : {};
 
 /** Returns the object with a field changed, if it holds an object. */
@@ -48,7 +48,7 @@ export function withMap(
   );
   return {
     ...object,
-    metadata: { ...others, ...orNothing(map, { ...without(before, ...Object.keys(changes)), ...added }) },
+    metadata: { ...others, ...fieldUnlessEmpty(map, { ...without(before, ...Object.keys(changes)), ...added }) },
   };
 }
 

@@ -14,7 +14,7 @@ export function wrongValue(field: string, shown: string, detail: string): FieldE
 }
 
 /** A nil pointer. */
-export const NOTHING = '"null"';
+export const NIL_POINTER = '"null"';
 
 export function goMap(map: Readonly<Record<string, string | number>> | undefined, of = "string"): string {
   if (!map) return `map[string]${of}(nil)`;
@@ -34,7 +34,7 @@ export function goIntOrString(value: IntOrString): string {
 }
 
 export function goSelector(selector: DeepReadonly<LabelSelector> | undefined): string {
-  if (!selector) return NOTHING;
+  if (!selector) return NIL_POINTER;
   const expressions = selector.matchExpressions?.map(
     ({ key, operator, values }) =>
       `v1.LabelSelectorRequirement{Key:${JSON.stringify(key)}, Operator:${JSON.stringify(operator)}, Values:${goStrings(values)}}`,

@@ -51,16 +51,16 @@ export const checkBudget =
 const boundTo = ({ selector, targetRef }: Spec): unknown => [selector ?? null, targetRef ?? null];
 
 function checkAnnotations(errors: FieldError[], annotations: Readonly<Record<string, string>>): void {
-  const tell = (name: string): void =>
+  const reportConflict = (name: string): void =>
     void errors.push({
       type: "Internal",
       field: "metadata",
       message: `Internal error: annotation[${name}] is invalid`,
     });
   for (const operation of annotations[PROTECT_OPERATIONS_ANNOTATION]?.split(",") ?? [])
-    if (!PUB_OPERATIONS.includes(operation)) tell(PROTECT_OPERATIONS_ANNOTATION);
+    if (!PUB_OPERATIONS.includes(operation)) reportConflict(PROTECT_OPERATIONS_ANNOTATION);
   const replicas = annotations[PROTECT_TOTAL_REPLICAS_ANNOTATION];
-  if (replicas !== undefined && !isInt32(replicas)) tell(PROTECT_TOTAL_REPLICAS_ANNOTATION);
+  if (replicas !== undefined && !isInt32(replicas)) reportConflict(PROTECT_TOTAL_REPLICAS_ANNOTATION);
 }
 
 const isInt32 = (text: string): boolean =>

@@ -9,7 +9,7 @@ import type { CloneSet } from "./clone-set-types.ts";
 import { withOwnVersion } from "./sidecar-set-defaults.ts";
 import type { SidecarSet } from "./sidecar-set-types.ts";
 import { completeSelector } from "./template-rules.ts";
-import { labelsOf, writtenOut } from "./united-deployment-defaults.ts";
+import { labelsOf, expandShortForms } from "./united-deployment-defaults.ts";
 import type { UnitedDeployment } from "./united-deployment-types.ts";
 import { HUB } from "./webhook.ts";
 
@@ -20,7 +20,7 @@ const ALPHA = "apps.kruise.io/v1alpha1";
 const VERSIONS: readonly unknown[] = [ALPHA, "apps.kruise.io/v1beta1"];
 
 /** Returns the same manifest when it has no short forms. */
-export function withoutShorthand(manifest: Read<JsonObject>, warn: Warn): Read<JsonObject> {
+export function expandShorthand(manifest: Read<JsonObject>, warn: Warn): Read<JsonObject> {
   const { apiVersion, kind, metadata, spec } = manifest;
   if (!VERSIONS.includes(apiVersion) || !isObject(metadata) || !isObject(spec)) return manifest;
   switch (kind) {
@@ -58,7 +58,7 @@ function cloneSet(given: Read<CloneSet>, warn: Warn): Read<CloneSet> {
 
 function unitedDeployment(given: Read<UnitedDeployment>, warn: Warn): Read<UnitedDeployment> {
   return change(given, "spec", (spec) => {
-    const written = writtenOut(spec, given.apiVersion === ALPHA, warn);
+    const written = expandShortForms(spec, given.apiVersion === ALPHA, warn);
     return completeSelector(written, labelsOf(written.template), "the labels of the template", { cluster: HUB, warn });
   });
 }

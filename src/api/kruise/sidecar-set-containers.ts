@@ -12,7 +12,7 @@ import type { SidecarContainer, SidecarSetSpec } from "./sidecar-set-types.ts";
 type Read<T> = DeepReadonly<T>;
 
 /** A pod needs a container that is not an init container. */
-const STAND_IN: Read<Container> = {
+const PLACEHOLDER_CONTAINER: Read<Container> = {
   name: "test",
   image: "busybox",
   imagePullPolicy: "IfNotPresent",
@@ -58,7 +58,9 @@ export function checkSidecarContainers(
         checkFieldRef(errors, `spec[${index}].transferEnv.fieldRef`, sourceContainerNameFrom.fieldRef);
     if (resourcesPolicy) checkResourcesPolicy(errors, `spec[${index}].resourcesPolicy`, container, resourcesPolicy);
   }
-  errors.push(...checkNewPod(podWith(initContainers, containers.length > 0 ? containers : [STAND_IN], volumes)));
+  errors.push(
+    ...checkNewPod(podWith(initContainers, containers.length > 0 ? containers : [PLACEHOLDER_CONTAINER], volumes)),
+  );
 }
 
 function podWith(

@@ -7,7 +7,7 @@ import type { LabelSelector } from "../facts/meta-v1.ts";
 import { checkSelector, missing, wrong } from "../field-errors.ts";
 import type { KubernetesObject } from "../meta.ts";
 import type { KruiseGates } from "./gates.ts";
-import { goSelector, NOTHING, wrongValue } from "./go-text.ts";
+import { goSelector, NIL_POINTER, wrongValue } from "./go-text.ts";
 import { checkMetadata } from "./metadata-rules.ts";
 import { selectorsOverlap } from "./selector-overlap.ts";
 import { checkSidecarContainers, patternProblem } from "./sidecar-set-containers.ts";
@@ -91,7 +91,7 @@ function checkRevision(errors: FieldError[], { metadata, spec }: Given, review: 
       errors.push(
         wrongValue(
           "revision",
-          NOTHING,
+          NIL_POINTER,
           `Cannot find specific ControllerRevision, err: ControllerRevision.apps ${JSON.stringify(sought)} not found`,
         ),
       );

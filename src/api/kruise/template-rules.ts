@@ -12,7 +12,7 @@ import type { LabelSelector } from "../facts/meta-v1.ts";
 import { checkLabels, checkSelector, forbiddenField, missing, notOneOf } from "../field-errors.ts";
 import { change, changeItems, fill } from "../fill.ts";
 import type { KruiseGates } from "./gates.ts";
-import { goMap, goSelector, NOTHING, wrongValue } from "./go-text.ts";
+import { goMap, goSelector, NIL_POINTER, wrongValue } from "./go-text.ts";
 import { isHub } from "./webhook.ts";
 
 type Read<T> = DeepReadonly<T>;
@@ -119,7 +119,7 @@ export function checkOwnSelector(
   if (isEmptySelector(selector))
     errors.push(wrongValue("spec.selector", goSelector(selector), `empty selector is invalid for ${workload}`));
   if (problems.length === 0) return true;
-  errors.push(wrongValue("spec.selector", selector ? goSelector(selector) : NOTHING, ""));
+  errors.push(wrongValue("spec.selector", selector ? goSelector(selector) : NIL_POINTER, ""));
   return false;
 }
 
@@ -175,7 +175,12 @@ export function checkTemplateMetadata(
 }
 
 /** Pods that a workload replaces must not terminate on their own. */
-export function checkRunsOn(errors: FieldError[], at: string, template: Template | undefined, workload: string): void {
+export function checkTemplateNeverTerminates(
+  errors: FieldError[],
+  at: string,
+  template: Template | undefined,
+  workload: string,
+): void {
   const { restartPolicy = "Always", activeDeadlineSeconds } = template?.spec ?? {};
   if (restartPolicy !== "Always") errors.push(notOneOf(`${at}.spec.restartPolicy`, restartPolicy, ["Always"]));
   if (activeDeadlineSeconds !== undefined)

@@ -21,7 +21,7 @@ import type {
   UnitedDeploymentTemplate,
   UnitedDeploymentTopology,
 } from "./united-deployment-types.ts";
-import { isHub, refusalOf } from "./webhook.ts";
+import { isHub, rejectionOf } from "./webhook.ts";
 
 type Read<T> = DeepReadonly<T>;
 type Spec = Read<UnitedDeploymentSpec>;
@@ -33,7 +33,7 @@ export const completeUnitedDeployment =
   (deployment: Read<UnitedDeployment>, review: Review<UnitedDeployment>): Read<UnitedDeployment> =>
     change(deployment, "spec", (given) => {
       const isAlpha = deployment.apiVersion === "apps.kruise.io/v1alpha1";
-      let spec: Spec = isHub(review) ? writtenOut(given, isAlpha, review.warn) : given;
+      let spec: Spec = isHub(review) ? expandShortForms(given, isAlpha, review.warn) : given;
       if (!isAlpha) spec = change(spec, "template", decodeTemplate);
       spec = fill(spec, { revisionHistoryLimit: 10, updateStrategy: {} });
       spec = completeSelector(spec, labelsOf(spec.template), "the labels of the template", review);
@@ -85,16 +85,16 @@ function decodeTemplate(given: Read<UnitedDeploymentTemplate>): Read<UnitedDeplo
     template = change(
       template,
       name,
-      (value) => decodedPart(TABLE, type, value as unknown as JsonObject, refusalOf(NAME)) as never,
+      (value) => decodedPart(TABLE, type, value as unknown as JsonObject, rejectionOf(NAME)) as never,
     );
   }
   return change(template, "cloneSetTemplate", (sets) =>
-    change(sets, "spec", (spec) => decodeTemplates(spec, refusalOf(NAME))),
+    change(sets, "spec", (spec) => decodeTemplates(spec, rejectionOf(NAME))),
   );
 }
 
 /** Expands short forms. */
-export function writtenOut(given: Spec, isAlpha: boolean, warn: (text: string) => void): Spec {
+export function expandShortForms(given: Spec, isAlpha: boolean, warn: (text: string) => void): Spec {
   let spec = change(given, "topology", (topology) => {
     const { pools, ...rest } = topology as Read<UnitedDeploymentTopology> & { pools?: Json };
     if (!Array.isArray(pools) || rest.subsets !== undefined) return topology;
@@ -115,7 +115,7 @@ export function writtenOut(given: Spec, isAlpha: boolean, warn: (text: string) =
     };
     return {
       deploymentTemplate: isAlpha
-        ? decodedPart(TABLE, "DeploymentTemplateSpec", sets as unknown as JsonObject, refusalOf(NAME))
+        ? decodedPart(TABLE, "DeploymentTemplateSpec", sets as unknown as JsonObject, rejectionOf(NAME))
         : sets,
     } as unknown as Read<UnitedDeploymentTemplate>;
   });

@@ -17,7 +17,7 @@ import { checkMetadata } from "./metadata-rules.ts";
 import {
   checkOwnSelector,
   checkOwnTemplate,
-  checkRunsOn,
+  checkTemplateNeverTerminates,
   checkSelects,
   checkTemplateMetadata,
 } from "./template-rules.ts";
@@ -120,7 +120,7 @@ function checkSubsetTemplate(
       );
     checkSelects(errors, `${field}.spec.template.metadata.labels`, selector, pods.metadata?.labels);
     checkOwnTemplate(errors, `${field}.spec.template`, pods);
-    checkRunsOn(errors, `${field}.spec.template`, pods, "ReplicaSet");
+    checkTemplateNeverTerminates(errors, `${field}.spec.template`, pods, "ReplicaSet");
   }
 }
 

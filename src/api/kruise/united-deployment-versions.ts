@@ -6,7 +6,7 @@ import { isObject, type Json, type JsonObject } from "../../base/index.ts";
 import type { Schema } from "../../machinery/index.ts";
 import { definitionSchema } from "../facts.ts";
 import { betaSpec, specToAlpha, specToBeta } from "./clone-set-versions.ts";
-import { changeObject, orNothing, property, withoutProperties, withProperties } from "./conversion.ts";
+import { changeObject, fieldUnlessEmpty, property, withoutProperties, withProperties } from "./conversion.ts";
 
 export function toStorage(object: JsonObject): JsonObject {
   return changeObject(
@@ -64,9 +64,13 @@ function statusToAlpha({ updatedRevision, ...status }: JsonObject): JsonObject {
     );
   const updateStatus = {
     ...(updatedRevision !== undefined && { updatedRevision }),
-    ...orNothing("currentPartitions", mapOf("partition")),
+    ...fieldUnlessEmpty("currentPartitions", mapOf("partition")),
   };
-  return { ...status, ...orNothing("subsetReplicas", mapOf("replicas")), ...orNothing("updateStatus", updateStatus) };
+  return {
+    ...status,
+    ...fieldUnlessEmpty("subsetReplicas", mapOf("replicas")),
+    ...fieldUnlessEmpty("updateStatus", updateStatus),
+  };
 }
 
 function subsetsOf({ subsetStatuses }: JsonObject): JsonObject[] {

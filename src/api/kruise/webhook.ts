@@ -43,8 +43,8 @@ export function kruiseAdmission<T extends KubernetesObject>(
   const reads = (review: Review<T>): Read<T> => {
     const table = tables[versionOf(review.object)];
     if (table === undefined && someTable !== undefined)
-      checkOpenFields(review, someTable, kind.kind, Object.keys(open), refusalOf(name));
-    return decoded(review, table, kind.kind, refusalOf(name));
+      checkOpenFields(review, someTable, kind.kind, Object.keys(open), rejectionOf(name));
+    return decoded(review, table, kind.kind, rejectionOf(name));
   };
   return {
     for: kind,
@@ -67,7 +67,7 @@ export function kruiseAdmission<T extends KubernetesObject>(
 const versionOf = (object: unknown): string => parseApiVersion((object as KubernetesObject).apiVersion).version;
 
 /** A value of the wrong type ends the request at the first decoder. */
-export const refusalOf =
+export const rejectionOf =
   (name: string) =>
   (problem: string): Error =>
     deniedByWebhook(`m${name}.kb.io`, 400, problem);

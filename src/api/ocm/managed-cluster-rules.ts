@@ -13,14 +13,14 @@ import type { Taint } from "../facts/cluster-ocm-v1.ts";
 import { parseGoUrl } from "../karmada/go-url.ts";
 import { ManagedCluster } from "./managed-cluster.ts";
 import { CLUSTER_GROUP, CLUSTER_SET_LABEL, DEFAULT_CLUSTER_SET, REGISTER_GROUP } from "./names.ts";
-import { ocmAdmission, refusalsOf, type Refusals } from "./webhook.ts";
+import { ocmAdmission, rejectionsOf, type Rejections } from "./webhook.ts";
 
 type Read = DeepReadonly<ManagedCluster>;
 type ReadTaint = DeepReadonly<Taint>;
 
 const MUTATOR = "managedclustermutators.admission.cluster.open-cluster-management.io";
 const VALIDATOR = "managedclustervalidators.admission.cluster.open-cluster-management.io";
-const mutation = refusalsOf(MUTATOR);
+const mutation = rejectionsOf(MUTATOR);
 const ACCEPT = { group: CLUSTER_GROUP, resource: "managedclusters/accept" };
 const JOIN = { group: CLUSTER_GROUP, resource: "managedclustersets/join" };
 
@@ -83,7 +83,7 @@ function withDatedTaints(cluster: Read, { oldObject, nowMs }: Review<ManagedClus
 const idOf = ({ key, value = "", effect }: ReadTaint): string => JSON.stringify([key, value, effect]);
 const instantOf = (time: string | null | undefined): number | undefined => (time ? Date.parse(time) : undefined);
 
-function check({ object, oldObject, allows, read, user }: Review<ManagedCluster>, refuse: Refusals): void {
+function check({ object, oldObject, allows, read, user }: Review<ManagedCluster>, refuse: Rejections): void {
   const { name } = object.metadata;
   const problems = problemsOf(object, oldObject === undefined);
   if (problems.length > 0) throw refuse.badRequest(problems.toSorted().join("\n"));

@@ -2,7 +2,7 @@
 import type { AnyAdmission, Review } from "../admission.ts";
 import { ManagedClusterSetBinding } from "./managed-cluster-set-binding.ts";
 import { CLUSTER_GROUP } from "./names.ts";
-import { ocmAdmission, type Refusals } from "./webhook.ts";
+import { ocmAdmission, type Rejections } from "./webhook.ts";
 
 const VALIDATOR = "managedclustersetbindingvalidators.admission.cluster.open-cluster-management.io";
 /** The group is an upstream mistake that is visible in the message. */
@@ -12,7 +12,7 @@ export const managedClusterSetBindingAdmissions: AnyAdmission[] = [
   ocmAdmission(ManagedClusterSetBinding, { validator: VALIDATOR, check }),
 ];
 
-function check({ object, oldObject, allows, user }: Review<ManagedClusterSetBinding>, refuse: Refusals): void {
+function check({ object, oldObject, allows, user }: Review<ManagedClusterSetBinding>, refuse: Rejections): void {
   const { name } = object.metadata;
   if (object.spec?.clusterSet !== name)
     throw refuse.badRequest("The ManagedClusterSetBinding must have the same name as the target ManagedClusterSet");

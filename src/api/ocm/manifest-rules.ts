@@ -3,7 +3,7 @@
  * same rules.
  */
 import { isObject, type DeepReadonly, type Json } from "../../base/index.ts";
-import type { AccessQuestion, AnyAdmission, Review } from "../admission.ts";
+import type { AccessCheck, AnyAdmission, Review } from "../admission.ts";
 import { tooLong } from "../field-errors.ts";
 import type { Kind } from "../kind.ts";
 import type { KubernetesObject } from "../meta.ts";
@@ -78,7 +78,7 @@ export function mayExecuteAs(
   account: { namespace: string; name: string },
   namespace: string | undefined,
 ): boolean {
-  const question: AccessQuestion = {
+  const question: AccessCheck = {
     verb: "execute-as",
     group: WORK_GROUP,
     resource: "manifestworks",

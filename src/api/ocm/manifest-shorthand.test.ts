@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../base/index.ts";
-import { plainManifests } from "./manifest-shorthand.ts";
+import { expandManifests } from "./manifest-shorthand.ts";
 
 const template = { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "web", image: "web:1" }] } };
 const manifest = (kind: string, spec: JsonObject): JsonObject => ({
@@ -13,7 +13,7 @@ const workOf = (...manifests: JsonObject[]): JsonObject => ({ spec: { workload: 
 
 function plain(...manifests: JsonObject[]): { manifests: JsonObject[]; warnings: string[] } {
   const warnings: string[] = [];
-  const work = plainManifests(workOf(...manifests), ["spec"], (text) => warnings.push(text)) as {
+  const work = expandManifests(workOf(...manifests), ["spec"], (text) => warnings.push(text)) as {
     spec: { workload: { manifests: JsonObject[] } };
   };
   return { manifests: work.spec.workload.manifests, warnings };
@@ -53,7 +53,7 @@ test("full forms are unchanged and cause no warning", () => {
     spec: { template },
   });
 
-  expect(plainManifests(work, ["spec"], () => expect.unreachable())).toBe(work);
+  expect(expandManifests(work, ["spec"], () => expect.unreachable())).toBe(work);
 });
 
 test("values of other types are left to the schema", () => {
@@ -75,6 +75,6 @@ test("values of other types are left to the schema", () => {
     { spec: { workload: { manifests: "x" } } },
     { spec: { workload: { manifests: hostile } } },
   ] as JsonObject[]) {
-    expect(plainManifests(object, ["spec"], () => {})).toEqual(object);
+    expect(expandManifests(object, ["spec"], () => {})).toEqual(object);
   }
 });

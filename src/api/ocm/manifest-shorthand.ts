@@ -1,18 +1,18 @@
 /** Expands short forms of OpenKruise's kinds in the manifests of a work, which the hub accepts and members do not. */
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
-import { withoutShorthand } from "../kruise/shorthand.ts";
+import { expandShorthand } from "../kruise/shorthand.ts";
 
 type Read = DeepReadonly<JsonObject>;
 
 /**
  * Expands the manifests of the work whose spec is at the path; returns the same object when there are no short forms.
  */
-export function plainManifests(object: Read, path: readonly string[], warn: (text: string) => void): Read {
+export function expandManifests(object: Read, path: readonly string[], warn: (text: string) => void): Read {
   return changeAt(object, [...path, "workload", "manifests"], (manifests) => {
     if (!Array.isArray(manifests)) return manifests;
     const plain = manifests.map((manifest: DeepReadonly<Json>, index) =>
       isObject(manifest)
-        ? withoutShorthand(manifest, (text) => warn(`${path.join(".")}.workload.manifests[${index}].${text}`))
+        ? expandShorthand(manifest, (text) => warn(`${path.join(".")}.workload.manifests[${index}].${text}`))
         : manifest,
     );
     return plain.every((manifest, index) => manifest === manifests[index]) ? manifests : plain;

@@ -9,9 +9,9 @@ import type { AnyAdmission, Review } from "../admission.ts";
 import type { LocalPlacementReference } from "../facts/work-ocm-v1alpha1.ts";
 import { conditionRuleWarnings, feedbackWarnings } from "./manifest-config-warnings.ts";
 import { executorOf, manifestsProblem, manifestWorkName, mayExecuteAs, NO_ACCOUNT } from "./manifest-rules.ts";
-import { plainManifests } from "./manifest-shorthand.ts";
+import { expandManifests } from "./manifest-shorthand.ts";
 import { ManifestWorkReplicaSet } from "./manifest-work-replica-set.ts";
-import { ocmAdmission, type Refusals } from "./webhook.ts";
+import { ocmAdmission, type Rejections } from "./webhook.ts";
 
 const VALIDATOR = "manifestworkreplicasetvalidators.admission.work.open-cluster-management.io";
 const TEMPLATE = "spec.manifestWorkTemplate";
@@ -20,7 +20,7 @@ export const manifestWorkReplicaSetAdmissions: AnyAdmission[] = [
   ocmAdmission(ManifestWorkReplicaSet, {
     validator: VALIDATOR,
     check,
-    canonical: (sent, { warn }) => plainManifests(sent, TEMPLATE.split("."), warn),
+    canonical: (sent, { warn }) => expandManifests(sent, TEMPLATE.split("."), warn),
     warnings: ({ object: { spec } }) => [
       ...referenceWarnings(spec.placementRefs),
       ...feedbackWarnings(TEMPLATE, spec.manifestWorkTemplate),
@@ -42,7 +42,7 @@ function referenceWarnings(references: readonly DeepReadonly<LocalPlacementRefer
   return warnings;
 }
 
-function check(review: Review<ManifestWorkReplicaSet>, refuse: Refusals): void {
+function check(review: Review<ManifestWorkReplicaSet>, refuse: Rejections): void {
   const { object, oldObject, user } = review;
   // The schema does not require a spec.
   const { manifestWorkTemplate: template, placementRefs } =
@@ -65,7 +65,7 @@ function check(review: Review<ManifestWorkReplicaSet>, refuse: Refusals): void {
 }
 
 /** The schema accepts any text. */
-function checkDurations(references: readonly DeepReadonly<LocalPlacementReference>[], refuse: Refusals): void {
+function checkDurations(references: readonly DeepReadonly<LocalPlacementReference>[], refuse: Rejections): void {
   for (const { rolloutStrategy: { all, progressive, progressivePerGroup } = {} } of references) {
     for (const config of [all, progressive, progressivePerGroup]) {
       const problem = config?.minSuccessTime === undefined ? undefined : durationProblem(config.minSuccessTime);

@@ -4,10 +4,10 @@ import type { AnyAdmission, Review } from "../admission.ts";
 import { checkConditionalDeployment, conditionalDeploymentWarnings } from "./conditional-deployment.ts";
 import { conditionRuleWarnings, feedbackWarnings } from "./manifest-config-warnings.ts";
 import { executorOf, manifestsProblem, manifestWorkName, mayExecuteAs, NO_ACCOUNT } from "./manifest-rules.ts";
-import { plainManifests } from "./manifest-shorthand.ts";
+import { expandManifests } from "./manifest-shorthand.ts";
 import { ManifestWork } from "./manifest-work.ts";
-import { wholeManifests } from "./manifest-work-shorthand.ts";
-import { isSeen, ocmAdmission, type Refusals } from "./webhook.ts";
+import { expandBareManifests } from "./manifest-work-shorthand.ts";
+import { needsReview, ocmAdmission, type Rejections } from "./webhook.ts";
 
 const VALIDATOR = "manifestworkvalidators.admission.work.open-cluster-management.io";
 
@@ -15,7 +15,7 @@ export const manifestWorkAdmissions: AnyAdmission[] = [
   ocmAdmission(ManifestWork, {
     validator: VALIDATOR,
     check,
-    canonical: (sent, told) => plainManifests(wholeManifests(sent, told), ["spec"], told.warn),
+    canonical: (sent, told) => expandManifests(expandBareManifests(sent, told), ["spec"], told.warn),
     warnings: ({ object }) => [
       ...conditionalDeploymentWarnings(object.metadata.annotations),
       ...feedbackWarnings("spec", object.spec),
@@ -27,11 +27,11 @@ export const manifestWorkAdmissions: AnyAdmission[] = [
     for: ManifestWork,
     on: ["CREATE", "UPDATE"],
     validate: (review: Review<ManifestWork>) =>
-      isSeen(review) ? checkConditionalDeployment(review.object.metadata.annotations) : [],
+      needsReview(review) ? checkConditionalDeployment(review.object.metadata.annotations) : [],
   },
 ];
 
-function check(review: Review<ManifestWork>, refuse: Refusals): void {
+function check(review: Review<ManifestWork>, refuse: Rejections): void {
   const { object, oldObject, user } = review;
   const { namespace = "" } = object.metadata;
   if (!object.spec?.workload?.manifests?.length) throw refuse.badRequest("manifests should not be empty");

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../base/index.ts";
-import { wholeManifests } from "./manifest-work-shorthand.ts";
+import { expandBareManifests } from "./manifest-work-shorthand.ts";
 
 const bare = { apiVersion: "apps.kruise.io/v1alpha1", kind: "CloneSet" };
 const whole = { ...bare, metadata: { name: "web", namespace: "shop" }, spec: { replicas: 3 } };
@@ -13,7 +13,7 @@ const workOf = (manifests: JsonObject[], ...manifestConfigs: JsonObject[]): Json
 
 function read(sent: JsonObject, stored?: JsonObject): { manifests: unknown; warnings: string[] } {
   const warnings: string[] = [];
-  const { spec } = wholeManifests(sent, { warn: (text) => warnings.push(text), stored }) as {
+  const { spec } = expandBareManifests(sent, { warn: (text) => warnings.push(text), stored }) as {
     spec: { workload: { manifests: unknown } };
   };
   return { manifests: spec.workload.manifests, warnings };
@@ -60,6 +60,6 @@ test("values of other types are left to the schema", () => {
     { spec: { workload: { manifests: {} } } },
     { spec: { workload: { manifests: [null, 5, bare] }, manifestConfigs: "x" } },
   ] as JsonObject[]) {
-    expect(wholeManifests(sent, { warn: () => {} })).toEqual(sent);
+    expect(expandBareManifests(sent, { warn: () => {} })).toEqual(sent);
   }
 });

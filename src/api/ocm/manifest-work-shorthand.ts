@@ -15,7 +15,7 @@ interface Identifier {
   namespace?: string;
 }
 
-export const wholeManifests: Canonical = (sent, { stored, warn }) => {
+export const expandBareManifests: Canonical = (sent, { stored, warn }) => {
   const manifests = manifestsOf(sent);
   if (!manifests?.some(isBare)) return sent;
   const known = (stored && manifestsOf(stored)) ?? [];

@@ -34,7 +34,7 @@ export const AGENT_ANNOTATION_PREFIX = "agent.open-cluster-management.io";
 export const CLUSTER_ID_ANNOTATION = `${AGENT_ANNOTATION_PREFIX}/cluster-id`;
 
 /** Ours, on ManagedCluster: `"true"` when the hub reaches the member directly, without an agent. */
-export const REACHED_ANNOTATION = "flotilla.dev/reached-by-hub";
+export const REACHED_BY_HUB_ANNOTATION = "flotilla.dev/reached-by-hub";
 
 export const UNREACHABLE_TAINT = "cluster.open-cluster-management.io/unreachable";
 export const UNAVAILABLE_TAINT = "cluster.open-cluster-management.io/unavailable";

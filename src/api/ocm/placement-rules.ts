@@ -10,7 +10,7 @@ import type { ClusterSelector, PrioritizerConfig } from "../facts/cluster-ocm-v1
 import { tooLong, tooMany, wrong } from "../field-errors.ts";
 import { CLUSTER_GROUP, DEFAULT_CLUSTER_SET } from "./names.ts";
 import { OcmPlacement } from "./placement.ts";
-import { isSeen } from "./webhook.ts";
+import { needsReview } from "./webhook.ts";
 
 type Spec = DeepReadonly<OcmPlacement>["spec"];
 
@@ -23,9 +23,9 @@ export const placementAdmissions: AnyAdmission[] = [
     for: OcmPlacement,
     on: ["CREATE", "UPDATE"],
     validate: (review: Review<OcmPlacement>) =>
-      isSeen(review) ? checkExpressions(review.object.spec, review.oldObject?.spec) : [],
+      needsReview(review) ? checkExpressions(review.object.spec, review.oldObject?.spec) : [],
     warnings: (review: Review<OcmPlacement>) =>
-      isSeen(review) ? [...misconfigurations(review.object.spec), ...bindingWarnings(review)] : [],
+      needsReview(review) ? [...misconfigurations(review.object.spec), ...bindingWarnings(review)] : [],
   },
 ];
 

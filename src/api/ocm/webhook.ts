@@ -14,7 +14,7 @@ import type { Admission, Review } from "../admission.ts";
 import type { Kind } from "../kind.ts";
 import type { KubernetesObject } from "../meta.ts";
 
-export interface Refusals {
+export interface Rejections {
   /** The webhook's error for an invalid object. */
   badRequest(message: string): ApiError;
   /** Its error for an object that the user may not write. */
@@ -23,7 +23,7 @@ export interface Refusals {
   unreadable(problem: string): ApiError;
 }
 
-export function refusalsOf(webhook: string): Refusals {
+export function rejectionsOf(webhook: string): Rejections {
   return {
     badRequest: (message) => deniedByWebhook(webhook, 400, message, "BadRequest"),
     forbidden(resource, name, why) {
@@ -39,7 +39,7 @@ export interface OcmRules<T> {
   validator: string;
   complete?(review: Review<T>): DeepReadonly<T>;
   /** Throws the webhook's rejection. */
-  check(review: Review<T>, refuse: Refusals): void;
+  check(review: Review<T>, refuse: Rejections): void;
   canonical?: Admission<KubernetesObject>["canonical"];
   warnings?(review: Review<T>): readonly string[];
 }
@@ -48,23 +48,23 @@ export function ocmAdmission<T extends KubernetesObject>(
   kind: Kind<T>,
   { validator, complete, check, canonical, warnings }: OcmRules<T>,
 ): Admission<T> {
-  const refuse = refusalsOf(validator);
+  const refuse = rejectionsOf(validator);
   return {
     for: kind,
     on: ["CREATE", "UPDATE"],
     webhook: { name: validator, code: () => 400 },
     ...(canonical && { canonical }),
-    ...(complete && { mutate: (review: Review<T>) => (isSeen(review) ? complete(review) : review.object) }),
+    ...(complete && { mutate: (review: Review<T>) => (needsReview(review) ? complete(review) : review.object) }),
     validate(review): FieldError[] {
-      if (isSeen(review)) check(review, refuse);
+      if (needsReview(review)) check(review, refuse);
       return [];
     },
-    ...(warnings && { warnings: (review: Review<T>) => (isSeen(review) ? warnings(review) : []) }),
+    ...(warnings && { warnings: (review: Review<T>) => (needsReview(review) ? warnings(review) : []) }),
   };
 }
 
 /** Rules read specs, labels and annotations; an object that passed before is not checked again. */
-export function isSeen<T>({ object, settled, subresource }: Review<T>): boolean {
+export function needsReview<T>({ object, settled, subresource }: Review<T>): boolean {
   if (subresource !== undefined) return false;
   if (settled === undefined) return true;
   const [now, before] = [object, settled] as DeepReadonly<KubernetesObject & { spec?: unknown }>[];

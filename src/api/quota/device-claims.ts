@@ -7,7 +7,7 @@ import { ONE, type Amounts } from "./amounts.ts";
 export const DEVICE_CLAIM_COUNT = "count/resourceclaims.resource.k8s.io";
 const CLASS_SUFFIX = ".deviceclass.resource.k8s.io/devices";
 /** The maximum number of devices in a claim, and the count for a request of all devices. */
-const MOST_DEVICES = 32;
+const MAX_DEVICES_PER_CLAIM = 32;
 
 export const countsDevices = (name: string): boolean => name === DEVICE_CLAIM_COUNT || name.endsWith(CLASS_SUFFIX);
 
@@ -29,7 +29,7 @@ function devicesOf({ exactly, firstAvailable = [] }: DeepReadonly<DeviceRequest>
   for (const { deviceClassName, allocationMode, count = 0 } of alternatives) {
     most.set(
       deviceClassName,
-      Math.max(most.get(deviceClassName) ?? 0, allocationMode === "All" ? MOST_DEVICES : count),
+      Math.max(most.get(deviceClassName) ?? 0, allocationMode === "All" ? MAX_DEVICES_PER_CLAIM : count),
     );
   }
   return most;

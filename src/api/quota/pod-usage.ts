@@ -54,12 +54,12 @@ export function podUsage(pod: ReadPod, nowMs: number): Amounts {
   return addAmounts(count, computeUsage(podTotal(spec, "requests"), podTotal(spec, "limits")));
 }
 
-const MUST_BE_SAID = ["cpu", "limits.cpu", "limits.memory", "memory", "requests.cpu", "requests.memory"];
+const REQUIRED_COMPUTE_RESOURCES = ["cpu", "limits.cpu", "limits.memory", "memory", "requests.cpu", "requests.memory"];
 
 /** Every container must set the compute resources that a quota counts; otherwise the usage is unknown. */
 export function podProblem({ spec }: ReadPod, required: ReadonlySet<string>): string | undefined {
   if (spec?.resources?.requests || spec?.resources?.limits) return undefined;
-  const lacking = MUST_BE_SAID.filter((name) => required.has(name)).flatMap((name) => {
+  const lacking = REQUIRED_COMPUTE_RESOURCES.filter((name) => required.has(name)).flatMap((name) => {
     const silent = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].filter(
       ({ resources }) => !computeUsage(readAmounts(resources?.requests), readAmounts(resources?.limits)).has(name),
     );
@@ -86,7 +86,7 @@ function isBestEffort({ spec, status }: ReadPod): boolean {
   ].some(says);
 }
 
-function looksElsewhere({ spec }: ReadPod): boolean {
+function hasCrossNamespaceAffinity({ spec }: ReadPod): boolean {
   const { podAffinity, podAntiAffinity } = spec?.affinity ?? {};
   const terms: DeepReadonly<PodAffinityTerm>[] = [podAffinity, podAntiAffinity].flatMap((affinity) => [
     ...(affinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
@@ -111,7 +111,7 @@ export function podIsInScope(
     case "NotBestEffort":
       return !isBestEffort(pod);
     case "CrossNamespacePodAffinity":
-      return looksElsewhere(pod);
+      return hasCrossNamespaceAffinity(pod);
     case "PriorityClass":
       return matchesValue(pod.spec?.priorityClassName || undefined, operator, values);
     default:

@@ -49,7 +49,7 @@ interface DevicePlace {
 }
 
 /** A device, or a share of one. */
-const placeOf = ({ driver = "", pool = "", device = "", shareID = "" }: DevicePlace): string =>
+const deviceKey = ({ driver = "", pool = "", device = "", shareID = "" }: DevicePlace): string =>
   JSON.stringify([driver, pool, device, shareID]);
 /** The form that messages print. */
 const placeForm = ({ driver = "", pool = "", device = "", shareID = "" }: DevicePlace): object => ({
@@ -59,7 +59,8 @@ const placeForm = ({ driver = "", pool = "", device = "", shareID = "" }: Device
   ShareID: shareID,
 });
 
-const allocatedIn = ({ allocation }: Status): Set<string> => new Set((allocation?.devices?.results ?? []).map(placeOf));
+const allocatedIn = ({ allocation }: Status): Set<string> =>
+  new Set((allocation?.devices?.results ?? []).map(deviceKey));
 
 /**
  * Kubernetes also writes the conditions of a device without any. They are not stored, but the writer of the device owns
@@ -86,7 +87,7 @@ export function prepareClaimStatus(
   const now = allocatedIn(status);
   const before = allocatedIn(old?.status ?? {});
   const kept = reported
-    .filter((device) => !before.has(placeOf(device)) || now.has(placeOf(device)))
+    .filter((device) => !before.has(deviceKey(device)) || now.has(deviceKey(device)))
     .map(withoutEmptyConditions);
   const { devices: _, ...rest } = status;
   return { ...claim, status: { ...rest, ...(kept.length > 0 && { devices: kept }) } };
@@ -100,10 +101,10 @@ function withoutEmptyConditions(device: Read<AllocatedDeviceStatus>): Read<Alloc
 
 /** The drivers whose status of a device of the claim changed. */
 export function changedDrivers(status: Status, old: Status): string[] {
-  const before = new Map((old.devices ?? []).map((device) => [placeOf(device), device]));
+  const before = new Map((old.devices ?? []).map((device) => [deviceKey(device), device]));
   const drivers = new Set<string>();
   for (const device of status.devices ?? []) {
-    const place = placeOf(device);
+    const place = deviceKey(device);
     if (!equalJson(device, before.get(place))) drivers.add(device.driver);
     before.delete(place);
   }
@@ -132,7 +133,7 @@ export function checkClaimStatus(claim: Read<ResourceClaim>, old: Read<ResourceC
       devices,
       Number.POSITIVE_INFINITY,
       (field, device) => checkDeviceStatus(field, device, allocated),
-      placeOf,
+      deviceKey,
       placeForm,
     ),
   );
@@ -239,7 +240,7 @@ function checkDeviceStatus(
     ...checkShortName(`${at}.device`, device),
   ];
   if (shareID !== undefined) errors.push(...checkShareId(`${at}.shareID`, shareID));
-  if (!allocated.has(placeOf(status)))
+  if (!allocated.has(deviceKey(status)))
     errors.push(wrong(at, placeForm(status), "must be an allocated device in the claim"));
   if (conditions.length > MAX_CONDITIONS) errors.push(tooMany(`${at}.conditions`, conditions.length, MAX_CONDITIONS));
   errors.push(...checkConditions(`${at}.conditions`, conditions));

@@ -23,7 +23,7 @@ export const DeviceClass: Kind<DeviceClass> = builtInKind<DeviceClass>({
   facts: "resource-v1",
   columns: [nameColumn, ageColumn],
   hasGeneration: true,
-  traits: { deletionAnswersObject: true, metadataChecks: { update: true, create: true } },
+  traits: { deletionReturnsObject: true, metadataChecks: { update: true, create: true } },
 });
 
 function checkClass({ object: { spec }, oldObject }: Review<DeviceClass>): FieldError[] {

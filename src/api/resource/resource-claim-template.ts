@@ -25,7 +25,7 @@ export const ResourceClaimTemplate: Kind<ResourceClaimTemplate> = builtInKind<Re
   scope: "Namespaced",
   facts: "resource-v1",
   columns: [nameColumn, ageColumn],
-  traits: { deletionAnswersObject: true, metadataChecks: { update: true, create: true } },
+  traits: { deletionReturnsObject: true, metadataChecks: { update: true, create: true } },
 });
 
 /** In the order in which Kubernetes checks them. */

@@ -30,7 +30,7 @@ export const ResourceClaim: Kind<ResourceClaim> = builtInKind<ResourceClaim>({
   facts: "resource-v1",
   columns: [nameColumn, column<ResourceClaim>("State", stateCell), ageColumn],
   subresources: { status: true },
-  traits: { deletionAnswersObject: true, metadataChecks: { update: true, create: true }, statusKeepsMetadata: true },
+  traits: { deletionReturnsObject: true, metadataChecks: { update: true, create: true }, statusKeepsMetadata: true },
 });
 
 export const admissions: AnyAdmission[] = [

@@ -47,7 +47,7 @@ export const ResourceSlice: Kind<ResourceSlice> = builtInKind<ResourceSlice>({
   ],
   hasGeneration: true,
   traits: {
-    deletionAnswersObject: true,
+    deletionReturnsObject: true,
     selectableFields: {
       "spec.nodeName": (object) => (object as Read<ResourceSlice>).spec.nodeName ?? "",
       "spec.driver": (object) => (object as Read<ResourceSlice>).spec.driver ?? "",

@@ -28,7 +28,7 @@ export const PriorityClass: Kind<PriorityClass> = builtInKind<PriorityClass>({
   ],
 });
 
-const HIGHEST_OF_USERS = 1_000_000_000;
+const MAX_USER_PRIORITY = 1_000_000_000;
 const SYSTEM_PREFIX = "system-";
 
 /** The built-in classes of Kubernetes. */
@@ -77,8 +77,8 @@ function checkNew(object: DeepReadonly<PriorityClass>): FieldError[] {
           `priority class names with '${SYSTEM_PREFIX}' prefix are reserved for system use only. error: ${problem}`,
         ),
       );
-  } else if (value > HIGHEST_OF_USERS)
-    errors.push(forbiddenField("value", `maximum allowed value of a user defined priority is ${HIGHEST_OF_USERS}`));
+  } else if (value > MAX_USER_PRIORITY)
+    errors.push(forbiddenField("value", `maximum allowed value of a user defined priority is ${MAX_USER_PRIORITY}`));
   const policies = ["PreemptLowerPriority", "Never"];
   if (preemptionPolicy !== undefined && !policies.includes(preemptionPolicy))
     errors.push(

@@ -41,7 +41,7 @@ export const CSIDriver: Kind<CSIDriver> = builtInKind<CSIDriver>({
     ageColumn,
   ],
   hasGeneration: true,
-  traits: { deletionAnswersObject: true, requiresVersion: true, lateGeneration: true },
+  traits: { deletionReturnsObject: true, requiresVersion: true, lateGeneration: true },
 });
 
 const DEFAULTS: Partial<CSIDriverSpec> = {

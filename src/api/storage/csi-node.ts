@@ -30,7 +30,7 @@ export const CSINode: Kind<CSINode> = builtInKind<CSINode>({
     column<CSINode>("Drivers", ({ spec }) => spec.drivers?.length ?? 0, { type: "integer" }),
     ageColumn,
   ],
-  traits: { deletionAnswersObject: true, requiresVersion: true, metadataChecks: { create: true } },
+  traits: { deletionReturnsObject: true, requiresVersion: true, metadataChecks: { create: true } },
 });
 
 function checkDrivers(drivers: readonly Sent<CSINodeDriver>[]): FieldError[] {

@@ -54,7 +54,7 @@ export const StorageClass: Kind<StorageClass> = builtInKind<StorageClass>({
     column<StorageClass>("AllowVolumeExpansion", ({ allowVolumeExpansion = false }) => allowVolumeExpansion),
     ageColumn,
   ],
-  traits: { deletionAnswersObject: true, metadataChecks: { update: true, create: true } },
+  traits: { deletionReturnsObject: true, metadataChecks: { update: true, create: true } },
 });
 
 function checkClass({

@@ -45,7 +45,7 @@ export const VolumeAttachment: Kind<VolumeAttachment> = builtInKind<VolumeAttach
   ],
   subresources: { status: true },
   traits: {
-    deletionAnswersObject: true,
+    deletionReturnsObject: true,
     requiresVersion: true,
     metadataChecks: { create: true },
     statusKeepsMetadata: true,

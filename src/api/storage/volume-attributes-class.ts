@@ -21,7 +21,7 @@ export const VolumeAttributesClass: Kind<VolumeAttributesClass> = builtInKind<Vo
   scope: "Cluster",
   facts: "storage-v1",
   columns: [nameColumn, column<VolumeAttributesClass>("DriverName", ({ driverName }) => driverName ?? ""), ageColumn],
-  traits: { deletionAnswersObject: true, metadataChecks: { update: true, create: true } },
+  traits: { deletionReturnsObject: true, metadataChecks: { update: true, create: true } },
 });
 
 function checkClass(

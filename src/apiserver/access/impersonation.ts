@@ -19,10 +19,10 @@ const EXTRA_HEADER = "impersonate-extra-";
 const AUTHENTICATION_GROUP = "authentication.k8s.io";
 const EXTRA_PATH = /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/;
 /** From this many values on, the right to all of them is checked first. */
-const MANY = 4;
+const CHECK_ALL_FROM = 4;
 
 /** The identity that a request impersonates. */
-interface Wanted {
+interface ImpersonatedIdentity {
   name: string;
   uid: string;
   groups: string[];
@@ -35,28 +35,28 @@ export function actingUser(
   request: Pick<ApiRequest, "headers" | "rawHeaders" | "user">,
   access: Omit<AccessRequest, "user">,
 ): UserInfo {
-  const wanted = wantedUser(request);
-  if (!wanted) return request.user;
-  return impersonate(authorizer, wanted, { ...access, user: request.user });
+  const identity = impersonatedIdentity(request);
+  if (!identity) return request.user;
+  return impersonate(authorizer, identity, { ...access, user: request.user });
 }
 
-function wantedUser(request: Pick<ApiRequest, "headers" | "rawHeaders">): Wanted | undefined {
+function impersonatedIdentity(request: Pick<ApiRequest, "headers" | "rawHeaders">): ImpersonatedIdentity | undefined {
   const { headers } = request;
   let found = false;
   for (const name in headers) if (name.startsWith("impersonate-")) found = true;
   if (!found) return undefined;
-  const wanted: Wanted = { name: "", uid: "", groups: [], extra: {} };
+  const identity: ImpersonatedIdentity = { name: "", uid: "", groups: [], extra: {} };
   for (const [name, value] of headerValues(request)) {
-    if (name === "impersonate-user") wanted.name ||= value;
-    else if (name === "impersonate-uid") wanted.uid ||= value;
-    else if (name === "impersonate-group") wanted.groups.push(value);
+    if (name === "impersonate-user") identity.name ||= value;
+    else if (name === "impersonate-uid") identity.uid ||= value;
+    else if (name === "impersonate-group") identity.groups.push(value);
     else if (name.startsWith(EXTRA_HEADER)) {
       const key = unescapeKey(name.slice(EXTRA_HEADER.length));
-      setOwn(wanted.extra, key, [...(Object.hasOwn(wanted.extra, key) ? (wanted.extra[key] ?? []) : []), value]);
+      setOwn(identity.extra, key, [...(Object.hasOwn(identity.extra, key) ? (identity.extra[key] ?? []) : []), value]);
     }
   }
-  if (wanted.name !== "") return wanted;
-  if (wanted.uid === "" && wanted.groups.length === 0 && Object.keys(wanted.extra).length === 0) return undefined;
+  if (identity.name !== "") return identity;
+  if (identity.uid === "" && identity.groups.length === 0 && Object.keys(identity.extra).length === 0) return undefined;
   throw badRequest("requested to impersonate a group, uid or extra without impersonating a user name");
 }
 
@@ -84,12 +84,12 @@ function unescapeKey(text: string): string {
 
 type Mode = "associated-node" | "arbitrary-node" | "serviceaccount" | "user-info";
 
-function impersonate(authorizer: Authorizer, wanted: Wanted, access: AccessRequest): UserInfo {
+function impersonate(authorizer: Authorizer, identity: ImpersonatedIdentity, access: AccessRequest): UserInfo {
   let refusal: ApiError | undefined;
-  for (const mode of [...constrainedModes(wanted, access.user), undefined]) {
+  for (const mode of [...constrainedModes(identity, access.user), undefined]) {
     try {
       if (mode) check(authorizer, { ...access, verb: `impersonate-on:${mode}:${access.verb}` });
-      return checkWanted(authorizer, wanted, access, mode);
+      return checkIdentity(authorizer, identity, access, mode);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       refusal ??= error;
@@ -98,57 +98,62 @@ function impersonate(authorizer: Authorizer, wanted: Wanted, access: AccessReque
   throw refusal ?? accessDenied(access);
 }
 
-function constrainedModes(wanted: Wanted, requester: UserInfo): Mode[] {
-  const onlyName = wanted.uid === "" && wanted.groups.length === 0 && Object.keys(wanted.extra).length === 0;
-  const node = nodeOf(wanted.name);
+function constrainedModes(identity: ImpersonatedIdentity, requester: UserInfo): Mode[] {
+  const onlyName = identity.uid === "" && identity.groups.length === 0 && Object.keys(identity.extra).length === 0;
+  const node = nodeOf(identity.name);
   if (node !== undefined) {
     if (!onlyName) return [];
     const home = requester.extra?.[NODE_NAME_EXTRA];
     const isAssociated = accountOfUser(requester.name) !== undefined && home?.length === 1 && home[0] === node;
     return isAssociated ? ["associated-node", "arbitrary-node"] : ["arbitrary-node"];
   }
-  if (accountOf(wanted.name)) return onlyName ? ["serviceaccount"] : [];
+  if (accountOf(identity.name)) return onlyName ? ["serviceaccount"] : [];
   return ["user-info"];
 }
 
 /** Checks the right to each part of the impersonated identity. Without a mode it checks legacy impersonation. */
-function checkWanted(authorizer: Authorizer, wanted: Wanted, access: AccessRequest, mode: Mode | undefined): UserInfo {
+function checkIdentity(
+  authorizer: Authorizer,
+  identity: ImpersonatedIdentity,
+  access: AccessRequest,
+  mode: Mode | undefined,
+): UserInfo {
   const verb = mode ? `impersonate:${mode}` : "impersonate";
   const namesGroup = mode ? AUTHENTICATION_GROUP : "";
   const { user, cluster } = access;
   const question = (resource: AccessedResource): AccessRequest => ({ user, cluster, verb, resource });
-  const account = accountOf(wanted.name);
-  const node = mode && nodeOf(wanted.name);
+  const account = accountOf(identity.name);
+  const node = mode && nodeOf(identity.name);
   if (node !== undefined)
     check(
       authorizer,
       question({ group: namesGroup, resource: "nodes", name: mode === "associated-node" ? "*" : node }),
     );
   else if (account) check(authorizer, question({ group: namesGroup, resource: "serviceaccounts", ...account }));
-  else check(authorizer, question({ group: namesGroup, resource: "users", name: wanted.name }));
-  if (wanted.uid !== "")
-    check(authorizer, question({ group: AUTHENTICATION_GROUP, resource: "uids", name: wanted.uid }));
-  checkGroups(authorizer, wanted.groups, mode !== undefined, (name) =>
+  else check(authorizer, question({ group: namesGroup, resource: "users", name: identity.name }));
+  if (identity.uid !== "")
+    check(authorizer, question({ group: AUTHENTICATION_GROUP, resource: "uids", name: identity.uid }));
+  checkGroups(authorizer, identity.groups, mode !== undefined, (name) =>
     question({ group: namesGroup, resource: "groups", name }),
   );
-  checkExtra(authorizer, wanted.extra, mode !== undefined, (subresource, name) =>
+  checkExtra(authorizer, identity.extra, mode !== undefined, (subresource, name) =>
     question({ group: AUTHENTICATION_GROUP, resource: "userextras", subresource, name }),
   );
 
   const given =
     node !== undefined
       ? ["system:nodes"]
-      : account && wanted.groups.length === 0
+      : account && identity.groups.length === 0
         ? accountGroups(account.namespace)
-        : wanted.groups;
+        : identity.groups;
   const implied =
-    wanted.name === ANONYMOUS_NAME ? UNAUTHENTICATED : given.includes(UNAUTHENTICATED) ? undefined : AUTHENTICATED;
+    identity.name === ANONYMOUS_NAME ? UNAUTHENTICATED : given.includes(UNAUTHENTICATED) ? undefined : AUTHENTICATED;
   const groups = implied === undefined || given.includes(implied) ? given : [...given, implied];
   return {
-    name: wanted.name,
-    uid: wanted.uid !== "" ? wanted.uid : undefined,
+    name: identity.name,
+    uid: identity.uid !== "" ? identity.uid : undefined,
     groups,
-    extra: Object.keys(wanted.extra).length > 0 ? wanted.extra : undefined,
+    extra: Object.keys(identity.extra).length > 0 ? identity.extra : undefined,
   };
 }
 
@@ -162,7 +167,7 @@ function checkGroups(
     if (groups.includes("")) throw accessDenied(question(), "impersonating the empty string group is not allowed");
     if (groups.includes(MASTERS))
       throw accessDenied(question(MASTERS), `impersonating the ${MASTERS} group is not allowed`);
-    if (groups.length >= MANY && authorizer.decide(question("*")).allowed) return;
+    if (groups.length >= CHECK_ALL_FROM && authorizer.decide(question("*")).allowed) return;
   }
   for (const group of groups) check(authorizer, question(group));
 }
@@ -181,7 +186,7 @@ function checkExtra(
       if (problem !== undefined) throw accessDenied(question(), problem);
     }
     if (
-      entries.reduce((count, [, values]) => count + values.length, 0) >= MANY &&
+      entries.reduce((count, [, values]) => count + values.length, 0) >= CHECK_ALL_FROM &&
       authorizer.decide(question("*", "*")).allowed
     )
       return;

@@ -9,7 +9,7 @@ const LAST_USED = "kubernetes.io/legacy-token-last-used";
 
 /** Runs in the background: the request that presents the token does not wait for it. */
 export function markUsed(
-  house: Housekeeping,
+  housekeeping: Housekeeping,
   cluster: LogicalCluster,
   namespace: string,
   secret: string,
@@ -18,8 +18,8 @@ export function markUsed(
   const resource = cluster.table.resource("", "secrets");
   if (!resource) return;
   const key = keyOf(resource, cluster.name, namespace, secret);
-  house.enqueue(`last use of ${key}`, () =>
-    house.rewrite(key, undefined, (object) => {
+  housekeeping.enqueue(`last use of ${key}`, () =>
+    housekeeping.rewrite(key, undefined, (object) => {
       const metadata = metadataOf(object);
       return {
         ...object,

@@ -142,10 +142,10 @@ describe("authorization follows the stored roles and bindings", () => {
 });
 
 describe("the bootstrap roles", () => {
-  const stranger = { name: "system:anonymous", groups: ["system:unauthenticated"] };
+  const anonymousUser = { name: "system:anonymous", groups: ["system:unauthenticated"] };
   const cases: Record<string, { user: typeof ANN; path: string; want: number }> = {
-    "anonymous users may read the version": { user: stranger, path: "/version", want: 200 },
-    "anonymous users may not read discovery": { user: stranger, path: "/apis", want: 403 },
+    "anonymous users may read the version": { user: anonymousUser, path: "/version", want: 200 },
+    "anonymous users may not read discovery": { user: anonymousUser, path: "/apis", want: 403 },
     "authenticated users may read discovery": { user: ANN, path: "/api/v1", want: 200 },
     "authenticated users may not read single health checks": { user: ANN, path: "/healthz/etcd", want: 403 },
     "system:masters may do everything": {

@@ -98,7 +98,7 @@ export function createRbac({
       const resource = cluster.table.resource(RBAC_GROUP, plural);
       if (resource)
         for (const entry of cache.list(prefixOf(resource, cluster.name)))
-          file(index, cluster, resource, entry.key, entry);
+          indexBinding(index, cluster, resource, entry.key, entry);
     }
     return index;
   };
@@ -118,7 +118,7 @@ export function createRbac({
   };
 
   /** Applies the current object at a key, so the order in which events arrive does not matter. */
-  const file = (
+  const indexBinding = (
     index: ClusterIndex,
     cluster: LogicalCluster,
     resource: Resource,
@@ -143,7 +143,7 @@ export function createRbac({
       const resource = cluster?.table.resource(RBAC_GROUP, plural);
       if (!cluster || !index || !resource) continue;
       if (plural === "clusterroles" || plural === "roles") index.resolved.clear();
-      else file(index, cluster, resource, key, cache.get(key));
+      else indexBinding(index, cluster, resource, key, cache.get(key));
     }
   };
   const stops = [...BINDINGS, ...ROLES].map((plural) =>

@@ -41,7 +41,7 @@ export function createLivenessCheck(
     const late = lifetimeProblem(claims, nowSeconds);
     if (late !== undefined) return late;
     const entries: CachedEntry[] = [];
-    let isLeaving = false;
+    let isTerminating = false;
     for (const needed of (checked.needed ??= neededBy(claims))) {
       const resource = cluster.table.resource("", needed.plural);
       const entry =
@@ -55,12 +55,12 @@ export function createLivenessCheck(
       if (problem !== undefined) return problem;
       const { deletionTimestamp } = metadataOf(object);
       if (typeof deletionTimestamp !== "string") continue;
-      isLeaving = true;
+      isTerminating = true;
       if (claims.isLegacy || Date.parse(deletionTimestamp) / 1000 < nowSeconds - LEEWAY_SECONDS)
-        return needed.whenLeaving;
+        return needed.whenTerminating;
     }
     // An object that is being deleted counts for one minute only, so it is checked again each time.
-    if (isLeaving) delete checked.alive;
+    if (isTerminating) delete checked.alive;
     else checked.alive = entries;
     return undefined;
   };
@@ -77,8 +77,8 @@ interface Needed extends NamedObject {
   plural: string;
   namespace: string | undefined;
   whenGone: string;
-  whenLeaving: string;
-  whenOther: (uid: string) => string;
+  whenTerminating: string;
+  whenUidDiffers: (uid: string) => string;
 }
 
 /** The objects that must exist. The node of a pod's token is only reported, because the pod is bound to it anyway. */
@@ -89,8 +89,8 @@ function neededBy({ namespace, account, pod, secret, node, isLegacy }: AccountCl
     plural,
     namespace: home,
     whenGone: invalidated,
-    whenLeaving: invalidated,
-    whenOther: (uid) => `${what} UID (${uid}) does not match service account ${what} ref claim (${object.uid})`,
+    whenTerminating: invalidated,
+    whenUidDiffers: (uid) => `${what} UID (${uid}) does not match service account ${what} ref claim (${object.uid})`,
   });
   const owner = isLegacy ? "ServiceAccount" : "service account";
   const needed: Needed[] = [
@@ -99,8 +99,8 @@ function neededBy({ namespace, account, pod, secret, node, isLegacy }: AccountCl
       plural: "serviceaccounts",
       namespace,
       whenGone: `serviceaccounts ${JSON.stringify(account.name)} not found`,
-      whenLeaving: `${owner} ${namespace}/${account.name} has been deleted`,
-      whenOther: (uid) => `${owner} UID (${uid}) does not match claim (${account.uid})`,
+      whenTerminating: `${owner} ${namespace}/${account.name} has been deleted`,
+      whenUidDiffers: (uid) => `${owner} UID (${uid}) does not match claim (${account.uid})`,
     },
   ];
   if (secret) needed.push(bound("secret", "secrets", secret, namespace));
@@ -110,9 +110,9 @@ function neededBy({ namespace, account, pod, secret, node, isLegacy }: AccountCl
   return isLegacy ? needed.reverse() : needed;
 }
 
-function identityProblem({ uid, whenOther }: Needed, object: JsonObject): string | undefined {
+function identityProblem({ uid, whenUidDiffers }: Needed, object: JsonObject): string | undefined {
   const found = textOf(metadataOf(object).uid);
-  return uid === "" || found === uid ? undefined : whenOther(found);
+  return uid === "" || found === uid ? undefined : whenUidDiffers(found);
 }
 
 function secretProblem(secret: JsonObject, token: string, { namespace, account }: AccountClaims): string | undefined {

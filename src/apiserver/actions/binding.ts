@@ -2,7 +2,7 @@
 import { Binding } from "../../api/index.ts";
 import type { Node, Pod } from "../../api/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
-import { CHANGED_MEANWHILE, badRequest, conflict, notFound } from "../../machinery/index.ts";
+import { CONFLICT_MESSAGE, badRequest, conflict, notFound } from "../../machinery/index.ts";
 import type { Action } from "../action.ts";
 import { createClusterReader } from "../clusters/cluster-reader.ts";
 import { plainError } from "../context.ts";
@@ -102,7 +102,7 @@ async function assign(
       );
       if (dryRun || (await store.put(cluster, found, written, { verb: "create", name: PODS, subresource: "binding" })))
         return;
-      if (attempt === MAX_ATTEMPTS) throw conflict(PODS, name, CHANGED_MEANWHILE);
+      if (attempt === MAX_ATTEMPTS) throw conflict(PODS, name, CONFLICT_MESSAGE);
     }
   });
 }

@@ -35,29 +35,29 @@ export interface ServiceAddresses {
 }
 
 interface Dependencies {
-  house: Pick<Housekeeping, "enqueue" | "find" | "create" | "remove">;
+  housekeeping: Pick<Housekeeping, "enqueue" | "find" | "create" | "remove">;
   cache: Cache;
   holderOf(cluster: string, address: number): string | undefined;
 }
 
-export function createServiceAddresses({ house, cache, holderOf }: Dependencies): ServiceAddresses {
+export function createServiceAddresses({ housekeeping, cache, holderOf }: Dependencies): ServiceAddresses {
   const settle = async (cluster: string, number: number): Promise<void> => {
     const address = formatClusterAddress(number);
     const key = `${ADDRESSES_PREFIX}${cluster}/${address}`;
     const holder = holderOf(cluster, number);
-    const found = house.find(key)?.object;
+    const found = housekeeping.find(key)?.object;
     const parent = holder === undefined ? undefined : parentOf(holder);
     if (found) {
       const stored = found as unknown as DeepReadonly<IPAddress>;
       if (!isAllocated(stored) || (parent && isParent(stored, parent))) return;
-      await house.remove(key, textOf(metadataOf(found).uid), undefined);
+      await housekeeping.remove(key, textOf(metadataOf(found).uid), undefined);
     }
-    if (parent) await house.create(key, addressOfService(address, parent));
+    if (parent) await housekeeping.create(key, addressOfService(address, parent));
   };
   const enqueue = (cluster: string, number: number): void => {
     // The IPAddress of the API server's own Service is part of the cluster's profile, like the Service.
     if (number !== SERVICE_ADDRESSES.reserved)
-      house.enqueue(`address ${cluster}/${number}`, () => settle(cluster, number));
+      housekeeping.enqueue(`address ${cluster}/${number}`, () => settle(cluster, number));
   };
 
   return {

@@ -9,17 +9,17 @@ import { SERVICES_PREFIX } from "./service-holdings.ts";
 const ENDPOINTS_PREFIX = "/core/endpoints/";
 
 /** Receives every event of the store. */
-export function createEndpointsRemoval(house: Pick<Housekeeping, "enqueue" | "find" | "remove">): {
+export function createEndpointsRemoval(housekeeping: Pick<Housekeeping, "enqueue" | "find" | "remove">): {
   observe(event: CacheEvent): void;
 } {
   return {
     observe({ entry, previous }) {
       const key = (entry ?? previous)?.key ?? "";
       if (!key.startsWith(SERVICES_PREFIX) || (entry && !isMarker(entry))) return;
-      house.enqueue(`endpoints of ${key}`, async () => {
+      housekeeping.enqueue(`endpoints of ${key}`, async () => {
         const endpointsKey = ENDPOINTS_PREFIX + key.slice(SERVICES_PREFIX.length);
-        const endpoints = house.find(key) ? undefined : house.find(endpointsKey);
-        if (endpoints) await house.remove(endpointsKey, textOf(metadataOf(endpoints.object).uid), undefined);
+        const endpoints = housekeeping.find(key) ? undefined : housekeeping.find(endpointsKey);
+        if (endpoints) await housekeeping.remove(endpointsKey, textOf(metadataOf(endpoints.object).uid), undefined);
       });
     },
   };

@@ -45,10 +45,10 @@ function rangeOf(address: readonly number[], prefixLength: number): PoolRange {
 
 /** Receives every event of the store: recreates the default ServiceCIDR when it is deleted. */
 export function createDefaultRange({
-  house,
+  housekeeping,
   clock,
 }: {
-  house: Pick<Housekeeping, "enqueue" | "find" | "create" | "rewrite">;
+  housekeeping: Pick<Housekeeping, "enqueue" | "find" | "create" | "rewrite">;
   clock: Clock;
 }): { observe(event: CacheEvent): void } {
   return {
@@ -56,11 +56,11 @@ export function createDefaultRange({
       const key = (entry ?? previous)?.key ?? "";
       if (!key.startsWith(RANGES_PREFIX) || !key.endsWith(`/${DEFAULT_SERVICE_CIDR}`) || (entry && !isMarker(entry)))
         return;
-      house.enqueue(`default range ${key}`, async () => {
-        if (house.find(key)) return;
+      housekeeping.enqueue(`default range ${key}`, async () => {
+        if (housekeeping.find(key)) return;
         const range = defaultServiceCidr(SERVICE_RANGE, formatTime(clock.now()));
-        await house.create(key, range);
-        await house.rewrite(key, "status", (object) => ({ ...object, status: range.status as unknown as Json }));
+        await housekeeping.create(key, range);
+        await housekeeping.rewrite(key, "status", (object) => ({ ...object, status: range.status as unknown as Json }));
       });
     },
   };

@@ -28,7 +28,7 @@ interface Job {
 }
 
 /** Enqueued again while it ran. The state changes during an await, which the compiler does not see. */
-const isWantedAgain = ({ state }: Job): boolean => state === "again";
+const isQueuedAgain = ({ state }: Job): boolean => state === "again";
 
 export function createBackground({ clock, log }: { clock: Clock; log: Log }): Background {
   const jobs = new Map<string, Job>();
@@ -60,7 +60,7 @@ export function createBackground({ clock, log }: { clock: Clock; log: Log }): Ba
     try {
       await job.work();
       job.failures = 0;
-      if (isWantedAgain(job)) wait(key, job);
+      if (isQueuedAgain(job)) wait(key, job);
       else jobs.delete(key);
     } catch (error) {
       if (closed) return;

@@ -32,34 +32,34 @@ const DEFINITION_PREFIX = `/${CRD_GROUP}/${CRD_PLURAL}/`;
 const RIGHTS_GROUP = "rbac.authorization.k8s.io";
 
 export function createCleanup(deps: {
-  house: Housekeeping;
+  housekeeping: Housekeeping;
   store: ObjectStore;
   clusters: ClusterRegistry;
   clock: Clock;
   inFlight: InFlight;
   collector: Pick<GarbageCollector, "settleDependentsOf">;
 }): Cleanup {
-  const { house, store, clusters, clock, inFlight, collector } = deps;
+  const { housekeeping, store, clusters, clock, inFlight, collector } = deps;
   /** Namespaces that are being emptied: place to key. */
   const emptying = new Map<string, string>();
   /** CRDs whose objects are being deleted, by the place of those objects. */
-  const retiring = new Map<string, string>();
+  const deletingCrds = new Map<string, string>();
 
-  const attendNamespace = (key: string): void => {
-    if (!house.isManagedElsewhere(key)) house.enqueue(`namespace ${key}`, () => clearNamespace(key));
+  const enqueueNamespace = (key: string): void => {
+    if (!housekeeping.isManagedElsewhere(key)) housekeeping.enqueue(`namespace ${key}`, () => clearNamespace(key));
   };
-  const attendDefinition = (key: string): void => house.enqueue(`definition ${key}`, () => clearDefinition(key));
+  const enqueueCrd = (key: string): void => housekeeping.enqueue(`definition ${key}`, () => clearDefinition(key));
 
   const observeEntry = (entry: CachedEntry): void => {
     const isNamespace = entry.key.startsWith(NAMESPACE_PREFIX);
     if (!isNamespace && !entry.key.startsWith(DEFINITION_PREFIX)) return;
     if (isMarker(entry) || !Buffer.from(entry.value).includes('"deletionTimestamp"')) return;
-    if (isNamespace) attendNamespace(entry.key);
-    else attendDefinition(entry.key);
+    if (isNamespace) enqueueNamespace(entry.key);
+    else enqueueCrd(entry.key);
   };
 
   const clearNamespace = async (key: string): Promise<void> => {
-    const found = house.find(key);
+    const found = housekeeping.find(key);
     const cluster = clusters.get(clusterOfKey(key));
     if (!found || !cluster || metadataOf(found.object).deletionTimestamp === undefined) return;
     const { name } = found;
@@ -72,7 +72,7 @@ export function createCleanup(deps: {
     const remaining = await removeContent(cluster, name);
     if (remaining.length > 0) return reportRemaining(key, remaining);
     emptying.delete(place);
-    await house.rewrite(key, "finalize", (object) => {
+    await housekeeping.rewrite(key, "finalize", (object) => {
       // Another object of the same name, in a recreated cluster.
       if (metadataOf(object).uid !== metadataOf(found.object).uid) return object;
       const spec = isObject(object.spec) ? object.spec : {};
@@ -110,19 +110,19 @@ export function createCleanup(deps: {
 
   const removeAll = async (cluster: LogicalCluster, resource: Resource, namespace: string): Promise<Remaining[]> => {
     const entries = store.list(cluster, resource, namespace);
-    await concurrently(entries, house.signal, removeEntry);
-    return entries.flatMap(({ key }) => house.find(key) ?? []).map(({ object }) => ({ resource, object }));
+    await concurrently(entries, housekeeping.signal, removeEntry);
+    return entries.flatMap(({ key }) => housekeeping.find(key) ?? []).map(({ object }) => ({ resource, object }));
   };
 
   const removeEntry = async ({ key }: CachedEntry): Promise<void> => {
-    const found = house.find(key);
+    const found = housekeeping.find(key);
     if (!found) return;
     const metadata = metadataOf(found.object);
-    if (metadata.deletionTimestamp === undefined) await house.remove(key, textOf(metadata.uid), "Background");
+    if (metadata.deletionTimestamp === undefined) await housekeeping.remove(key, textOf(metadata.uid), "Background");
   };
 
   const reportRemaining = (key: string, remaining: readonly Remaining[]): Promise<void> =>
-    house.rewrite(key, "status", (object) => ({
+    housekeeping.rewrite(key, "status", (object) => ({
       ...object,
       status: {
         ...(isObject(object.status) ? object.status : {}),
@@ -131,21 +131,21 @@ export function createCleanup(deps: {
     }));
 
   const clearDefinition = async (key: string): Promise<void> => {
-    const found = house.find(key);
+    const found = housekeeping.find(key);
     const cluster = clusters.get(clusterOfKey(key));
     if (!found || !cluster || !finalizersOf(metadataOf(found.object)).includes(CRD_FINALIZER)) return;
     const definition = found.object as unknown as Definition;
     if (definition.metadata.deletionTimestamp === undefined) return;
     const resource = clusters.resourceOf(definition);
     const place = definitionPlace(cluster.name, resource.prefix);
-    retiring.set(place, key);
+    deletingCrds.set(place, key);
     await inFlight.whenEmpty(place);
-    await house.rewrite(key, "status", (object) => markDeleting(object, formatTime(clock.now())));
-    await concurrently(store.list(cluster, resource), house.signal, removeEntry);
+    await housekeeping.rewrite(key, "status", (object) => markDeleting(object, formatTime(clock.now())));
+    await concurrently(store.list(cluster, resource), housekeeping.signal, removeEntry);
     if (store.count(cluster, resource) > 0) return;
     await collector.settleDependentsOf(cluster.name, resource.kind);
-    retiring.delete(place);
-    await house.removeFinalizer(key, CRD_FINALIZER);
+    deletingCrds.delete(place);
+    await housekeeping.removeFinalizer(key, CRD_FINALIZER);
   };
 
   /** A deleted object is no longer waited for: its whole cluster may have been removed. */
@@ -153,7 +153,7 @@ export function createCleanup(deps: {
     const waiting = key.startsWith(NAMESPACE_PREFIX)
       ? emptying
       : key.startsWith(DEFINITION_PREFIX)
-        ? retiring
+        ? deletingCrds
         : undefined;
     for (const [place, waitingKey] of waiting ?? []) if (waitingKey === key) waiting?.delete(place);
   };
@@ -165,13 +165,13 @@ export function createCleanup(deps: {
     observe({ entry, previous }) {
       if (entry) observeEntry(entry);
       if ((entry && !isMarker(entry)) || !previous) return;
-      if (emptying.size === 0 && retiring.size === 0) return;
+      if (emptying.size === 0 && deletingCrds.size === 0) return;
       forget(previous.key);
       const [, group = "", plural = "", cluster = "", namespace = "", name] = previous.key.split("/");
       const waitingNamespace = name === undefined ? undefined : emptying.get(namespacePlace(cluster, namespace));
-      if (waitingNamespace !== undefined) attendNamespace(waitingNamespace);
-      const waitingDefinition = retiring.get(definitionPlace(cluster, `/${group}/${plural}/`));
-      if (waitingDefinition !== undefined) attendDefinition(waitingDefinition);
+      if (waitingNamespace !== undefined) enqueueNamespace(waitingNamespace);
+      const waitingDefinition = deletingCrds.get(definitionPlace(cluster, `/${group}/${plural}/`));
+      if (waitingDefinition !== undefined) enqueueCrd(waitingDefinition);
     },
   };
 }

@@ -141,7 +141,7 @@ test("a restart keeps the remaining time, ordered by the Events' timestamps", as
     },
   ];
   const gone: string[] = [];
-  const house = {
+  const housekeeping = {
     signal: new AbortController().signal,
     enqueue: (_key: string, work: () => Promise<void>) => void work(),
   };
@@ -155,7 +155,7 @@ test("a restart keeps the remaining time, ordered by the Events' timestamps", as
       return { ok: true as const, revision: 8 };
     },
   };
-  const expiry = createEventExpiry({ house, cache, clock });
+  const expiry = createEventExpiry({ housekeeping, cache, clock });
 
   expiry.load(entries);
   for (let minutes = 0; minutes < 61; minutes++) {

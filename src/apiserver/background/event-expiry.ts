@@ -33,11 +33,11 @@ export interface EventExpiry {
 }
 
 export function createEventExpiry({
-  house,
+  housekeeping,
   cache,
   clock,
 }: {
-  house: Pick<Housekeeping, "enqueue" | "signal">;
+  housekeeping: Pick<Housekeeping, "enqueue" | "signal">;
   cache: Pick<Cache, "get" | "write">;
   clock: Clock;
 }): EventExpiry {
@@ -46,13 +46,13 @@ export function createEventExpiry({
   let timer: Timer | undefined;
 
   const arm = (): void => {
-    if (timer || house.signal.aborted) return;
+    if (timer || housekeeping.signal.aborted) return;
     const { value: firstMs } = ends.values().next();
     if (firstMs === undefined) return;
     // The first Event may be deleted or moved before the timer fires; then the timer is set for the new first one.
     timer = clock.after(Math.max(PAUSE_MS, firstMs - clock.now()), () => {
       timer = undefined;
-      house.enqueue("expired events", expire);
+      housekeeping.enqueue("expired events", expire);
     });
   };
 
@@ -64,7 +64,7 @@ export function createEventExpiry({
       ended.push(key);
     }
     try {
-      await concurrently(ended, house.signal, async (key) => {
+      await concurrently(ended, housekeeping.signal, async (key) => {
         const entry = cache.get(key);
         // An Event that was written again in the meantime has moved, or its deletion fails at this revision.
         if (entry && (ends.get(key) ?? Number.POSITIVE_INFINITY) <= nowMs)

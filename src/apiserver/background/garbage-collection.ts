@@ -44,14 +44,14 @@ type OwnerState = "solid" | "waiting" | "absent";
  * Owners that were deleted recently, for dependents whose writes were in flight: as many as controllers could be
  * creating dependents for at a time.
  */
-const MAX_RECENTLY_GONE = 1024;
+const MAX_RECENTLY_DELETED = 1024;
 
 /** What is known of an entry without parsing it, unless it has owners. */
 interface Dependent {
   owners: OwnerReference[];
 }
 
-export function createGarbageCollector(house: Housekeeping): GarbageCollector {
+export function createGarbageCollector(housekeeping: Housekeeping): GarbageCollector {
   /** Keys of dependents by owner uid. */
   const dependents = new Map<string, Set<string>>();
   const known = new Map<string, Dependent>();
@@ -61,21 +61,21 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
    * Uids of owners whose deletion was observed: they are absent even when their kind is no longer served. Owners with
    * dependents stay here until the dependents are processed; the others are soon dropped.
    */
-  const gone = new Set<string>();
-  const recentlyGone = new Set<string>();
+  const deletedOwners = new Set<string>();
+  const recentlyDeletedOwners = new Set<string>();
 
   const noteGone = (key: string, uid: string): void => {
-    if (dependents.has(uid)) gone.add(uid);
+    if (dependents.has(uid)) deletedOwners.add(uid);
     // Only kinds defined by CRDs can be removed, and their groups contain a dot.
     if (!key.slice(1, key.indexOf("/", 1)).includes(".")) return;
-    recentlyGone.add(uid);
-    const [oldest = ""] = recentlyGone;
-    if (recentlyGone.size > MAX_RECENTLY_GONE) recentlyGone.delete(oldest);
+    recentlyDeletedOwners.add(uid);
+    const [oldest = ""] = recentlyDeletedOwners;
+    if (recentlyDeletedOwners.size > MAX_RECENTLY_DELETED) recentlyDeletedOwners.delete(oldest);
   };
 
-  const file = (key: string, owners: OwnerReference[]): void => {
+  const indexOwners = (key: string, owners: OwnerReference[]): void => {
     // A waiting owner may have been waiting for this change.
-    if (waiting.size > 0) for (const { uid } of known.get(key)?.owners ?? []) attendWaiting(uid);
+    if (waiting.size > 0) for (const { uid } of known.get(key)?.owners ?? []) enqueueWaitingOwner(uid);
     unfile(key);
     if (owners.length === 0) return;
     known.set(key, { owners });
@@ -93,32 +93,32 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
       keys?.delete(key);
       if (keys?.size !== 0) continue;
       dependents.delete(uid);
-      gone.delete(uid);
+      deletedOwners.delete(uid);
     }
   };
   /** Owners may be waiting for the deletion of this dependent. */
   const forget = (key: string): void => {
     const owners = known.get(key)?.owners ?? [];
     unfile(key);
-    for (const { uid } of owners) attendWaiting(uid);
+    for (const { uid } of owners) enqueueWaitingOwner(uid);
   };
 
-  const attendWaiting = (uid: string): void => {
+  const enqueueWaitingOwner = (uid: string): void => {
     const owner = waiting.get(uid);
-    if (owner !== undefined) attendOwner(owner);
+    if (owner !== undefined) enqueueOwner(owner);
   };
-  const attend = (what: "owner" | "dependent", key: string, settle: (key: string) => Promise<void>): void => {
-    if (!house.isManagedElsewhere(key)) house.enqueue(`${what} ${key}`, () => settle(key));
+  const enqueueWork = (what: "owner" | "dependent", key: string, settle: (key: string) => Promise<void>): void => {
+    if (!housekeeping.isManagedElsewhere(key)) housekeeping.enqueue(`${what} ${key}`, () => settle(key));
   };
-  const attendOwner = (key: string): void => attend("owner", key, settleOwner);
-  const attendDependent = (key: string): void => attend("dependent", key, settleDependent);
+  const enqueueOwner = (key: string): void => enqueueWork("owner", key, settleOwner);
+  const enqueueDependent = (key: string): void => enqueueWork("dependent", key, settleDependent);
 
   const observeEntry = (entry: CachedEntry, isNew: boolean): void => {
     const { owners, mayWait } = observed(entry);
-    if (owners.length > 0 || known.has(entry.key)) file(entry.key, owners);
+    if (owners.length > 0 || known.has(entry.key)) indexOwners(entry.key, owners);
     // The owner may have been deleted between the decision to create this object and now.
-    if (isNew && owners.length > 0 && hasLostOwner(entry.key, owners)) attendDependent(entry.key);
-    if (mayWait) attendOwner(entry.key);
+    if (isNew && owners.length > 0 && hasLostOwner(entry.key, owners)) enqueueDependent(entry.key);
+    if (mayWait) enqueueOwner(entry.key);
   };
 
   /**
@@ -149,13 +149,13 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
   };
 
   const hasLostOwner = (key: string, owners: readonly OwnerReference[]): boolean => {
-    const place = house.locate(key);
+    const place = housekeeping.locate(key);
     return place !== undefined && owners.some((owner) => stateOf(place, owner) !== "solid");
   };
 
   /** Deletes a dependent without remaining owners; otherwise removes the references to absent owners. */
   const settleDependent = async (key: string): Promise<void> => {
-    const found = house.find(key);
+    const found = housekeeping.find(key);
     if (!found) return;
     const metadata = metadataOf(found.object);
     const owners = ownersOf(found.object);
@@ -163,22 +163,23 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
     const states = owners.map((owner) => stateOf(found, owner));
     const solid = new Set(owners.filter((_, index) => states[index] === "solid").map(({ uid }) => uid));
     if (solid.size === owners.length) return;
-    if (solid.size > 0) return house.setOwners(key, (references) => references.filter(({ uid }) => solid.has(uid)));
+    if (solid.size > 0)
+      return housekeeping.setOwners(key, (references) => references.filter(({ uid }) => solid.has(uid)));
     const uid = textOf(metadata.uid);
     if (states.includes("waiting") && dependents.has(uid)) {
       // Objects that own each other would wait for each other forever.
       if (isPartOfCycle(key, uid))
-        await house.setOwners(key, (references) =>
+        await housekeeping.setOwners(key, (references) =>
           references.map((reference) => ({ ...reference, blockOwnerDeletion: false })),
         );
-      return house.remove(key, uid, "Foreground");
+      return housekeeping.remove(key, uid, "Foreground");
     }
-    return house.remove(key, uid, propagationOf(finalizersOf(metadata)));
+    return housekeeping.remove(key, uid, propagationOf(finalizersOf(metadata)));
   };
 
   const isPartOfCycle = (key: string, uid: string): boolean =>
     dependentsOf(key, uid).some((dependent) => {
-      const found = house.find(dependent);
+      const found = housekeeping.find(dependent);
       return found !== undefined && isWaiting(metadataOf(found.object));
     });
 
@@ -195,11 +196,12 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
     const ownerResource = kinds.get(`${group}/${kind}`);
     // A kind that is not served may come back. Nothing is deleted because of an owner that cannot be read, unless its
     // deletion was observed.
-    if (!ownerResource) return gone.has(owner.uid) || recentlyGone.has(owner.uid) ? "absent" : "solid";
+    if (!ownerResource)
+      return deletedOwners.has(owner.uid) || recentlyDeletedOwners.has(owner.uid) ? "absent" : "solid";
     if (ownerResource.namespaced && !resource.namespaced) return "solid";
     const ownerKey = keyOf(ownerResource, cluster.name, namespace, owner.name);
-    const place = house.locate(ownerKey);
-    const entry = place && house.entryAt(place, ownerKey);
+    const place = housekeeping.locate(ownerKey);
+    const entry = place && housekeeping.entryAt(place, ownerKey);
     // Most owners are unparsed when a server starts, and their bytes are sufficient: the owner exists and is not being
     // deleted.
     if (
@@ -210,14 +212,14 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
       !bytesOf(entry).includes('"deletionTimestamp"')
     )
       return "solid";
-    const current = house.find(ownerKey);
+    const current = housekeeping.find(ownerKey);
     if (!current || metadataOf(current.object).uid !== owner.uid) return "absent";
     return isWaiting(metadataOf(current.object)) ? "waiting" : "solid";
   };
 
   /** Does what the owner's finalizer requires, and removes the finalizer when nothing is left to do. */
   const settleOwner = async (key: string): Promise<void> => {
-    const found = house.find(key);
+    const found = housekeeping.find(key);
     if (!found) return;
     const metadata = metadataOf(found.object);
     const finalizers = finalizersOf(metadata);
@@ -226,20 +228,20 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
     waiting.set(uid, key);
     if (finalizers.includes(ORPHAN_FINALIZER)) {
       for (const dependent of dependentsOf(key, uid))
-        await house.setOwners(dependent, (references) => references.filter((owner) => owner.uid !== uid));
+        await housekeeping.setOwners(dependent, (references) => references.filter((owner) => owner.uid !== uid));
       waiting.delete(uid);
-      return house.removeFinalizer(key, ORPHAN_FINALIZER);
+      return housekeeping.removeFinalizer(key, ORPHAN_FINALIZER);
     }
     if (!finalizers.includes(FOREGROUND_FINALIZER)) return void waiting.delete(uid);
     for (const dependent of dependentsOf(key, uid)) await settleDependent(dependent);
     // The remaining blocking dependents wait for their own finalizers; their deletion enqueues this owner again.
     if (dependentsOf(key, uid).some((dependent) => blocks(dependent, uid))) return;
     waiting.delete(uid);
-    return house.removeFinalizer(key, FOREGROUND_FINALIZER);
+    return housekeeping.removeFinalizer(key, FOREGROUND_FINALIZER);
   };
 
   const blocks = (key: string, uid: string): boolean => {
-    const found = house.find(key);
+    const found = housekeeping.find(key);
     return (
       found !== undefined &&
       ownersOf(found.object).some((owner) => owner.uid === uid && owner.blockOwnerDeletion === true)
@@ -258,14 +260,14 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
       if (uid === undefined) return;
       waiting.delete(uid);
       noteGone(previous?.key ?? "", uid);
-      for (const key of dependents.get(uid) ?? []) attendDependent(key);
+      for (const key of dependents.get(uid) ?? []) enqueueDependent(key);
     },
     async settleDependentsOf(cluster, { group, kind }) {
       const isOfKind = (owner: OwnerReference): boolean => owner.kind === kind && gvkOf(owner).group === group;
       const concerned = [...known].flatMap(([key, { owners }]) =>
-        clusterOfKey(key) === cluster && !house.isManagedElsewhere(key) && owners.some(isOfKind) ? [key] : [],
+        clusterOfKey(key) === cluster && !housekeeping.isManagedElsewhere(key) && owners.some(isOfKind) ? [key] : [],
       );
-      await concurrently(concerned, house.signal, settleDependent);
+      await concurrently(concerned, housekeeping.signal, settleDependent);
     },
   };
 }

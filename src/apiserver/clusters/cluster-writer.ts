@@ -4,7 +4,7 @@
  */
 import type { ClusterWriter } from "../../api/index.ts";
 import type { JsonObject } from "../../base/index.ts";
-import { CHANGED_MEANWHILE, conflict } from "../../machinery/index.ts";
+import { CONFLICT_MESSAGE, conflict } from "../../machinery/index.ts";
 import type { Cache } from "../../store/index.ts";
 import type { LogicalCluster } from "./clusters.ts";
 import type { ObjectStore } from "./objects.ts";
@@ -34,7 +34,7 @@ export function createClusterWriter(store: ObjectStore, cache: Cache, cluster: L
           // state.
           if (await store.put(cluster, found, written, { verb: "update", name: resource.name, subresource: "status" }))
             return;
-          if (attempt === MAX_ATTEMPTS) throw conflict(resource.name, name, CHANGED_MEANWHILE);
+          if (attempt === MAX_ATTEMPTS) throw conflict(resource.name, name, CONFLICT_MESSAGE);
         }
       });
     },

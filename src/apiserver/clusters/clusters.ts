@@ -99,7 +99,7 @@ export function createClusterRegistry(options: {
   const resources = new WeakCache<Resource>();
   const tables = new WeakCache<ResourceTable>();
 
-  const tell = (change: ClusterChange): void => {
+  const notify = (change: ClusterChange): void => {
     for (const listener of listeners) listener(change);
   };
 
@@ -155,7 +155,7 @@ export function createClusterRegistry(options: {
       clusters.delete(name);
       ending.set(name, current);
       current.abort.abort(clusterNotFound(name));
-      tell({ type: "removed", cluster: current });
+      notify({ type: "removed", cluster: current });
       return;
     }
     if (current) return;
@@ -175,7 +175,7 @@ export function createClusterRegistry(options: {
       abort,
     };
     clusters.set(name, cluster);
-    tell({ type: "added", cluster });
+    notify({ type: "added", cluster });
   };
 
   const refresh = (cluster: LogicalCluster): void => {
@@ -184,7 +184,7 @@ export function createClusterRegistry(options: {
     const table = tableOf(current.name, current.profile);
     if (table === current.table) return;
     current.table = table;
-    tell({ type: "table", cluster: current });
+    notify({ type: "table", cluster: current });
   };
 
   /**
@@ -197,7 +197,7 @@ export function createClusterRegistry(options: {
     await cache.write({ key: RECORDS + name, expect: "any", value: null });
     const ended = ending.get(name);
     ending.delete(name);
-    if (ended) tell({ type: "gone", cluster: ended });
+    if (ended) notify({ type: "gone", cluster: ended });
   };
 
   /** Returns false when there was nothing to delete. */

@@ -17,7 +17,7 @@ const start = (): Promise<TestServer> =>
   createTestServer({ profiles: { hub: { ...PROFILE, builtIns: [...PROFILE.builtIns, Lease] } } });
 
 /** Creates an owner and its dependent, and deletes the owner in the background. */
-async function abandon({ request, settle }: TestServer): Promise<void> {
+async function deleteOwner({ request, settle }: TestServer): Promise<void> {
   const { body } = await request("POST", CONFIG_MAPS, makeConfigMap("owner"));
   const { uid } = body.metadata as { uid: string };
   await request(
@@ -42,7 +42,7 @@ test("the server leaves dependents and namespaces alone while the lease is held"
     metadata: { name: "shop" },
   });
 
-  await abandon(server);
+  await deleteOwner(server);
   await server.request("DELETE", "/api/v1/namespaces/shop");
   await server.settle();
 
@@ -54,7 +54,7 @@ test("the server leaves dependents and namespaces alone while the lease is held"
 test("the server takes over the remaining work when the lease expires", async () => {
   const server = await start();
   await server.request("POST", LEASES, lease("outside"));
-  await abandon(server);
+  await deleteOwner(server);
 
   server.clock.advance(15_000);
   await server.settle();
@@ -82,7 +82,7 @@ for (const [behaviour, method, body] of [
   test(behaviour, async () => {
     const server = await start();
     await server.request("POST", LEASES, lease("outside"));
-    await abandon(server);
+    await deleteOwner(server);
 
     await server.request(method, `${LEASES}/kube-controller-manager`, body, MERGE);
     await server.settle();

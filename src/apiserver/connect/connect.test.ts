@@ -193,7 +193,7 @@ describe("a command", () => {
     "sec-websocket-protocol": "v5.channel.k8s.io, v4.channel.k8s.io",
   };
   /** Echoes its input in capitals until the client closes it; exits with the number of chunks. */
-  const shout: ContainerRuntime = {
+  const uppercaseEcho: ContainerRuntime = {
     async exec(_target, { command }, streams) {
       streams.onResize(({ width }) => void streams.stdout(Buffer.from(`width ${width};`)));
       await streams.stdout(Buffer.from(`${command.join(" ")}:`));
@@ -210,7 +210,7 @@ describe("a command", () => {
   async function exec(
     query: string,
     headers: Record<string, string> = HANDSHAKE,
-    runtime = shout,
+    runtime = uppercaseEcho,
   ): Promise<ApiResponse> {
     const { server } = await createServer(runtime);
     return server.handle({

@@ -221,7 +221,7 @@ async function proxyResponse(
     throw badRequest(`invalid ${resource.slice(0, -1)} request ${JSON.stringify(asked)}`);
   const object = find(deps, context, name);
   const proxy = runtimeOf(deps, context)?.proxy;
-  if (!proxy) throw notReachable(resource, name, object);
+  if (!proxy) throw unreachableError(resource, name, object);
   const target: ProxyTarget = {
     cluster: cluster.name,
     resource,
@@ -243,7 +243,7 @@ async function proxyResponse(
 }
 
 /** The error that kube-apiserver returns when it cannot connect to the target. */
-function notReachable(resource: ProxyTarget["resource"], name: string, object: DeepReadonly<JsonObject>): Error {
+function unreachableError(resource: ProxyTarget["resource"], name: string, object: DeepReadonly<JsonObject>): Error {
   if (resource === "services") return unavailable(`no endpoints available for service ${JSON.stringify(name)}`);
   const { status } = object as { status?: { podIP?: string; addresses?: readonly unknown[] } };
   if (resource === "pods" && !status?.podIP) return badRequest("address not allowed");

@@ -93,8 +93,8 @@ export class WebSocket {
     this.#closing = true;
     // Further data is discarded; the client only has to close.
     this.#socket.resume();
-    const patience = this.#clock.after(CLOSE_GRACE_MS, () => this.#socket.destroy());
-    this.#socket.once("close", () => patience.cancel());
+    const closeTimer = this.#clock.after(CLOSE_GRACE_MS, () => this.#socket.destroy());
+    this.#socket.once("close", () => closeTimer.cancel());
     this.#socket.end();
   }
 

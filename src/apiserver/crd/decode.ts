@@ -15,7 +15,7 @@ import type { Resource } from "../clusters/resources.ts";
 import { textOf } from "../request/text.ts";
 
 /** Warns about unknown fields in a rejected body; throws when field validation is strict. */
-export function tellUnknown(
+export function reportUnknownFields(
   deps: Pick<AdmitDependencies, "admissions">,
   context: RequestContext,
   body: DecodedObject,

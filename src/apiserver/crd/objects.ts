@@ -61,7 +61,7 @@ function schemaErrors(
 }
 
 /** Warns about unwise values in an otherwise valid object. */
-export function warnOfCustom(
+export function warnAboutCustomObject(
   { subresource, warn }: RequestContext,
   object: JsonObject,
   oldObject: JsonObject | undefined,

@@ -8,7 +8,7 @@ import { finalizersOf, metadataOf } from "../write/metadata.ts";
  * The first deletion of a CRD marks it, whatever propagation policy the request specifies: its objects are deleted
  * first, and creating more is rejected from now on.
  */
-export function retiredDefinition(object: JsonObject, now: string): JsonObject {
+export function crdMarkedForDeletion(object: JsonObject, now: string): JsonObject {
   const { resourceVersion: _, ...metadata } = metadataOf(object);
   const finalizers = [...new Set([...finalizersOf(metadata), CRD_FINALIZER])];
   const marked = { ...object, metadata: { ...metadata, deletionTimestamp: now, finalizers } };

@@ -30,7 +30,7 @@ export interface ExchangeDependencies {
 const TRANSFER_TIMEOUT_MS = 60_000;
 const NOTHING = new Uint8Array(0);
 /** Shared, because an error with its stack costs more than a small request. */
-const PEER_GONE = timedOut("the client disconnected, or the server is stopping");
+const CLIENT_DISCONNECTED = timedOut("the client disconnected, or the server is stopping");
 
 /** A request in progress, with the methods that end it. */
 export interface Exchange {
@@ -73,7 +73,7 @@ class RunningExchange implements Exchange {
     let response: ApiResponse;
     let read = !wire.hasBody;
     try {
-      refuseUnsupported(wire);
+      rejectUnsupportedMethod(wire);
       if (deps.isStopping()) throw unavailable("the server is stopping");
       request.user = (await identify(wire.headers, splitCluster(request.path), peer, deps)) ?? ANONYMOUS;
       // An unauthenticated client may not write anything, so its body is not buffered: the core rejects the request
@@ -165,14 +165,14 @@ class IncomingRequest implements ApiRequest {
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController();
-      if (this.#aborted) this.#controller.abort(PEER_GONE);
+      if (this.#aborted) this.#controller.abort(CLIENT_DISCONNECTED);
     }
     return this.#controller.signal;
   }
 
   abort(): void {
     this.#aborted = true;
-    this.#controller?.abort(PEER_GONE);
+    this.#controller?.abort(CLIENT_DISCONNECTED);
   }
 }
 
@@ -213,7 +213,7 @@ function isProxied(path: string): boolean {
   return route.type === "resource" && route.subresource === "proxy";
 }
 
-function refuseUnsupported({ method }: Wire): void {
+function rejectUnsupportedMethod({ method }: Wire): void {
   if (method === "CONNECT") throw notImplemented("CONNECT requests");
 }
 

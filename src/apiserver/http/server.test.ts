@@ -17,12 +17,12 @@ import type { HttpServer, HttpServerOptions } from "./server.ts";
 let authority: CertificateAuthority;
 let serving: KeyPair;
 let alice: KeyPair;
-let stranger: KeyPair;
+let untrusted: KeyPair;
 beforeAll(async () => {
   authority = await createCertificateAuthority({ clock: systemClock });
   serving = await authority.issueServing([]);
   alice = await authority.issueClient({ commonName: "alice", organizations: ["ops"] });
-  stranger = await (
+  untrusted = await (
     await createCertificateAuthority({ clock: systemClock })
   ).issueClient({ commonName: "alice", organizations: ["system:masters"] });
 });
@@ -127,7 +127,7 @@ describe("authentication", () => {
       want: { name: "robot", groups: ["system:authenticated"] },
     },
     "the user of a valid token, even with a certificate of an untrusted authority": {
-      options: () => ({ token: "s3cret", cert: stranger.certificate, key: stranger.key }),
+      options: () => ({ token: "s3cret", cert: untrusted.certificate, key: untrusted.key }),
       want: { name: "robot", groups: ["system:authenticated"] },
     },
   };
@@ -141,7 +141,7 @@ describe("authentication", () => {
 
   const refused: Record<string, () => Partial<Http2TransportOptions>> = {
     "an invalid token is rejected": () => ({ token: "guess" }),
-    "a certificate of an untrusted authority is rejected": () => ({ cert: stranger.certificate, key: stranger.key }),
+    "a certificate of an untrusted authority is rejected": () => ({ cert: untrusted.certificate, key: untrusted.key }),
   };
   for (const [behaviour, options] of Object.entries(refused)) {
     test(behaviour, async () => {

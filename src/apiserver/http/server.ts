@@ -247,9 +247,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       for (const exchange of exchanges) exchange.endStream();
       for (const session of sessions.keys()) session.close();
       await new Promise<void>((resolve) => {
-        const patience = clock.after(drainMs, resolve);
+        const drainTimer = clock.after(drainMs, resolve);
         onDrained = () => {
-          patience.cancel();
+          drainTimer.cancel();
           resolve();
         };
         if (exchanges.size === 0) onDrained();

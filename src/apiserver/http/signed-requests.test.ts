@@ -65,12 +65,12 @@ for (const text of ["a + O=system:masters", "a\\, CN=admin", 'quoted "x"', "grü
   });
 }
 
-const lives: Record<string, { lifetimeMs: number; wantMs: number }> = {
+const lifetimes: Record<string, { lifetimeMs: number; wantMs: number }> = {
   "a short lifetime is counted from now": { lifetimeMs: HOUR_MS, wantMs: HOUR_MS },
   "a long lifetime is counted from the backdated start": { lifetimeMs: DAY_MS, wantMs: DAY_MS - 5 * 60 * 1000 },
   "the lifetime is limited to the authority's": { lifetimeMs: 100 * 365 * DAY_MS, wantMs: 3650 * DAY_MS },
 };
-for (const [behaviour, { lifetimeMs, wantMs }] of Object.entries(lives)) {
+for (const [behaviour, { lifetimeMs, wantMs }] of Object.entries(lifetimes)) {
   test(behaviour, async () => {
     const clock = createFakeClock();
 

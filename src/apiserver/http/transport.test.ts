@@ -12,10 +12,10 @@ import type { CertificateAuthority, KeyPair } from "./certificates.ts";
 import { createHttpServer } from "./server.ts";
 
 let authority: CertificateAuthority;
-let stranger: CertificateAuthority;
+let untrustedAuthority: CertificateAuthority;
 let serving: KeyPair;
 beforeAll(async () => {
-  stranger = await createCertificateAuthority({ clock: systemClock, commonName: "somebody-else" });
+  untrustedAuthority = await createCertificateAuthority({ clock: systemClock, commonName: "somebody-else" });
   authority = await createCertificateAuthority({ clock: systemClock });
   serving = await authority.issueServing([]);
 });
@@ -79,7 +79,7 @@ test("supports a server that speaks only HTTP/1.1", async () => {
 describe("trust", () => {
   const cases: Record<string, { options: () => Partial<Http2TransportOptions>; want: RegExp }> = {
     "the error explains an unknown authority": {
-      options: () => ({ ca: stranger.certificate }),
+      options: () => ({ ca: untrustedAuthority.certificate }),
       want: /CA that is not trusted; give it with certificate-authority-data/,
     },
     "the error explains a certificate for another name": {

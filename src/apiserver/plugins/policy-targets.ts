@@ -34,7 +34,7 @@ export const policyTargets: Plugin = {
   validate(request) {
     const { context, object } = request;
     const spec = object["spec"] as unknown as Spec;
-    const warnings = [...unservedKinds(context.cluster.table, spec), ...strangers(request, spec)];
+    const warnings = [...unservedKinds(context.cluster.table, spec), ...unknownClusters(request, spec)];
     for (const text of warnings.slice(0, MAX_WARNINGS)) context.warn(text);
   },
 };
@@ -67,7 +67,7 @@ function servedVersions(table: ResourceTable): ReadonlyMap<string, readonly stri
 }
 
 /** Cluster names that no joined cluster has. */
-function strangers({ read }: PluginRequest, spec: Spec): string[] {
+function unknownClusters({ read }: PluginRequest, spec: Spec): string[] {
   return namedClusters(spec).flatMap(([at, affinity]) => {
     const unknown = [...new Set(affinity?.clusterNames)].filter(
       (name) => !read.get("cluster.karmada.io", "clusters", undefined, name),

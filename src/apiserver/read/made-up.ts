@@ -14,14 +14,14 @@ import { encodeObject, ordered, viewOfWritten } from "./render.ts";
 type Where = Pick<RequestContext, "cluster" | "served" | "namespace" | "name">;
 
 /** Throws 404 when the object does not exist. */
-export async function madeUpEntry(context: Where, source: ObjectSource): Promise<CachedEntry> {
+export async function synthesizedEntry(context: Where, source: ObjectSource): Promise<CachedEntry> {
   const { cluster, served, namespace, name = "" } = context;
   const object = await source.get(cluster.name, namespace, name);
   if (!object) throw notFound(served.resource.name, name);
   return entryOf(context, object);
 }
 
-export function madeUpEntries(context: Where, source: ObjectSource): CachedEntry[] {
+export function synthesizedEntries(context: Where, source: ObjectSource): CachedEntry[] {
   return source.list(context.cluster.name, context.namespace).map((object) => entryOf(context, object));
 }
 

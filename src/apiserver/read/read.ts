@@ -7,7 +7,7 @@ import type { RequestContext } from "../context.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
 import { listQuery, parseRevision } from "../request/options.ts";
 import { keyOf, prefixOf } from "../clusters/resources.ts";
-import { madeUpEntries, madeUpEntry } from "./made-up.ts";
+import { synthesizedEntries, synthesizedEntry } from "./made-up.ts";
 import { selectionOf } from "./selection.ts";
 import type { Selection } from "./selection.ts";
 
@@ -23,7 +23,7 @@ const FRESHNESS_WAIT_MS = 3000;
 export async function getObject(deps: ReadDependencies, context: RequestContext): Promise<CachedEntry> {
   const { cluster, served, namespace, name = "", query } = context;
   const { source } = served.resource.kind;
-  if (source) return madeUpEntry(context, source);
+  if (source) return synthesizedEntry(context, source);
   const revision = parseRevision(query.get("resourceVersion") ?? "", "get");
   if (revision !== undefined) await waitFor(deps, revision, context.signal);
   const { entry } = deps.store.find(cluster, served.resource, keyOf(served.resource, cluster.name, namespace, name));
@@ -46,7 +46,7 @@ export async function listObjects(deps: ReadDependencies, context: RequestContex
   const { source } = resource.kind;
   if (source)
     return {
-      entries: madeUpEntries(context, source).filter(
+      entries: synthesizedEntries(context, source).filter(
         (entry) => selection.everything || matchesEntry(selection, entry, context),
       ),
       revision: deps.cache.revision,

@@ -19,7 +19,7 @@ export interface ListItems {
  * A requested list. Its bytes are retained from the second request on: most lists change before they are requested
  * again.
  */
-interface AskedList {
+interface RequestedList {
   readonly served: ServedVersion;
   readonly entries: readonly CachedEntry[];
   chunks?: readonly Uint8Array[];
@@ -36,13 +36,13 @@ const MAX_KEPT_BYTES = 4 * 1024 * 1024;
  * Newest first. Weak references, so that a full garbage collection frees them together with the entries that only they
  * reference.
  */
-const asked: WeakRef<AskedList>[] = [];
+const requested: WeakRef<RequestedList>[] = [];
 
 export function listItems(entries: readonly CachedEntry[], served: ServedVersion): ListItems {
   if (entries.length < MIN_ENTRIES) return write(entries, served);
-  const known = takeAsked(entries, served);
-  asked.unshift(new WeakRef(known ?? { served, entries }));
-  asked.splice(MAX_ASKED);
+  const known = takeRequested(entries, served);
+  requested.unshift(new WeakRef(known ?? { served, entries }));
+  requested.splice(MAX_ASKED);
   if (known?.chunks) return { chunks: known.chunks };
   const written = write(entries, served);
   if (!known || sizeOf(written.chunks) > MAX_KEPT_BYTES) return written;
@@ -51,11 +51,11 @@ export function listItems(entries: readonly CachedEntry[], served: ServedVersion
 }
 
 /** Removes and returns the same list from the requested ones. */
-function takeAsked(entries: readonly CachedEntry[], served: ServedVersion): AskedList | undefined {
-  for (const [index, reference] of asked.entries()) {
+function takeRequested(entries: readonly CachedEntry[], served: ServedVersion): RequestedList | undefined {
+  for (const [index, reference] of requested.entries()) {
     const list = reference.deref();
     if (!list || list.served !== served || !areSame(list.entries, entries)) continue;
-    asked.splice(index, 1);
+    requested.splice(index, 1);
     return list;
   }
   return undefined;

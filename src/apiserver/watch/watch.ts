@@ -197,7 +197,7 @@ function watchAll(deps: WatchDependencies, target: WatchTarget, sink: WatchSink)
       .filter((entry) => selection.everything || matchesEntry(selection, entry, { served }))
       .map((entry) => added(cluster, served, entry));
   };
-  const tell = (notices: readonly Notice[]): void => {
+  const deliver = (notices: readonly Notice[]): void => {
     if (notices.length > 0) sink.notify(notices);
   };
   const revision = cache.revision;
@@ -217,14 +217,14 @@ function watchAll(deps: WatchDependencies, target: WatchTarget, sink: WatchSink)
         continue;
       addNotice(deps, cluster, served, selectionFor(served), event, notices);
     }
-    tell(notices);
+    deliver(notices);
   });
   const unsubscribe = clusters.subscribe(({ type, cluster }) => {
     // Objects that a new cluster has already written have their own events; the deletions of a removed cluster have
     // none.
-    if (type === "added") tell(present(cluster).filter(({ entry }) => cache.get(entry.key) === undefined));
+    if (type === "added") deliver(present(cluster).filter(({ entry }) => cache.get(entry.key) === undefined));
     if (type === "removed")
-      tell(present(cluster).map((notice): Notice => ({ ...notice, type: "DELETED", revision: cache.revision })));
+      deliver(present(cluster).map((notice): Notice => ({ ...notice, type: "DELETED", revision: cache.revision })));
   });
   if (wantsInitial(target)) sink.initial(clusters.all().flatMap(present), revision);
   return [unwatch, unsubscribe];

@@ -30,7 +30,7 @@ import type { WriteOptions } from "../request/options.ts";
 import type { Plugin, PluginRequest } from "../plugin.ts";
 import { ordered } from "../read/render.ts";
 import { partOf } from "../clusters/resources.ts";
-import { customErrors, warnOfCustom } from "../crd/objects.ts";
+import { customErrors, warnAboutCustomObject } from "../crd/objects.ts";
 import { textOf } from "../request/text.ts";
 
 export interface Admissions {
@@ -159,10 +159,10 @@ export function admitObject(deps: AdmitDependencies, request: AdmitRequest): Jso
       if (!webhook) for (const error of validate?.(review()) ?? []) errors.push(error);
   if (errors.length > 0)
     throw invalid((kind.storedAs ?? kind).group, kind.kind, textOf(metadataOf(object).name ?? ""), errors);
-  askWebhooks(chain, review);
+  runWebhookRules(chain, review);
   // Controllers of this server ignore warnings.
   if (!context.byController) {
-    if (!kind.builtIn) warnOfCustom(context, object, oldObject);
+    if (!kind.builtIn) warnAboutCustomObject(context, object, oldObject);
     for (const { warnings } of chain) for (const text of warnings?.(review()) ?? []) context.warn(text);
   }
   for (const { validate } of concerned) validate?.(question());
@@ -188,7 +188,7 @@ export function canonicalForm(
 }
 
 /** Rules that are webhooks upstream run only on objects that the server itself accepts. */
-function askWebhooks(chain: readonly AnyAdmission[], review: () => Review<JsonObject>): void {
+function runWebhookRules(chain: readonly AnyAdmission[], review: () => Review<JsonObject>): void {
   for (const { validate, webhook } of chain) {
     if (!webhook || !validate) continue;
     const asked = review();
@@ -331,7 +331,7 @@ export function admitDeletion(
     if (validate && !webhook) errors.push(...validate(reviewOf(deps, request)));
   if (errors.length > 0)
     throw invalid((kind.storedAs ?? kind).group, kind.kind, textOf(metadataOf(object).name ?? ""), errors);
-  askWebhooks(chain, () => reviewOf(deps, request));
+  runWebhookRules(chain, () => reviewOf(deps, request));
   for (const plugin of plugins) {
     if (plugin.validate && plugin.concerns(context, "DELETE")) plugin.validate(request);
   }

@@ -4,14 +4,14 @@
  */
 import { formatTime, isObject } from "../../base/index.ts";
 import type { JsonObject } from "../../base/index.ts";
-import { CHANGED_MEANWHILE, conflict, isNotFound, notFound } from "../../machinery/index.ts";
+import { CONFLICT_MESSAGE, conflict, isNotFound, notFound } from "../../machinery/index.ts";
 import type { Status } from "../../machinery/index.ts";
 import type { CachedEntry } from "../../store/index.ts";
 import { admitDeletion, deletionOf, reserve } from "./admit.ts";
 import { concurrently } from "../background/concurrently.ts";
 import type { RequestContext } from "../context.ts";
 import { isDefinition } from "../crd/crd.ts";
-import { retiredDefinition } from "../crd/rules.ts";
+import { crdMarkedForDeletion } from "../crd/rules.ts";
 import type { DeletionOptions } from "./delete-options.ts";
 import { finalizersOf, metadataOf } from "./metadata.ts";
 import { checkNamespaceDeletion, isNamespaceKind } from "../background/namespaces.ts";
@@ -62,7 +62,7 @@ export async function deleteObject(
         if (!deleted) await giveBack?.();
       }
       if (deleted) return deleted;
-      if (attempt === MAX_ATTEMPTS) throw conflict(resource.name, name, CHANGED_MEANWHILE);
+      if (attempt === MAX_ATTEMPTS) throw conflict(resource.name, name, CONFLICT_MESSAGE);
     }
   });
 }
@@ -120,7 +120,7 @@ interface Marked {
 function markedForDeletion(object: JsonObject, resource: Resource, options: DeletionOptions, nowMs: number): Marked {
   const { resourceVersion: _, ...metadata } = metadataOf(object);
   if (isDefinition(resource) && metadata.deletionTimestamp === undefined)
-    return { marked: ordered(retiredDefinition(object, formatTime(nowMs))), gone: false };
+    return { marked: ordered(crdMarkedForDeletion(object, formatTime(nowMs))), gone: false };
   const finalizers = finalizersFor(metadata, resource, options);
   const isWaiting = finalizers.length > 0 || (isNamespaceKind(resource) && hasOwnFinalizers(object));
   const mark = isPod(resource)
@@ -248,7 +248,7 @@ function checkPreconditions(
 
 /** Kinds whose deletion returns the object even when it is deleted immediately. */
 export function answersWithObject({ kind }: Resource): boolean {
-  return kind.traits?.deletionAnswersObject === true;
+  return kind.traits?.deletionReturnsObject === true;
 }
 
 /** The response to a completed deletion. */

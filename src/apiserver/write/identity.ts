@@ -28,8 +28,8 @@ export function checkIdentity(
   const sentKind = textOf(object.kind ?? "") || kind.kind;
   const sentVersion = textOf(object.apiVersion ?? "") || served.apiVersion;
   if (sentKind !== kind.kind || sentVersion !== served.apiVersion)
-    refuseKind(context, sentVersion, sentKind, metadataOf(object));
-  if (kind.builtIn && !isUsual(object.metadata, stored))
+    rejectKind(context, sentVersion, sentKind, metadataOf(object));
+  if (kind.builtIn && !needsNoCheck(object.metadata, stored))
     checkMetadata(object.metadata ?? {}, { apiVersion: served.apiVersion, kind: kind.kind });
   checkPlace(context, metadataOf(object), pathName);
 }
@@ -47,7 +47,7 @@ const REPLACED = new Set([
 ]);
 
 /** Whether metadata has none of the fields that must be checked at this point. */
-function isUsual(metadata: Json | undefined, stored: JsonObject = {}): boolean {
+function needsNoCheck(metadata: Json | undefined, stored: JsonObject = {}): boolean {
   if (!isObject(metadata)) return metadata === undefined || metadata === null;
   // Values that an update repeats from the stored object are valid.
   for (const key in metadata) if (REPLACED.has(key) && metadata[key] !== stored[key]) return false;
@@ -110,7 +110,7 @@ function isOtherVersion({ group, kind, versions }: Kind, sentGroup: string, vers
   return sentGroup === "extensions" && version === "v1beta1" && FORMER_EXTENSIONS.has(kind);
 }
 
-function refuseKind(
+function rejectKind(
   { cluster, served }: RequestContext,
   apiVersion: string,
   sent: string,

@@ -36,10 +36,10 @@ function tracksFields(context: RequestContext, stored: Json | undefined): boolea
   if (!context.byController) return true;
   if (context.cluster.name !== HUB) return !UNTRACKED_ON_MEMBERS.has(context.served.resource.kind.kind);
   // After an external client has written the object, its managers must stay accurate.
-  return stored !== undefined || !isPipelines(context);
+  return stored !== undefined || !isPipelineObject(context);
 }
 
-const isPipelines = ({ cluster, served: { resource } }: RequestContext): boolean =>
+const isPipelineObject = ({ cluster, served: { resource } }: RequestContext): boolean =>
   cluster.name === HUB && UNTRACKED_ON_HUB.has(`${resource.kind.group}/${resource.kind.kind}`);
 
 /** `after` with `metadata.managedFields`. `given` is the value that the client sent, if any. */
@@ -73,7 +73,7 @@ export function trackFields(
     time: formatTime(clock.now()),
     builtIn: served.resource.kind.builtIn,
     versions: otherVersions(served),
-    beginsRecord: isPipelines(context),
+    beginsRecord: isPipelineObject(context),
   });
   return hidden.length === 0
     ? recorded

@@ -5,7 +5,7 @@ import type { Json, JsonObject } from "../../base/index.ts";
 import type { PatchType } from "../../client/index.ts";
 import {
   ApiError,
-  CHANGED_MEANWHILE,
+  CONFLICT_MESSAGE,
   DecodeError,
   MAX_STRICT_PROBLEMS,
   applyConfiguration,
@@ -173,10 +173,10 @@ async function applyObject(
   const given = readApplied(served, patch.value);
   const applied = canonicalForm(deps, context, given, () => {});
   // The canonical form may depend on the stored object. Its warnings are sent once, however often the write is retried.
-  let isTold = false;
+  let hasWarned = false;
   const formFor = (live: JsonObject | undefined): JsonObject => {
-    const form = canonicalForm(deps, context, given, isTold ? () => {} : context.warn, live);
-    isTold = true;
+    const form = canonicalForm(deps, context, given, hasWarned ? () => {} : context.warn, live);
+    hasWarned = true;
     return form;
   };
   const compute = (live: JsonObject | undefined): JsonObject => {
@@ -236,7 +236,7 @@ async function applyObject(
     rewriteObject(deps, context, options, "patch", (live) => {
       const sent = metadataOf(applied).resourceVersion;
       if (typeof sent === "string" && sent !== "" && sent !== "0" && sent !== metadataOf(live).resourceVersion)
-        throw conflict(resource.name, name, CHANGED_MEANWHILE);
+        throw conflict(resource.name, name, CONFLICT_MESSAGE);
       const object = compute(live);
       return {
         object: withSentVersion(object, live),

@@ -5,7 +5,7 @@
 import { equalJson, isObject } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
 import {
-  CHANGED_MEANWHILE,
+  CONFLICT_MESSAGE,
   DecodeError,
   alreadyExists,
   conflict,
@@ -104,7 +104,7 @@ export async function insertObject(
   cause: WriteCause["verb"] = "create",
   appliedFields?: Json,
 ): Promise<CachedEntry | undefined> {
-  const places = placesOf(context);
+  const places = guardedPlaces(context);
   for (const place of places) deps.inFlight.enter(place);
   try {
     return await insertInPlaces(deps, context, options, body, name, cause, appliedFields);
@@ -114,7 +114,7 @@ export async function insertObject(
 }
 
 /** Namespaces and CRDs whose deletion must wait for this write. */
-function placesOf({ cluster, served: { resource }, namespace }: RequestContext): string[] {
+function guardedPlaces({ cluster, served: { resource }, namespace }: RequestContext): string[] {
   const places: string[] = [];
   if (resource.namespaced && namespace !== undefined) places.push(namespacePlace(cluster.name, namespace));
   if (!resource.kind.builtIn) places.push(definitionPlace(cluster.name, resource.prefix));
@@ -344,7 +344,7 @@ export async function rewriteObject(
             settled !== undefined || context.subresource === undefined,
           );
       if (entry) return { entry, created: false };
-      if (insists || attempt === MAX_ATTEMPTS) throw conflict(served.resource.name, name, CHANGED_MEANWHILE);
+      if (insists || attempt === MAX_ATTEMPTS) throw conflict(served.resource.name, name, CONFLICT_MESSAGE);
     }
   });
   // Not while the object is locked: its status may have to change. A removed CRD has released its names.
@@ -576,7 +576,7 @@ function checkVersion(
     return false;
   }
   if (!/^\d+$/.test(text)) throw plainError(`strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`);
-  if (Number(text) !== entry.revision) throw conflict(resource.name, name, CHANGED_MEANWHILE);
+  if (Number(text) !== entry.revision) throw conflict(resource.name, name, CONFLICT_MESSAGE);
   return true;
 }
 

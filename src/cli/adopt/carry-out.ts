@@ -56,7 +56,7 @@ export interface Adopted {
   members: AdoptedMember[];
 }
 
-const LOOK_MS = 250;
+const POLL_MS = 250;
 const POLICY_KINDS: Readonly<Record<string, Kind>> = Object.fromEntries(
   [PropagationPolicy, ClusterPropagationPolicy, OverridePolicy, ClusterOverridePolicy].map((kind) => [
     kind.kind,
@@ -168,7 +168,7 @@ async function untilDispatched(resource: Resource, deps: CarryOut): Promise<Deep
         "Adopt",
         `the hub created ${current.length} of ${works.length} works for ${titleOf(resource.template)} within ${waitMs / 1000} s: ${await scheduling(resource, deps)}; no member was changed; run the same command again to continue`,
       );
-    await sleep(clock, LOOK_MS, signal);
+    await sleep(clock, POLL_MS, signal);
   }
 }
 
@@ -260,7 +260,7 @@ async function untilDelivered(resource: Resource, deps: CarryOut): Promise<Adopt
         `${titleOf(resource.template)} is not managed by the hub after ${waitMs / 1000} s: ${reasons.join("; ")}. The hub keeps retrying`,
       );
     }
-    await sleep(clock, LOOK_MS, signal);
+    await sleep(clock, POLL_MS, signal);
   }
 }
 

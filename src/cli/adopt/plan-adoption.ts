@@ -82,9 +82,9 @@ export async function planAdoption(
   const resources = [...byTitle.values()];
   if (resources.length === 0) return { outlooks: [], adopted, notes };
   await checkNamespaces(client, resources, signal);
-  let outlooks = await lookAhead(client, resources, options, interpreter, clock, signal);
+  let outlooks = await predictChanges(client, resources, options, interpreter, clock, signal);
   for (let pass = 0; options.overrides && pass < OVERRIDE_PASSES && outlooks.some(isRefused); pass++) {
-    outlooks = await lookAhead(client, outlooks.map(withOverrides), options, interpreter, clock, signal);
+    outlooks = await predictChanges(client, outlooks.map(withOverrides), options, interpreter, clock, signal);
   }
   return { outlooks, adopted, notes };
 }
@@ -201,7 +201,7 @@ export function manifestsOf(resources: readonly Resource[]): JsonObject[] {
   ];
 }
 
-async function lookAhead(
+async function predictChanges(
   client: Client,
   resources: readonly Resource[],
   { policy }: AdoptionOptions,

@@ -12,7 +12,7 @@ import { titleOf } from "./strip.ts";
 
 /** More fields would not be read. */
 const MAX_FIELDS = 20;
-const MAX_TOLD = 3;
+const MAX_LISTED = 3;
 const HIDDEN = "(hidden)";
 
 /** Fits the terminal width, if there is one. */
@@ -88,8 +88,8 @@ export function describeRefusal({ resource, members, problems }: Outlook): strin
 
 /** Names only the first few, for an error; the text printed before it lists all of them. */
 export function describeRefusals(refused: readonly Outlook[]): string {
-  const more = refused.length - MAX_TOLD;
-  return [...refused.slice(0, MAX_TOLD).map(describeRefusal), ...(more > 0 ? [`and ${more} more objects`] : [])].join(
+  const more = refused.length - MAX_LISTED;
+  return [...refused.slice(0, MAX_LISTED).map(describeRefusal), ...(more > 0 ? [`and ${more} more objects`] : [])].join(
     "; ",
   );
 }

@@ -17,7 +17,7 @@ export const UNMANAGED = "flotilla.dev/unmanaged";
 export const CONFLICT_RESOLUTION = "work.karmada.io/conflict-resolution";
 
 /** Annotations written by a member's own controllers or by kubectl apply. */
-const OTHERS_NOTES: ReadonlySet<string> = new Set([
+const CONTROLLER_ANNOTATIONS: ReadonlySet<string> = new Set([
   "kubectl.kubernetes.io/last-applied-configuration",
   "pv.kubernetes.io/bind-completed",
   "pv.kubernetes.io/bound-by-controller",
@@ -25,9 +25,9 @@ const OTHERS_NOTES: ReadonlySet<string> = new Set([
   "volume.kubernetes.io/storage-provisioner",
 ]);
 /** Claims, records and rollout state that a hub wrote. */
-const HUBS_NOTES = /(^|\.)karmada\.io\/|^flotilla\.dev\//;
+const HUB_ANNOTATIONS = /(^|\.)karmada\.io\/|^flotilla\.dev\//;
 /** Annotations that the owner sets for a hub, possibly for an earlier one. */
-const OWNERS_WORDS: ReadonlySet<string> = new Set([
+const OWNER_ANNOTATIONS: ReadonlySet<string> = new Set([
   PARTITION_SCOPE,
   "flotilla.dev/rollout-order",
   "flotilla.dev/canary-clusters",
@@ -44,7 +44,7 @@ export function strip(object: Manifest): Manifest {
 
 function withoutNotes(entries: Texts | undefined): Texts | undefined {
   const own = Object.entries(entries ?? {}).filter(
-    ([key]) => !OTHERS_NOTES.has(key) && (OWNERS_WORDS.has(key) || !HUBS_NOTES.test(key)),
+    ([key]) => !CONTROLLER_ANNOTATIONS.has(key) && (OWNER_ANNOTATIONS.has(key) || !HUB_ANNOTATIONS.test(key)),
   );
   return own.length > 0 ? Object.fromEntries(own) : undefined;
 }

@@ -9,7 +9,7 @@ import type { DeepReadonly } from "../../base/index.ts";
 type Request = DeepReadonly<CertificateSigningRequest>;
 
 /** Users that may request a new cluster, each with the group that proves how it authenticated. */
-const DOORS: readonly { user: RegExp; group: RegExp }[] = [
+const BOOTSTRAP_USERS: readonly { user: RegExp; group: RegExp }[] = [
   { user: /^system:bootstrap:[a-z0-9]{6}$/, group: /^system:bootstrappers:managedcluster$/ },
   {
     user: /^system:serviceaccount:open-cluster-management:agent-registration-bootstrap$/,
@@ -48,7 +48,9 @@ export function planAccept(
     if (requesters.length > 0) return requesters.includes(spec.username ?? "");
     return (
       skipsCheck ||
-      DOORS.some(({ user, group }) => user.test(spec.username ?? "") && spec.groups?.some((name) => group.test(name)))
+      BOOTSTRAP_USERS.some(
+        ({ user, group }) => user.test(spec.username ?? "") && spec.groups?.some((name) => group.test(name)),
+      )
     );
   };
   return {

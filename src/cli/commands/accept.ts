@@ -10,7 +10,7 @@ import { defineCommand } from "../command.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
 const HUB = "hub";
-const LOOK_MS = 500;
+const POLL_MS = 500;
 
 export const acceptCommand = defineCommand({
   name: "accept",
@@ -168,13 +168,13 @@ async function accept(
       }
     }
     // Without this, a mistyped name would print nothing until the timeout.
-    const news =
+    const notice =
       hint ??
       (cluster || approved.length > 0
         ? undefined
         : `no cluster named ${name} has asked to join yet; waiting (Ctrl-C to stop)`);
-    if (news !== undefined && news !== said) say(news);
-    said = news ?? said;
-    await sleep(clock, LOOK_MS, signal);
+    if (notice !== undefined && notice !== said) say(notice);
+    said = notice ?? said;
+    await sleep(clock, POLL_MS, signal);
   }
 }

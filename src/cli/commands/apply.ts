@@ -57,7 +57,7 @@ export const applyCommand = defineCommand({
     if (manifests.length === 0) throw new UsageError(`${flags.filename.join(", ")} contains no objects`);
     const hub = await connect(hubKubeconfig(flags, environment));
     try {
-      const asking = { client: hub.client, clock, patienceMs: 10_000, signal };
+      const asking = { client: hub.client, clock, responseTimeoutMs: 10_000, signal };
       return await runApply(
         {
           manifests,

@@ -11,15 +11,15 @@ import type { Json } from "../../base/index.ts";
 import { defineCommand } from "../command.ts";
 import type { CommandContext } from "../command.ts";
 import { kubeconfigPath } from "../data-directory.ts";
-import { argumentsOf, clusterOf, lineOf } from "../demo/deeds.ts";
-import type { Deed } from "../demo/deeds.ts";
+import { argumentsOf, clusterOf, commandLineOf } from "../demo/deeds.ts";
+import type { DemoAction } from "../demo/deeds.ts";
 import { createFleetView } from "../demo/fleet-view.ts";
 import { FILES } from "../demo/manifests.ts";
-import { performOurselves } from "../demo/own-hands.ts";
+import { performWithClient } from "../demo/own-hands.ts";
 import { runCommand } from "../demo/run-command.ts";
 import type { Stage } from "../demo/stage.ts";
-import { MEMBERS, tellStory } from "../demo/story.ts";
-import { tell } from "../demo/tell.ts";
+import { MEMBERS, demoSteps } from "../demo/story.ts";
+import { runSteps } from "../demo/tell.ts";
 import type { FleetOptions } from "../fleet.ts";
 import { seekKubectl } from "../kubectl.ts";
 
@@ -121,11 +121,11 @@ export const demoCommand = defineCommand({
             view: createFleetView(client, signal),
             say: (text) => output.say(text),
             async perform(deed) {
-              showLine(lineOf(deed));
+              showLine(commandLineOf(deed));
               showText(
                 await (kubectl
                   ? kubectl(kubectlLine(deed), kubeconfigPath(data, clusterOf(deed)), signal)
-                  : performOurselves(client, deed, signal)),
+                  : performWithClient(client, deed, signal)),
               );
             },
             async flotilla(...line): Promise<Json> {
@@ -139,12 +139,19 @@ export const demoCommand = defineCommand({
               return value;
             },
           };
-          const told = await tell({ steps: tellStory(() => clock.now()), stage, output, pauseMs, clock, signal });
+          const completed = await runSteps({
+            steps: demoSteps(() => clock.now()),
+            stage,
+            output,
+            pauseMs,
+            clock,
+            signal,
+          });
           const seconds = Math.round((clock.now() - startMs) / 100) / 10;
           output.result(
-            { observed: told as unknown as Json, seconds },
+            { observed: completed as unknown as Json, seconds },
             () =>
-              `\nAll ${told.length} steps were observed, in ${seconds.toFixed(1)} s. Your turn: ${output.called("flotilla up")}${flags.files === undefined ? `\n(${output.called("flotilla demo --files DIR")} keeps its manifests in a folder, to try them there.)` : ""}`,
+              `\nAll ${completed.length} steps were observed, in ${seconds.toFixed(1)} s. Your turn: ${output.called("flotilla up")}${flags.files === undefined ? `\n(${output.called("flotilla demo --files DIR")} keeps its manifests in a folder, to try them there.)` : ""}`,
           );
         } finally {
           await close();
@@ -167,7 +174,7 @@ export const demoCommand = defineCommand({
       return Object.hasOwn(FILES, word) ? join(data, word) : word;
     }
     /** kubectl's cache is inside the temporary folder and is removed with it. */
-    function kubectlLine(deed: Deed): string[] {
+    function kubectlLine(deed: DemoAction): string[] {
       return ["--cache-dir", join(data, "kubectl-cache"), ...argumentsOf(deed).map(fileAt)];
     }
   },

@@ -41,7 +41,7 @@ export const describeCommand = defineCommand({
     ]);
     const hub = await connect(hubKubeconfig(flags, environment));
     try {
-      const asking = { client: hub.client, clock, patienceMs: flags["request-timeout"] * 1000, signal };
+      const asking = { client: hub.client, clock, responseTimeoutMs: flags["request-timeout"] * 1000, signal };
       output.progress("reading the fleet");
       const description = await readDescription(asking, hub.client, {
         word,

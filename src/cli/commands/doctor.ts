@@ -32,7 +32,7 @@ export const doctorCommand = defineCommand({
       description: "run only these checks, comma-separated; may be repeated",
     },
     ...clusterFlags,
-    patience: {
+    "stuck-after": {
       type: "integer",
       value: "SECONDS",
       default: 60,
@@ -108,7 +108,7 @@ export const doctorCommand = defineCommand({
           surroundings,
           lists,
         },
-        { patienceMs: flags.patience * 1000, limitMs: flags.timeout * 1000 },
+        { stuckAfterMs: flags["stuck-after"] * 1000, limitMs: flags.timeout * 1000 },
       );
       output.progress("");
       output.result(report as unknown as Json, () => output.called(renderDoctor(report, output)));

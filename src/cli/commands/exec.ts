@@ -56,7 +56,7 @@ export const execCommand = defineCommand({
       };
       return await runExec(options, {
         hub,
-        asking: { client: hub.client, clock, patienceMs: flags["request-timeout"] * 1000, signal },
+        asking: { client: hub.client, clock, responseTimeoutMs: flags["request-timeout"] * 1000, signal },
         output,
         terminal,
       });

@@ -90,7 +90,7 @@ export const getCommand = defineCommand({
           format: flags.output,
         },
         {
-          asking: { client: hub.client, clock, patienceMs: flags["request-timeout"] * 1000, signal },
+          asking: { client: hub.client, clock, responseTimeoutMs: flags["request-timeout"] * 1000, signal },
           client: hub.client,
           output,
           terminal,

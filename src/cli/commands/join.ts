@@ -10,7 +10,7 @@ import { checkUnknown, recordMember, secretsNamespace } from "../membership/hub-
 import { createAccounts } from "../membership/member-account.ts";
 import type { Permissions } from "../membership/member-account.ts";
 
-const LOOK_MS = 250;
+const POLL_MS = 250;
 const DAY_SECONDS = 24 * 60 * 60;
 
 export const joinCommand = defineCommand({
@@ -169,7 +169,7 @@ async function untilReady(
         "NotReady",
         `${name} has joined but is not ready after ${waitMs / 1000} s: ${ready?.message ?? "the hub has not checked it yet"}; run 'kubectl describe cluster ${name}' to follow its status`,
       );
-    await sleep(clock, LOOK_MS, signal);
+    await sleep(clock, POLL_MS, signal);
   }
 }
 

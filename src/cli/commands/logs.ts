@@ -91,7 +91,7 @@ export const logsCommand = defineCommand({
           maxRequests: flags["max-log-requests"],
         },
         {
-          asking: { client: hub.client, clock, patienceMs: flags["request-timeout"] * 1000, signal },
+          asking: { client: hub.client, clock, responseTimeoutMs: flags["request-timeout"] * 1000, signal },
           client: hub.client,
           output,
           terminal,

@@ -55,15 +55,21 @@ export const planCommand = defineCommand({
     if (flags.filename.length + without.length === 0)
       throw new UsageError("specify what would change: -f FILE, or --without-cluster NAME");
     // Loaded lazily, so that other commands and the help do not load the planners.
-    const [{ planInput }, { withAway }, { renderPlan }, { download, Sources }, { readDocuments }, { manifestsOf }] =
-      await Promise.all([
-        import("../explain/plan-input.ts"),
-        import("../explain/away-members.ts"),
-        import("../explain/render-plan.ts"),
-        import("../interpret/sources.ts"),
-        import("../interpret/documents.ts"),
-        import("../interpret/customizations.ts"),
-      ]);
+    const [
+      { planInput },
+      { withUnreachable: withAway },
+      { renderPlan },
+      { download, Sources },
+      { readDocuments },
+      { manifestsOf },
+    ] = await Promise.all([
+      import("../explain/plan-input.ts"),
+      import("../explain/away-members.ts"),
+      import("../explain/render-plan.ts"),
+      import("../interpret/sources.ts"),
+      import("../interpret/documents.ts"),
+      import("../interpret/customizations.ts"),
+    ]);
     const sources = await new Sources({ readInput, download: (url) => download(url, signal) }).read(flags.filename, {
       recursive: flags.recursive,
     });

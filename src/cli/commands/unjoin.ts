@@ -11,7 +11,7 @@ import { secretsNamespace } from "../membership/hub-records.ts";
 import { removeAccounts } from "../membership/member-account.ts";
 
 const HUB = "hub";
-const LOOK_MS = 250;
+const POLL_MS = 250;
 const PURGE_ANNOTATION = "flotilla.dev/purge";
 const FORCE_ANNOTATION = "flotilla.dev/force-unjoin";
 /** The member is not waited for any more, so only the hub's own cleanup is left. */
@@ -75,7 +75,7 @@ export const unjoinCommand = defineCommand({
       if (flags.purge) await annotate(hub.client, name, PURGE_ANNOTATION, signal);
       output.progress(`unjoining ${name}`);
       await hub.client.delete(Cluster, { cluster: HUB, name }, { signal });
-      const left = await untilGone(hub.client, name, flags.wait * 1000, clock, signal);
+      const left = await waitUntilRemoved(hub.client, name, flags.wait * 1000, clock, signal);
       if (left !== undefined) {
         if (!flags.force)
           throw new FlotillaError(
@@ -84,7 +84,7 @@ export const unjoinCommand = defineCommand({
           );
         output.progress(`removing ${name} without its response`);
         await annotate(hub.client, name, FORCE_ANNOTATION, signal);
-        const stuck = await untilGone(hub.client, name, FORCED_WAIT_MS, clock, signal);
+        const stuck = await waitUntilRemoved(hub.client, name, FORCED_WAIT_MS, clock, signal);
         if (stuck !== undefined) throw new FlotillaError("Unjoin", `${name} is still registered: ${stuck}`);
       }
       const notes: string[] = [];
@@ -123,7 +123,7 @@ async function annotate(client: Client, name: string, annotation: string, signal
 }
 
 /** Undefined when the member is removed, else what the removal waits for. */
-async function untilGone(
+async function waitUntilRemoved(
   client: Client,
   name: string,
   waitMs: number,
@@ -136,6 +136,6 @@ async function untilGone(
     if (!cluster) return undefined;
     if (clock.now() >= untilMs)
       return findCondition(cluster.status?.conditions ?? [], "Unjoining")?.message ?? "its Works are being removed";
-    await sleep(clock, LOOK_MS, signal);
+    await sleep(clock, POLL_MS, signal);
   }
 }

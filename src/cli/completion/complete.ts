@@ -14,7 +14,7 @@ import type { Candidate, Offer, Wanted } from "./offer.ts";
 /** Bits of the last line. */
 const DIRECTIVES = { files: 0, noSpace: 2, nothingElse: 4, directories: 16 } as const;
 /** The longest time a key press may wait for a hub. */
-const PATIENCE_MS = 1_500;
+const TIMEOUT_MS = 1_500;
 const MAX_SAYS = 100;
 
 export interface CompletionReach extends Pick<CommandContext<never>, "connect" | "environment" | "readFile"> {
@@ -70,13 +70,16 @@ async function fromHub(
   { connect, environment, clock, signal, complain }: CompletionReach,
 ): Promise<Candidate[]> {
   const { flags } = wanted.line;
-  const [{ hubValues }, { patiently }] = await Promise.all([import("./hub-values.ts"), import("../members/ask.ts")]);
+  const [{ hubValues }, { withTimeout: patiently }] = await Promise.all([
+    import("./hub-values.ts"),
+    import("../members/ask.ts"),
+  ]);
   const hub = await connect(
     hubKubeconfig({ kubeconfig: flags.get("kubeconfig")?.at(-1), data: flags.get("data")?.at(-1) }, environment),
   );
   try {
-    return await patiently(clock, PATIENCE_MS, signal, (until) =>
-      hubValues(wanted, { client: hub.client, clock, patienceMs: PATIENCE_MS, signal: until }),
+    return await patiently(clock, TIMEOUT_MS, signal, (until) =>
+      hubValues(wanted, { client: hub.client, clock, responseTimeoutMs: TIMEOUT_MS, signal: until }),
     );
   } finally {
     // Closing the connection is not awaited.

@@ -60,14 +60,14 @@ function inList(typed: string, values: readonly string[]): string[] {
 }
 
 async function memberNames(asking: Asking): Promise<string[]> {
-  const faces = await Promise.allSettled(
+  const registrations = await Promise.allSettled(
     [Cluster, ManagedCluster].map(({ group, storageVersion, plural }) =>
       namesAt(asking, hubPlace, { group, version: storageVersion, resource: plural }),
     ),
   );
   // A user who may list only Clusters or only ManagedClusters gets those.
-  return [...new Set(faces.flatMap((face) => (face.status === "fulfilled" ? face.value : [])))].toSorted((a, b) =>
-    a.localeCompare(b, "en", { numeric: true }),
+  return [...new Set(registrations.flatMap((face) => (face.status === "fulfilled" ? face.value : [])))].toSorted(
+    (a, b) => a.localeCompare(b, "en", { numeric: true }),
   );
 }
 

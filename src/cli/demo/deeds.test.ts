@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { CloneSet, Cluster, Pod } from "../../api/index.ts";
-import { lineOf } from "./deeds.ts";
-import type { Deed } from "./deeds.ts";
+import { commandLineOf } from "./deeds.ts";
+import type { DemoAction } from "./deeds.ts";
 import { plannedShares } from "./placement-steps.ts";
 
 const web = { kind: CloneSet, namespace: "shop", name: "web" };
-const cases: Record<string, { deed: Deed; line: string }> = {
+const cases: Record<string, { deed: DemoAction; line: string }> = {
   "a file is applied on the hub": { deed: { do: "apply", file: "shop.yaml" }, line: "kubectl apply -f shop.yaml" },
   "a patch is quoted for the shell": {
     deed: { do: "patch", target: web, patch: [{ op: "replace", path: "/spec/replicas", value: 3 }] },
@@ -26,7 +26,7 @@ const cases: Record<string, { deed: Deed; line: string }> = {
 };
 for (const [behaviour, { deed, line }] of Object.entries(cases)) {
   test(behaviour, () => {
-    expect(lineOf(deed)).toBe(line);
+    expect(commandLineOf(deed)).toBe(line);
   });
 }
 

@@ -7,7 +7,7 @@ import type { Json } from "../../base/index.ts";
 
 export type Target = { kind: Kind; namespace?: string; name: string };
 
-export type Deed =
+export type DemoAction =
   | { do: "create-namespace"; name: string }
   | { do: "apply"; file: string }
   | { do: "patch"; target: Target; patch: readonly JsonPatchStep[] }
@@ -22,10 +22,10 @@ export interface JsonPatchStep {
 }
 
 /** The cluster whose API is called. */
-export const clusterOf = (deed: Deed): string => (deed.do === "get" ? deed.cluster : "hub");
+export const clusterOf = (deed: DemoAction): string => (deed.do === "get" ? deed.cluster : "hub");
 
 /** As kubectl arguments. */
-export function argumentsOf(deed: Deed): string[] {
+export function argumentsOf(deed: DemoAction): string[] {
   if (deed.do === "create-namespace") return ["create", "namespace", deed.name];
   if (deed.do === "apply") return ["apply", "-f", deed.file];
   if (deed.do === "patch") return ["patch", ...named(deed.target), "--type=json", `-p=${JSON.stringify(deed.patch)}`];
@@ -51,7 +51,7 @@ const named = ({ kind, namespace, name }: Target): string[] => [
 ];
 
 /** As a user would type it, with the hub's kubeconfig in the environment. */
-export function lineOf(deed: Deed): string {
+export function commandLineOf(deed: DemoAction): string {
   const cluster = clusterOf(deed);
   return [
     "kubectl",

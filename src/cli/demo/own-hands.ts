@@ -9,7 +9,7 @@ import { FlotillaError } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
 import { parseYamlDocuments } from "../../machinery/index.ts";
 import { renderTable } from "../table.ts";
-import type { Deed, Target } from "./deeds.ts";
+import type { DemoAction, Target } from "./deeds.ts";
 import { FILES } from "./manifests.ts";
 
 const AS_TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io";
@@ -19,7 +19,7 @@ interface Table {
   rows?: { cells: unknown[] }[];
 }
 
-export async function performOurselves(client: Client, deed: Deed, signal: AbortSignal): Promise<string> {
+export async function performWithClient(client: Client, deed: DemoAction, signal: AbortSignal): Promise<string> {
   if (deed.do === "apply") return applyFile(client, deed.file, signal);
   if (deed.do === "get") return getTable(client, deed, signal);
   if (deed.do === "create-namespace") {
@@ -58,7 +58,7 @@ async function applyFile(client: Client, file: string, signal: AbortSignal): Pro
 
 async function getTable(
   client: Client,
-  { cluster, kind, namespace, selector, name }: Extract<Deed, { do: "get" }>,
+  { cluster, kind, namespace, selector, name }: Extract<DemoAction, { do: "get" }>,
   signal: AbortSignal,
 ): Promise<string> {
   const root = kind.group === "" ? "/api" : "/apis";

@@ -1,13 +1,13 @@
 /** What a demo step is, and what it can do and observe. */
 import type { Json } from "../../base/index.ts";
-import type { Deed } from "./deeds.ts";
+import type { DemoAction } from "./deeds.ts";
 import type { FleetView } from "./fleet-view.ts";
 
 export interface Stage {
   members: readonly string[];
   view: FleetView;
   /** Performs the action, and shows the command line and its output. */
-  perform(deed: Deed): Promise<void>;
+  perform(deed: DemoAction): Promise<void>;
   /** Runs one of our own commands as if typed, shows the line and its output, and returns its result as data. */
   flotilla(...line: string[]): Promise<Json>;
   say(text: string): void;

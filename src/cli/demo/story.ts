@@ -17,7 +17,7 @@ export interface Memory {
   pods: readonly PodView[];
 }
 
-export function tellStory(now: () => number): Step[] {
+export function demoSteps(now: () => number): Step[] {
   const memory: Memory = { planned: {}, shares: {}, pods: [] };
   return [...placementSteps(memory), ...rolloutSteps(memory, now), ...failureSteps(memory)];
 }

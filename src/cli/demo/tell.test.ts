@@ -4,8 +4,8 @@ import { createFakeClock } from "../../base/index.ts";
 import type { FakeClock } from "../../base/index.ts";
 import { createOutput } from "../output.ts";
 import type { Stage, Step } from "./stage.ts";
-import { tell } from "./tell.ts";
-import type { Told } from "./tell.ts";
+import { runSteps } from "./tell.ts";
+import type { CompletedStep } from "./tell.ts";
 
 const stage = {} as Stage;
 
@@ -13,7 +13,7 @@ function telling(
   steps: readonly Step[],
   clock: FakeClock,
   options: { pauseMs?: number; signal?: AbortSignal } = {},
-): { told: Promise<Told[]>; written: string[] } {
+): { told: Promise<CompletedStep[]>; written: string[] } {
   const written: string[] = [];
   const output = createOutput({
     format: "table",
@@ -22,7 +22,7 @@ function telling(
     showProgress: () => {},
   });
   return {
-    told: tell({
+    told: runSteps({
       steps,
       stage,
       output,

@@ -9,15 +9,15 @@ import { wrapWords } from "../text-layout.ts";
 import type { Stage, Step } from "./stage.ts";
 
 /** Polling is cheap, and every step waits for its last poll. */
-const LOOK_EVERY_MS = 100;
+const POLL_MS = 100;
 
-export interface Told {
+export interface CompletedStep {
   title: string;
   observed: string;
   seconds: number;
 }
 
-export interface TellOptions {
+export interface RunStepsOptions {
   steps: readonly Step[];
   stage: Stage;
   output: Output;
@@ -27,9 +27,16 @@ export interface TellOptions {
   signal: AbortSignal;
 }
 
-export async function tell({ steps, stage, output, pauseMs, clock, signal }: TellOptions): Promise<Told[]> {
+export async function runSteps({
+  steps,
+  stage,
+  output,
+  pauseMs,
+  clock,
+  signal,
+}: RunStepsOptions): Promise<CompletedStep[]> {
   const { bold, green } = output.paint;
-  const told: Told[] = [];
+  const told: CompletedStep[] = [];
   for (const [index, step] of steps.entries()) {
     if (index > 0 && pauseMs > 0) await sleep(clock, pauseMs, signal);
     const startMs = clock.now();
@@ -61,7 +68,7 @@ export async function tell({ steps, stage, output, pauseMs, clock, signal }: Tel
           "NotObserved",
           `the step "${step.title}" was not observed within ${step.limitMs / 1000} s; last observed: ${text}`,
         );
-      await sleep(clock, LOOK_EVERY_MS, signal);
+      await sleep(clock, POLL_MS, signal);
     }
   }
 }

@@ -92,7 +92,7 @@ test("credentials of the hub, the user, members and agents are all checked", asy
     surroundings: { ...surroundings, servingCertificate: async () => new X509Certificate(late).raw },
     lists: createHubLists({ client, signal, slim: slimObject }),
   });
-  const { findings, seen } = certificatesCheck.judge(facts, { nowMs: NOW, patienceMs: 0 });
+  const { findings, seen } = certificatesCheck.judge(facts, { nowMs: NOW, stuckAfterMs: 0 });
 
   expect(findings.map((finding) => `${finding.severity} ${finding.about}: ${finding.seen}`)).toEqual([
     "warning hub https://127.0.0.1:6443: The serving certificate of the hub ends in 20d.",

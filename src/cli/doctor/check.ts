@@ -39,7 +39,7 @@ export interface CheckDefinition<T> {
   /** One line: what is checked. */
   summary: string;
   /** For the documentation: what is reported, and when. */
-  tells: string;
+  reports: string;
   gather(context: DoctorContext): Promise<T>;
   judge(gathered: T, now: Moment): Judgement;
 }
@@ -47,10 +47,10 @@ export interface CheckDefinition<T> {
 /** The current time, and how long an operation may take before it counts as stuck. */
 export interface Moment {
   nowMs: number;
-  patienceMs: number;
+  stuckAfterMs: number;
 }
 
-export interface DoctorCheck extends Pick<CheckDefinition<unknown>, "name" | "summary" | "tells"> {
+export interface DoctorCheck extends Pick<CheckDefinition<unknown>, "name" | "summary" | "reports"> {
   run(context: DoctorContext, now: Moment): Promise<Judgement>;
 }
 
@@ -58,11 +58,11 @@ export interface DoctorCheck extends Pick<CheckDefinition<unknown>, "name" | "su
 export function defineCheck<T>({
   name,
   summary,
-  tells,
+  reports,
   gather,
   judge,
 }: CheckDefinition<T>): DoctorCheck & Pick<CheckDefinition<T>, "gather" | "judge"> {
-  return { name, summary, tells, gather, judge, run: async (context, now) => judge(await gather(context), now) };
+  return { name, summary, reports, gather, judge, run: async (context, now) => judge(await gather(context), now) };
 }
 
 export const verdictOf = ({ findings, unseen = [], skipped }: Judgement): Verdict => {

@@ -109,7 +109,7 @@ const OWNERS: Readonly<Record<string, Owner>> = {
 const inNamespace = ({ namespace }: Deleting): string => (namespace ? ` -n ${namespace}` : "");
 
 /** The fix for a stuck object. For finalizers that Flotilla does not know, it is a patch that removes them. */
-export function cureOf(object: Deleting): Pick<DoctorFinding, "fix" | "commands"> & { who: string } {
+export function fixOf(object: Deleting): Pick<DoctorFinding, "fix" | "commands"> & { who: string } {
   const foreign = object.finalizers.filter((finalizer) => !Object.hasOwn(OWNERS, finalizer));
   const [unknown] = foreign;
   if (unknown !== undefined) {

@@ -38,14 +38,14 @@ const check = (name: string, gather: DoctorCheck["run"]): DoctorCheck => ({
   ...defineCheck<undefined>({
     name,
     summary: name,
-    tells: "",
+    reports: "",
     gather: async () => undefined,
     judge: () => ({ seen: "", findings: [] }),
   }),
   run: gather,
 });
 const well = check("well", async () => ({ seen: "3 of 3", findings: [] }));
-const limits = { patienceMs: 60_000, limitMs: 20_000 };
+const limits = { stuckAfterMs: 60_000, limitMs: 20_000 };
 
 test("a failing check is reported as unknown, and does not block the others", async () => {
   const report = await runChecks(

@@ -28,10 +28,12 @@ export const MAX_FINDINGS = 20;
 export async function runChecks(
   checks: readonly DoctorCheck[],
   context: DoctorContext,
-  { patienceMs, limitMs }: { patienceMs: number; limitMs: number },
+  { stuckAfterMs, limitMs }: { stuckAfterMs: number; limitMs: number },
 ): Promise<DoctorReport> {
   const results = await Promise.all(
-    checks.map(async (check) => runCheck(check, context, limitMs, { nowMs: context.clock.now(), patienceMs })),
+    checks.map(async (check) =>
+      runCheck(check, context, limitMs, { nowMs: context.clock.now(), stuckAfterMs: stuckAfterMs }),
+    ),
   );
   const all = results.flatMap(({ findings }) => findings);
   return {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { MemberChange } from "../../explain/index.ts";
 import { createTestHub } from "../members/test-hub.ts";
-import { withAway } from "./away-members.ts";
+import { withUnreachable } from "./away-members.ts";
 import type { PlanResult } from "./plan-input.ts";
 import { renderPlan } from "./render-plan.ts";
 
@@ -24,7 +24,7 @@ const hub = () =>
 test("a changed member that does not respond is reported with the reason", async () => {
   const { client, asking } = hub();
 
-  const plan = await withAway(planFor("member1", "member2"), [], { ...asking, client });
+  const plan = await withUnreachable(planFor("member1", "member2"), [], { ...asking, client });
 
   expect(plan.away).toEqual([{ cluster: "member2", reason: "cut off" }]);
   expect(renderPlan(plan)).toContain("Unreachable; these changes wait until the members are back:\n  member2: cut off");
@@ -33,7 +33,7 @@ test("a changed member that does not respond is reported with the reason", async
 test("members that a plan does not change, or excludes, are not queried", async () => {
   const { client, asking, asked } = hub();
 
-  const plan = await withAway(planFor("member1", "member3"), ["member3"], { ...asking, client });
+  const plan = await withUnreachable(planFor("member1", "member3"), ["member3"], { ...asking, client });
 
   expect(plan.away).toBeUndefined();
   expect(asked).toEqual(["member1 /version"]);

@@ -11,10 +11,10 @@ import type { Place } from "../members/places.ts";
 import type { PlanResult } from "./plan-input.ts";
 
 /** A healthy member responds in a fraction of this. */
-const PATIENCE_MS = 3_000;
+const TIMEOUT_MS = 3_000;
 
 /** The plan with its unreachable members; members in `without` are skipped, because the plan excludes them anyway. */
-export async function withAway(
+export async function withUnreachable(
   plan: PlanResult,
   without: readonly string[],
   { client, clock, signal }: { client: Client; clock: Clock; signal: AbortSignal },
@@ -27,14 +27,14 @@ export async function withAway(
   const asked = await askEach(
     places.filter((place) => !isPull(place)),
     signal,
-    (place) => ask({ client, clock, patienceMs: PATIENCE_MS, signal }, place, "/version"),
+    (place) => ask({ client, clock, responseTimeoutMs: TIMEOUT_MS, signal }, place, "/version"),
   );
   const silent = asked.failures
     .filter(({ isAway }) => isAway)
     .map(({ place, reason }) => ({ cluster: place.name, reason }));
-  const unheard = places
+  const unresponsive = places
     .filter(isPull)
     .flatMap(({ name, unready }) => (unready === undefined ? [] : [{ cluster: name, reason: unready }]));
-  const away = [...silent, ...unheard];
+  const away = [...silent, ...unresponsive];
   return away.length === 0 ? plan : { ...plan, away };
 }

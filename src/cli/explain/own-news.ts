@@ -11,18 +11,18 @@ export interface PlanProblem {
 }
 
 /** The changes and problems of a fleet plan. */
-export interface PlanNews {
+export interface PlanChanges {
   /** Sorted by cluster. */
   changes: MemberChange[];
   problems: PlanProblem[];
 }
 
 /** `isAsked` matches the resources that the plan is about: their problems are shown even if they are not new. */
-export function ownNews(
-  planned: PlanNews,
-  standing: PlanNews,
+export function ownChanges(
+  planned: PlanChanges,
+  standing: PlanChanges,
   isAsked: (resource: string) => boolean,
-): PlanNews & { note?: string } {
+): PlanChanges & { note?: string } {
   const known = new Set([...standing.changes, ...standing.problems].map((item) => JSON.stringify(item)));
   const isNew = (item: MemberChange | PlanProblem): boolean => !known.has(JSON.stringify(item));
   const changes = planned.changes.filter(isNew);

@@ -10,7 +10,7 @@ import { planChanges, planFleet, planNamespaceChanges } from "../../explain/inde
 import type { FleetPlan, MemberChange, TemplatePlan } from "../../explain/index.ts";
 import { dryRun, isSame, withObjects } from "./apply-input.ts";
 import { createHubInterpreter, webhookFor } from "./hub-interpreter.ts";
-import { ownNews, type PlanNews } from "./own-news.ts";
+import { ownChanges, type PlanChanges } from "./own-news.ts";
 import { readHub, readMore } from "./read-snapshot.ts";
 import type { HubState } from "./read-snapshot.ts";
 
@@ -27,7 +27,7 @@ export interface AwayMember {
   reason: string;
 }
 
-export interface PlanResult extends PlanNews {
+export interface PlanResult extends PlanChanges {
   /** What this plan does not show. */
   notes: string[];
   /** Changed members that do not respond now; unset when not checked, or all respond. */
@@ -92,7 +92,9 @@ export async function planManifests(
     };
     const asked = plan.templates.filter((each) => concerns(given, each));
     const titles = new Set(asked.map(({ template }) => titleOf(template)));
-    const { note, ...news } = ownNews(planned, await planStanding(before, clock), (resource) => titles.has(resource));
+    const { note, ...news } = ownChanges(planned, await planStanding(before, clock), (resource) =>
+      titles.has(resource),
+    );
     const notes = [
       ...(asking > 0
         ? [`${asking} resources are skipped: they are interpreted by a webhook that only the hub can reach`]
@@ -109,11 +111,11 @@ export async function planManifests(
 const titleOf = ({ kind, metadata: { namespace, name } }: Object): string =>
   `${kind} ${namespace ? `${namespace}/` : ""}${name}`;
 
-const problemsIn = ({ templates }: FleetPlan): PlanNews["problems"] =>
+const problemsIn = ({ templates }: FleetPlan): PlanChanges["problems"] =>
   templates.flatMap(({ template, problems }) => problems.map((message) => ({ resource: titleOf(template), message })));
 
 /** What the hub would do anyway. */
-async function planStanding(state: HubState, clock: Clock): Promise<PlanNews> {
+async function planStanding(state: HubState, clock: Clock): Promise<PlanChanges> {
   const { interpreter, close } = createHubInterpreter(state, clock);
   try {
     const plan = await planFleet(withoutAsking(state).snapshot, { interpreter, nowMs: clock.now() });

@@ -38,11 +38,11 @@ export function createRuleBook(customizations: readonly Manifest[], clock: Clock
     interpreter: createInterpreter([level]),
     isBuiltIn: false,
     explain(error, operation, input) {
-      if (error instanceof NoRuleError) return `${error.message} in ${filesOf(customizations)}${whoElse(error)}`;
+      if (error instanceof NoRuleError) return `${error.message} in ${filesOf(customizations)}${builtInHint(error)}`;
       if (!(error instanceof InterpretError)) return error.message;
       // With a ReviseReplica script, members' copies are its revisions, one by one.
       const scripted = operation === "Divide" ? "ReviseReplica" : operation;
-      const manifest = culpritOf(error, scripted, objectOf(operation, input), customizations);
+      const manifest = failedCustomization(error, scripted, objectOf(operation, input), customizations);
       const script = manifest && scriptTextOf(manifest, scripted);
       return script ? withPlace(error.message, error.cause, script) : error.message;
     },
@@ -60,7 +60,7 @@ function named(manifest: Manifest): DeepReadonly<ResourceInterpreterCustomizatio
 }
 
 /** A customization replaces single rules, so a built-in rule may still apply. */
-function whoElse({ operation, object }: NoRuleError): string {
+function builtInHint({ operation, object }: NoRuleError): string {
   const level = createInterpreter().levelOf(operation === "Divide" ? "divide" : OPERATIONS[operation], object);
   return level ? `; on a hub the built-in rule is used (${level}), and here too without -f` : "";
 }
@@ -74,7 +74,7 @@ function filesOf(customizations: readonly Manifest[]): string {
  * Dependencies come from every customization of a kind, and the message names the one that failed; other operations use
  * the first by name.
  */
-function culpritOf(
+function failedCustomization(
   { message }: InterpretError,
   operation: Operation,
   { apiVersion, kind }: AnyObject,

@@ -18,18 +18,18 @@ export interface Asking {
   client: Pick<Client, "raw">;
   clock: Clock;
   /** The timeout of one response. */
-  patienceMs: number;
+  responseTimeoutMs: number;
   signal: AbortSignal;
 }
 
 /** The response, which must be an object. Throws `ApiError` when the cluster rejects the request. */
 export async function ask(
-  { client, clock, patienceMs, signal }: Asking,
+  { client, clock, responseTimeoutMs, signal }: Asking,
   place: Place,
   path: string,
   accept = "application/json",
 ): Promise<JsonObject> {
-  return patiently(clock, patienceMs, signal, async (until) => {
+  return withTimeout(clock, responseTimeoutMs, signal, async (until) => {
     const { status, body } = await client.raw(
       { method: "GET", path: place.prefix + path, cluster: "hub", headers: { accept } },
       until,
@@ -42,13 +42,13 @@ export async function ask(
 
 /** Streams bytes; only the start of the response has a timeout. */
 export async function open(
-  { client, clock, patienceMs, signal }: Asking,
+  { client, clock, responseTimeoutMs, signal }: Asking,
   place: Place,
   path: string,
   accept = "*/*",
 ): Promise<RawResponse["body"]> {
   const stop = new AbortController();
-  const timer = clock.after(patienceMs, () => stop.abort(tooLate(patienceMs)));
+  const timer = clock.after(responseTimeoutMs, () => stop.abort(tooLate(responseTimeoutMs)));
   try {
     const { status, body } = await client.raw(
       { method: "GET", path: place.prefix + path, cluster: "hub", headers: { accept } },
@@ -63,14 +63,14 @@ export async function open(
 }
 
 /** Runs with a signal that is aborted at the timeout; then fails with the reason. */
-export async function patiently<T>(
+export async function withTimeout<T>(
   clock: Clock,
-  patienceMs: number,
+  responseTimeoutMs: number,
   signal: AbortSignal,
   run: (until: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const stop = new AbortController();
-  const timer = clock.after(patienceMs, () => stop.abort(tooLate(patienceMs)));
+  const timer = clock.after(responseTimeoutMs, () => stop.abort(tooLate(responseTimeoutMs)));
   try {
     return await run(AbortSignal.any([signal, stop.signal]));
   } finally {
@@ -78,8 +78,8 @@ export async function patiently<T>(
   }
 }
 
-export const tooLate = (patienceMs: number): FlotillaError =>
-  new FlotillaError("NoAnswer", `no response within ${patienceMs / 1000} s`);
+export const tooLate = (responseTimeoutMs: number): FlotillaError =>
+  new FlotillaError("NoAnswer", `no response within ${responseTimeoutMs / 1000} s`);
 
 /** The whole body, up to a limit. */
 export async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {

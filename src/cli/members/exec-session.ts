@@ -5,7 +5,7 @@
 import { FlotillaError, isObject } from "../../base/index.ts";
 import type { Json } from "../../base/index.ts";
 import type { HubConnection } from "../command.ts";
-import { failureOf, patiently, readText } from "./ask.ts";
+import { failureOf, withTimeout, readText } from "./ask.ts";
 import type { Asking } from "./ask.ts";
 import type { FoundPod } from "./pods.ts";
 import { collectionPath } from "./read-objects.ts";
@@ -30,11 +30,11 @@ export async function execute(
   upgrade: HubConnection["upgrade"],
   request: ExecRequest,
   terminal: Terminal,
-  { clock, patienceMs, signal }: Omit<Asking, "client">,
+  { clock, responseTimeoutMs: responseTimeoutMs, signal }: Omit<Asking, "client">,
 ): Promise<number> {
   const { pod } = request;
   const handshake = createHandshake(PROTOCOLS);
-  const answer = await patiently(clock, patienceMs, signal, (until) =>
+  const answer = await withTimeout(clock, responseTimeoutMs, signal, (until) =>
     upgrade({ method: "GET", path: execPath(request), headers: handshake.headers }, until),
   );
   if (!answer.upgraded) throw failureOf(answer.status, await readText(answer.body));

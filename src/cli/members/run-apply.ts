@@ -10,7 +10,7 @@ import { find } from "../../client/index.ts";
 import type { Client } from "../../client/index.ts";
 import { applyAll } from "../explain/apply-input.ts";
 import type { Applied } from "../explain/apply-input.ts";
-import { withAway } from "../explain/away-members.ts";
+import { withUnreachable } from "../explain/away-members.ts";
 import { createHubInterpreter } from "../explain/hub-interpreter.ts";
 import { planManifests } from "../explain/plan-input.ts";
 import type { PlannedFleet, PlanResult } from "../explain/plan-input.ts";
@@ -95,7 +95,7 @@ async function makePlan(
     const planned = await planManifests(client, { manifests, without: [], namespace }, asking.clock, asking.signal);
     return {
       ...planned,
-      result: await withAway(planned.result, [], { client, clock: asking.clock, signal: asking.signal }),
+      result: await withUnreachable(planned.result, [], { client, clock: asking.clock, signal: asking.signal }),
     };
   } catch (error) {
     asking.signal.throwIfAborted();

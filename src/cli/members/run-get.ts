@@ -97,7 +97,11 @@ export async function runGet(options: GetOptions, tools: GetTools): Promise<numb
       { ...options, withNamespace },
       { output, terminal: tools.terminal, clock: asking.clock },
     );
-    await watch({ gathered, places, selection, discovery }, { ...printer, tell: (text) => output.warn(text) }, asking);
+    await watch(
+      { gathered, places, selection, discovery },
+      { ...printer, notify: (text) => output.warn(text) },
+      asking,
+    );
     return 0;
   }
   const count = await printGathered(
@@ -145,7 +149,7 @@ interface Begun {
 /** Shows the objects that were read, and continues from there. */
 async function watch(
   { gathered, places, selection: { targets, ...selection }, discovery }: Begun,
-  printer: Pick<Watching, "identify" | "show" | "tell">,
+  printer: Pick<Watching, "identify" | "show" | "notify">,
   asking: Asking,
 ): Promise<void> {
   const [word = "", name] = [targets[0]?.words[0], targets[0]?.names[0]];
@@ -163,7 +167,7 @@ async function watch(
     );
     shown.set(place.name, { type: first.type, resourceVersion: first.resourceVersion, versions });
     for (const page of first.pages)
-      await printer.show({ place, type: first.type, change: "ADDED", answer: page, isNews: () => true });
+      await printer.show({ place, type: first.type, change: "ADDED", answer: page, isChanged: () => true });
   }
   const unserved = new Set(
     gathered.answers.filter(({ answer }) => answer.found.length === 0).map(({ place }) => place.name),

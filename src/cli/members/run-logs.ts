@@ -225,9 +225,9 @@ async function printEach(
 /** A finite log arrives without pauses: a member that sends nothing for long is lost. */
 async function* untilSilent(
   { body, stop }: { body: AsyncIterable<Uint8Array>; stop: AbortController },
-  { clock, patienceMs }: Asking,
+  { clock, responseTimeoutMs: responseTimeoutMs }: Asking,
 ): AsyncGenerator<Uint8Array> {
-  const wait = (): Timer => clock.after(patienceMs, () => stop.abort(tooLate(patienceMs)));
+  const wait = (): Timer => clock.after(responseTimeoutMs, () => stop.abort(tooLate(responseTimeoutMs)));
   let timer = wait();
   try {
     for await (const chunk of body) {

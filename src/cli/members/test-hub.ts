@@ -91,7 +91,7 @@ export function createTestHub(
   } as unknown as Client;
   return {
     client,
-    asking: { client, clock: createFakeClock(), patienceMs: 10_000, signal },
+    asking: { client, clock: createFakeClock(), responseTimeoutMs: 10_000, signal },
     output: createOutput({
       format: "table",
       write: (text) => void (said.out += text),

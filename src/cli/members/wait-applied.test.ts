@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { makeBinding, makeDeployment } from "../../testing/index.ts";
 import type { Failure } from "./each-place.ts";
 import type { Place } from "./places.ts";
-import { unseenStand } from "./wait-applied.ts";
+import { reportedProgress } from "./wait-applied.ts";
 
 const template = makeDeployment("shop/web").build();
 const binding = {
@@ -27,6 +27,6 @@ const cases: Record<string, { failure: Failure; reason?: string }> = {
 };
 for (const [behaviour, { failure, reason }] of Object.entries(cases)) {
   test(behaviour, () => {
-    expect(unseenStand(template, binding, failure)).toEqual({ cluster: "oslo", reason });
+    expect(reportedProgress(template, binding, failure)).toEqual({ cluster: "oslo", reason });
   });
 }

@@ -42,13 +42,13 @@ export interface WaitTools {
 }
 
 /** The progress of one cluster; without a reason it is done. */
-export interface Stand {
+export interface ClusterProgress {
   cluster: string;
   reason?: string;
 }
 
-const LOOK_MS = 500;
-const MAX_TOLD = 5;
+const POLL_MS = 500;
+const MAX_LISTED = 5;
 
 /** Throws at the timeout, with what is missing. */
 export async function waitUntilApplied(resources: readonly Template[], tools: WaitTools): Promise<void> {
@@ -62,7 +62,7 @@ export async function waitUntilApplied(resources: readonly Template[], tools: Wa
     for (const resource of resources) {
       const title = titleOf(resource);
       if (done.has(title)) continue;
-      const stands = await standsOf(resource, tools, kinds, discovery);
+      const stands = await progressOf(resource, tools, kinds, discovery);
       for (const { cluster, reason } of stands) {
         if (reason !== undefined) waiting.push(`${title} on ${cluster}: ${reason}`);
         else if (!done.has(`${title} ${cluster}`)) {
@@ -74,14 +74,14 @@ export async function waitUntilApplied(resources: readonly Template[], tools: Wa
     }
     if (waiting.length === 0) return;
     if (asking.clock.now() >= untilMs) {
-      const more = waiting.length > MAX_TOLD ? `; and ${waiting.length - MAX_TOLD} more` : "";
+      const more = waiting.length > MAX_LISTED ? `; and ${waiting.length - MAX_LISTED} more` : "";
       throw new FlotillaError(
         "NotReady",
-        `applied, but after ${timeoutMs / 1000} s not everything is healthy: ${waiting.slice(0, MAX_TOLD).join("; ")}${more}. The hub keeps trying; run 'flotilla why' for details`,
+        `applied, but after ${timeoutMs / 1000} s not everything is healthy: ${waiting.slice(0, MAX_LISTED).join("; ")}${more}. The hub keeps trying; run 'flotilla why' for details`,
       );
     }
     progress(`waiting for ${waiting.length === 1 ? waiting[0] : `${waiting.length} copies, ${waiting[0]}`}`);
-    await sleep(asking.clock, LOOK_MS, asking.signal);
+    await sleep(asking.clock, POLL_MS, asking.signal);
   }
 }
 
@@ -98,12 +98,12 @@ const isOf = ({ group, kind }: Kind, object: Template): boolean =>
 export const isCarrier = (object: Template): boolean =>
   isOf(ManifestWork, object) || isOf(ManifestWorkReplicaSet, object);
 
-async function standsOf(
+async function progressOf(
   resource: Template,
   tools: WaitTools,
   kinds: KindResolver,
   discovery: Discovery,
-): Promise<Stand[]> {
+): Promise<ClusterProgress[]> {
   const { client, asking } = tools;
   const kind = await kinds.resolve(resource);
   const { namespace, name } = resource.metadata;
@@ -116,7 +116,7 @@ async function standsOf(
   if (!object) return [{ cluster: "hub", reason: "it was deleted in the meantime" }];
   if (isCarrier(resource))
     return [{ cluster: isOf(ManifestWork, resource) ? (namespace ?? "") : "its clusters", ...carrierReason(object) }];
-  return templateStands(object, tools, discovery);
+  return templateProgress(object, tools, discovery);
 }
 
 /** All conditions of this generation are true. */
@@ -151,7 +151,11 @@ function carrierReason(object: Template): { reason?: string } {
   return {};
 }
 
-async function templateStands(template: Template, tools: WaitTools, discovery: Discovery): Promise<Stand[]> {
+async function templateProgress(
+  template: Template,
+  tools: WaitTools,
+  discovery: Discovery,
+): Promise<ClusterProgress[]> {
   const { client, asking, interpreter } = tools;
   const { namespace, name } = template.metadata;
   const bindings = namespace ? ResourceBinding : (ClusterResourceBinding as unknown as Kind<ResourceBinding>);
@@ -178,9 +182,9 @@ async function templateStands(template: Template, tools: WaitTools, discovery: D
   const { answers, failures } = await askEach(places, asking.signal, (place) =>
     memberReason(template, place, tools, discovery),
   );
-  const stands: Stand[] = [
+  const stands: ClusterProgress[] = [
     ...answers.map(({ place, answer }) => ({ cluster: place.name, ...answer })),
-    ...failures.map((failure) => unseenStand(template, binding, failure)),
+    ...failures.map((failure) => reportedProgress(template, binding, failure)),
   ];
   if (stands.some(({ reason }) => reason !== undefined)) return stands;
   // A fleet-wide release proceeds in steps, and every step looks healthy on its members.
@@ -219,11 +223,11 @@ function generationOf({ metadata }: JsonObject): string {
  * The progress of a member that could not be read: its last report on the hub counts, unless the member is unreachable,
  * when that report is stale. Pure.
  */
-export function unseenStand(
+export function reportedProgress(
   template: Template,
   binding: DeepReadonly<ResourceBinding>,
   { place, reason, isAway = false }: Failure,
-): Stand {
+): ClusterProgress {
   return {
     cluster: place.name,
     ...(isAway || place.unready !== undefined

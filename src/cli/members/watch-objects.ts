@@ -27,7 +27,7 @@ export interface WatchedEvent {
   /** A Table, a list or an object, as requested. */
   answer: JsonObject;
   /** Whether an object of the response is new or changed. */
-  isNews(uid: string): boolean;
+  isChanged(uid: string): boolean;
 }
 
 export interface Watching {
@@ -37,7 +37,7 @@ export interface Watching {
   identify(answer: JsonObject): { uid: string; resourceVersion: string }[];
   show(event: WatchedEvent): Promise<void>;
   /** Called when a cluster is lost, or back. */
-  tell(text: string): void;
+  notify(text: string): void;
 }
 
 /** What of a cluster was already shown. */
@@ -84,7 +84,7 @@ async function watchPlace(
     try {
       if (!shown?.resourceVersion) shown = await listAgain(asking, discovery, place, shown, watching);
       if (!shown) return;
-      if (isAway) watching.tell(`${place.name}: back`);
+      if (isAway) watching.notify(`${place.name}: back`);
       isAway = false;
       await follow(asking, place, shown, watching);
       pauseMs = PAUSE_MS.first;
@@ -94,7 +94,7 @@ async function watchPlace(
         shown.resourceVersion = "";
         continue;
       }
-      if (!isAway) watching.tell(`${place.name}: lost: ${reasonOf(place, error)}; retrying until it responds`);
+      if (!isAway) watching.notify(`${place.name}: lost: ${reasonOf(place, error)}; retrying until it responds`);
       isAway = true;
     }
     // A server that ends its watches at once is not queried in a tight loop.
@@ -133,7 +133,7 @@ async function listAgain(
       type,
       change: before && before.versions.size > 0 ? "MODIFIED" : "ADDED",
       answer,
-      isNews: (uid) => before?.versions.get(uid) !== versions.get(uid),
+      isChanged: (uid) => before?.versions.get(uid) !== versions.get(uid),
     });
   }
   return { type, resourceVersion, versions };
@@ -185,7 +185,7 @@ async function take(line: string, place: Place, shown: Shown, watching: Watching
     if (change === "DELETED") shown.versions.delete(uid);
     else shown.versions.set(uid, resourceVersion);
   }
-  await watching.show({ place, type: shown.type, change: change as Change, answer, isNews: () => true });
+  await watching.show({ place, type: shown.type, change: change as Change, answer, isChanged: () => true });
 }
 
 function listVersion({ metadata }: JsonObject): string {

@@ -43,7 +43,7 @@ function tablePrinter(
   const columnsOf = new Map<string, readonly TableColumn[]>();
   return {
     identify: (answer) => readTable(answer, 0).rows,
-    show({ place, type, change, answer, isNews }) {
+    show({ place, type, change, answer, isChanged: isNews }) {
       const table = readTable(answer, clock.now(), columnsOf.get(place.name));
       columnsOf.set(place.name, table.columns);
       const rows = table.rows.filter(({ uid }) => isNews(uid));
@@ -100,7 +100,7 @@ function objectPrinter(
     async show(event) {
       const { group, version, kind } = event.type;
       for (const object of itemsOf(event.answer))
-        if (event.isNews(identityOf(object).uid))
+        if (event.isChanged(identityOf(object).uid))
           await show(event, { apiVersion: group ? `${group}/${version}` : version, kind, ...object });
     },
   };

@@ -3,7 +3,7 @@ import { Cluster } from "../../api/index.ts";
 import { createFakeClock } from "../../base/index.ts";
 import { createFakeClient } from "../../testing/index.ts";
 import { checkUnknown } from "./hub-records.ts";
-import type { Newcomer } from "./hub-records.ts";
+import type { JoiningCluster } from "./hub-records.ts";
 
 const HUB = "https://127.0.0.1:6443";
 const known: Record<string, Cluster["spec"]> = {
@@ -19,7 +19,7 @@ const known: Record<string, Cluster["spec"]> = {
   oslo: { syncMode: "Pull", id: "uid-oslo", apiEndpoint: "https://10.96.0.1:443" },
 };
 
-const cases: Record<string, { newcomer: Newcomer; refused?: string }> = {
+const cases: Record<string, { newcomer: JoiningCluster; refused?: string }> = {
   "an unknown cluster may join": {
     newcomer: { name: "bern", id: "uid-bern", apiEndpoint: "https://bern.example.com:6443" },
   },

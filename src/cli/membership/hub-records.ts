@@ -30,10 +30,10 @@ export interface MemberRecord {
 export const secretsNamespace = CLUSTER_NAMESPACE;
 
 /** The cluster that joins. */
-export type Newcomer = Pick<MemberRecord, "name" | "id" | "apiEndpoint" | "proxyUrl">;
+export type JoiningCluster = Pick<MemberRecord, "name" | "id" | "apiEndpoint" | "proxyUrl">;
 
 /** Rejects a name that another cluster uses, and a cluster that has joined under another name. */
-export async function checkUnknown(client: Client, newcomer: Newcomer, signal: AbortSignal): Promise<void> {
+export async function checkUnknown(client: Client, newcomer: JoiningCluster, signal: AbortSignal): Promise<void> {
   const { name, id } = newcomer;
   const { items } = await client.list(Cluster, { cluster: HUB, signal });
   const namesake = items.find(({ metadata }) => metadata.name === name);
@@ -61,7 +61,7 @@ const isSimulated = ({ metadata, spec }: DeepReadonly<Cluster>): boolean => spec
  * Whether the hub reaches both at the same address. The addresses of pull-mode clusters are often valid only inside
  * them, and equal in many.
  */
-function isAt(cluster: DeepReadonly<Cluster>, { apiEndpoint, proxyUrl = "" }: Newcomer): boolean {
+function isAt(cluster: DeepReadonly<Cluster>, { apiEndpoint, proxyUrl = "" }: JoiningCluster): boolean {
   const { spec } = cluster;
   return (
     (spec.syncMode === "Push" || isSimulated(cluster)) &&

@@ -71,10 +71,10 @@ export type Trouble =
 export interface Unwell {
   counts: Partial<Record<Trouble, number>>;
   /** Single objects, up to a thousand, most important first. */
-  worst: UnwellObject[];
+  worst: UnhealthyObject[];
 }
 
-export interface UnwellObject {
+export interface UnhealthyObject {
   trouble: Trouble;
   kind: string;
   namespace?: string;

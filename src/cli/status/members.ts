@@ -11,7 +11,7 @@ import {
 } from "../../machinery/index.ts";
 import type { MemberStatus } from "./fleet-status.ts";
 
-type Faces = { cluster?: DeepReadonly<Cluster>; managed?: DeepReadonly<ManagedCluster> };
+type Registrations = { cluster?: DeepReadonly<Cluster>; managed?: DeepReadonly<ManagedCluster> };
 
 export interface MemberInput {
   clusters: readonly DeepReadonly<Cluster>[];
@@ -26,11 +26,11 @@ export const KARMADA_LEASES = "karmada-cluster";
 const GIBIBYTE = 2 ** 30;
 
 export function summariseMembers({ clusters, managedClusters, leases, nowMs }: MemberInput): MemberStatus[] {
-  const faces = new Map<string, Faces>();
+  const faces = new Map<string, Registrations>();
   for (const cluster of clusters) faces.set(cluster.metadata.name, { cluster });
   for (const managed of managedClusters)
     faces.set(managed.metadata.name, { ...faces.get(managed.metadata.name), managed });
-  const heard = lastHeard(leases);
+  const heard = lastRenewals(leases);
   return [...faces]
     .toSorted(([a], [b]) => a.localeCompare(b, "en", { numeric: true }))
     .map(([name, each]) => summariseMember(name, each, heard.get(name), nowMs));
@@ -38,7 +38,7 @@ export function summariseMembers({ clusters, managedClusters, leases, nowMs }: M
 
 function summariseMember(
   name: string,
-  { cluster, managed }: Faces,
+  { cluster, managed }: Registrations,
   heard: string | undefined,
   nowMs: number,
 ): MemberStatus {
@@ -70,13 +70,13 @@ function summariseMember(
 }
 
 /** An Open Cluster Management agent applies works only; policies cannot use its member, which is not a problem. */
-function readyOf({ spec, status }: DeepReadonly<Cluster>, managed: Faces["managed"]): string {
+function readyOf({ spec, status }: DeepReadonly<Cluster>, managed: Registrations["managed"]): string {
   const ready = findCondition(status?.conditions, "Ready");
   const isSilent = ready === undefined || ready.reason === "ClusterStatusNeverUpdated";
   return spec.syncMode === "Pull" && isSilent && managed ? "NoAgent" : (ready?.status ?? "Unknown");
 }
 
-function lastHeard(leases: readonly DeepReadonly<Lease>[]): Map<string, string> {
+function lastRenewals(leases: readonly DeepReadonly<Lease>[]): Map<string, string> {
   const heard = new Map<string, string>();
   for (const { metadata, spec } of leases) {
     const member =
@@ -114,7 +114,7 @@ function freeOf({ status }: DeepReadonly<Cluster>): MemberStatus["free"] {
  * Both registrations have the same taints under different keys. Each is shown once, including those of only one
  * registration.
  */
-function taintsOf(cluster: Faces["cluster"], managed: Faces["managed"]): string[] {
+function taintsOf(cluster: Registrations["cluster"], managed: Registrations["managed"]): string[] {
   const textOf = ({ key, value }: { readonly key: string; readonly value?: string }): string =>
     value ? `${key}=${value}` : key;
   const taints = new Map<string, string>();

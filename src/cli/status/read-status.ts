@@ -23,7 +23,7 @@ import { failedChecksOf, HUB_CHECKS_PATH } from "../hub-checks.ts";
 import { readText } from "../members/ask.ts";
 import type { ComponentsStatus, FleetStatus, WorkloadStatus } from "./fleet-status.ts";
 import { KARMADA_LEASES, summariseMembers } from "./members.ts";
-import { createUnwellCollector } from "./unwell.ts";
+import { createUnhealthyCollector } from "./unwell.ts";
 import { summariseWorkload } from "./workloads.ts";
 
 /** The namespaces of Karmada's and Open Cluster Management's components on a hub. */
@@ -37,7 +37,7 @@ export async function readStatus(
 ): Promise<FleetStatus> {
   const notShown: string[] = [];
   const notServed = new Set<string>();
-  const unwell = createUnwellCollector();
+  const unwell = createUnhealthyCollector();
   const workloads: WorkloadStatus[] = [];
 
   /**

@@ -2,11 +2,11 @@ import { describe, expect, test } from "vitest";
 import { ManifestWork, ManifestWorkReplicaSet, OcmPlacement, ResourceBinding, Work } from "../../api/index.ts";
 import type { Cluster, KubernetesObject, Lease, ManagedCluster } from "../../api/index.ts";
 import { makeBinding, makeCluster, makeDeployment } from "../../testing/index.ts";
-import type { FleetStatus, MemberStatus, UnwellObject } from "./fleet-status.ts";
+import type { FleetStatus, MemberStatus, UnhealthyObject } from "./fleet-status.ts";
 import { summariseMembers, type MemberInput } from "./members.ts";
 import { displayWidth } from "../text-layout.ts";
 import { renderStatus } from "./render-status.ts";
-import { createUnwellCollector } from "./unwell.ts";
+import { createUnhealthyCollector } from "./unwell.ts";
 import { summariseWorkload } from "./workloads.ts";
 
 const NOW = Date.UTC(2024, 4, 1, 12);
@@ -94,7 +94,7 @@ describe("a member", () => {
       clusters: [cluster("oslo", (made) => Object.assign(made.spec, { syncMode: "Pull" }) && delete made.status)],
       managedClusters: [managed("oslo")],
     });
-    const collector = createUnwellCollector();
+    const collector = createUnhealthyCollector();
     for (const row of rows) collector.member(row);
 
     expect(rows).toMatchObject([{ ready: "NoAgent", available: "True" }]);
@@ -152,7 +152,7 @@ describe("unhealthy objects:", () => {
     }) as unknown as KubernetesObject as never;
   const cases: Record<
     string,
-    { see(collector: ReturnType<typeof createUnwellCollector>): void; want: Partial<UnwellObject>[] }
+    { see(collector: ReturnType<typeof createUnhealthyCollector>): void; want: Partial<UnhealthyObject>[] }
   > = {
     "a binding that matches no cluster": {
       see: (collector) =>
@@ -250,7 +250,7 @@ describe("unhealthy objects:", () => {
   };
   for (const [behaviour, { see, want }] of Object.entries(cases)) {
     test(behaviour, () => {
-      const collector = createUnwellCollector();
+      const collector = createUnhealthyCollector();
 
       see(collector);
 
@@ -259,7 +259,7 @@ describe("unhealthy objects:", () => {
   }
 
   test("a Work whose binding reports the same is counted and not listed", () => {
-    const collector = createUnwellCollector();
+    const collector = createUnhealthyCollector();
 
     collector.work(
       object(
@@ -273,7 +273,7 @@ describe("unhealthy objects:", () => {
   });
 
   test("all are counted, and the most important come first", () => {
-    const collector = createUnwellCollector();
+    const collector = createUnhealthyCollector();
 
     for (let index = 0; index < 20; index++)
       collector.placement(
@@ -290,7 +290,7 @@ describe("unhealthy objects:", () => {
   });
 
   test("a member that is being removed is not reported", () => {
-    const collector = createUnwellCollector();
+    const collector = createUnhealthyCollector();
 
     collector.member({
       name: "oslo",
@@ -413,14 +413,14 @@ describe("as text", () => {
   });
 
   test("ten unhealthy objects are named, at least one per problem, and the others counted except with --all", () => {
-    const failed = (index: number): UnwellObject => ({
+    const failed = (index: number): UnhealthyObject => ({
       trouble: "ManifestWork failed",
       kind: "ManifestWork",
       namespace: "paris",
       name: `web${index}`,
       reason: "no",
     });
-    const worst: UnwellObject[] = [
+    const worst: UnhealthyObject[] = [
       ...Array.from({ length: 20 }, (_item, index) => failed(index)),
       { trouble: "Placement unsatisfied", kind: "Placement", namespace: "shop", name: "all", reason: "none fits" },
     ];

@@ -2,7 +2,7 @@
 import type { ManifestWork, ManifestWorkReplicaSet, OcmPlacement, ResourceBinding, Work } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { findCondition } from "../../machinery/index.ts";
-import type { MemberStatus, Trouble, Unwell, UnwellObject } from "./fleet-status.ts";
+import type { MemberStatus, Trouble, Unwell, UnhealthyObject } from "./fleet-status.ts";
 
 /** A fleet with more problems than this has one common cause. */
 const MAX_WORST = 1000;
@@ -43,7 +43,7 @@ interface Said {
   readonly message?: string;
 }
 
-export interface UnwellCollector {
+export interface UnhealthyCollector {
   /** A failing health check of the hub, by name. */
   hubCheck(name: string): void;
   member(member: MemberStatus): void;
@@ -55,9 +55,9 @@ export interface UnwellCollector {
   result(): Unwell;
 }
 
-export function createUnwellCollector(): UnwellCollector {
+export function createUnhealthyCollector(): UnhealthyCollector {
   const counts = new Map<Trouble, number>();
-  const found = new Map<Trouble, UnwellObject[]>();
+  const found = new Map<Trouble, UnhealthyObject[]>();
 
   function note(
     trouble: Trouble,
@@ -152,8 +152,8 @@ const textOf = ({ reason = "", message }: Said): string => (message || reason).r
  * The first ones up to a limit, most important first, but at least one per problem: a problem that is only counted
  * cannot be fixed.
  */
-export function someOfEach(objects: readonly UnwellObject[], limit: number): UnwellObject[] {
-  const byRank = (a: UnwellObject, b: UnwellObject): number => RANKS[a.trouble] - RANKS[b.trouble];
+export function someOfEach(objects: readonly UnhealthyObject[], limit: number): UnhealthyObject[] {
+  const byRank = (a: UnhealthyObject, b: UnhealthyObject): number => RANKS[a.trouble] - RANKS[b.trouble];
   const sorted = objects.toSorted(byRank);
   const first = new Set(sorted.filter(({ trouble }, index) => sorted[index - 1]?.trouble !== trouble));
   const others = sorted.filter((object) => !first.has(object)).slice(0, Math.max(0, limit - first.size));

@@ -128,7 +128,7 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
         gates: options.kruiseGates,
         appliesTo: (cluster) => hasKruise(cluster),
         nowMs: () => clock.now(),
-        tell: (component, cluster, pod, event) => events.recorders(component).record(cluster, pod, event),
+        recordEvent: (component, cluster, pod, event) => events.recorders(component).record(cluster, pod, event),
       }),
       logicalClusterAdmission(Object.keys(profiles).filter((name) => name !== "hub")),
     ],

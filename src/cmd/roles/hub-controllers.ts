@@ -88,7 +88,7 @@ export async function createHubControllers(options: HubControllersOptions): Prom
     clock,
     random,
     log,
-    tell: (customization, reason, message) =>
+    reportScriptState: (customization, reason, message) =>
       events("flotilla-interpreter").record(hub, customization, { type: "Warning", reason, message }),
   });
   const { interpreter } = configured;
@@ -150,13 +150,13 @@ export async function createHubControllers(options: HubControllersOptions): Prom
     const member = cluster && membership.memberOf(name);
     const delivery = member?.delivery && deliveryFor(name);
     if (!cluster || !member || !delivery) return undefined;
-    const farewell = farewellOf(cluster);
+    const leaveMode = farewellOf(cluster);
     return {
       delivery,
       client: member.writer,
       cluster: name,
       dryRunAs: dryRunOver(member.writer, name),
-      farewell: farewell === "release" || farewell === "abandon" ? farewell : undefined,
+      leaveMode: leaveMode === "release" || leaveMode === "abandon" ? leaveMode : undefined,
     };
   }
   const { metadata } = await client.get(Namespace, { cluster: hub, name: "kube-system" });
@@ -173,7 +173,7 @@ export async function createHubControllers(options: HubControllersOptions): Prom
     clock,
     random,
     log,
-    members: { simulated: simulated?.simulated, informersOf: membership.informersOf, farewellOf },
+    members: { simulated: simulated?.simulated, informersOf: membership.informersOf, leaveModeOf: farewellOf },
     meter: monitoring.placements,
     autoApprovedUsers: options.autoApprovedUsers,
   });

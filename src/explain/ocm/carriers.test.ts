@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ManifestWork } from "../../api/index.ts";
 import type { JsonObject } from "../../base/index.ts";
-import { findCarriers } from "./carriers.ts";
+import { findDeliveringWorks } from "./carriers.ts";
 
 const makeWork = (cluster: string, ...manifests: JsonObject[]): ManifestWork => ({
   apiVersion: "work.open-cluster-management.io/v1",
@@ -19,35 +19,37 @@ test("finds works by the explanation name of their object", () => {
     makeWork("rome", { ...deployment, metadata: { namespace: "other", name: "web" } }),
   ];
 
-  expect(findCarriers(works, "shop", "web-deployment")).toEqual({
+  expect(findDeliveringWorks(works, "shop", "web-deployment")).toEqual({
     resource: { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" },
     works: [
       { cluster: "paris", name: "web" },
       { cluster: "oslo", name: "web" },
     ],
   });
-  expect(findCarriers(works, undefined, "system.web-clusterrole")).toMatchObject({
+  expect(findDeliveringWorks(works, undefined, "system.web-clusterrole")).toMatchObject({
     resource: { kind: "ClusterRole", name: "system:web" },
     works: [{ cluster: "paris" }],
   });
-  expect(findCarriers(works, "shop", "cart-deployment")).toBeUndefined();
+  expect(findDeliveringWorks(works, "shop", "cart-deployment")).toBeUndefined();
 });
 
 test("a kind of the same name in another group does not match", () => {
   const works = [makeWork("paris", { ...deployment, apiVersion: "example.com/v1" }), makeWork("oslo", deployment)];
 
-  expect(findCarriers(works, "shop", "web-deployment")?.works).toEqual([{ cluster: "paris", name: "web" }]);
-  expect(findCarriers(works, "shop", "web-deployment", "apps")?.works).toEqual([{ cluster: "oslo", name: "web" }]);
+  expect(findDeliveringWorks(works, "shop", "web-deployment")?.works).toEqual([{ cluster: "paris", name: "web" }]);
+  expect(findDeliveringWorks(works, "shop", "web-deployment", "apps")?.works).toEqual([
+    { cluster: "oslo", name: "web" },
+  ]);
 });
 
 test("skips empty manifests", () => {
   expect(
-    findCarriers([makeWork("paris", {}, { kind: "Deployment", metadata: "web" })], undefined, "web-deployment"),
+    findDeliveringWorks([makeWork("paris", {}, { kind: "Deployment", metadata: "web" })], undefined, "web-deployment"),
   ).toBeUndefined();
 });
 
 test("lists the first hundred of many works", () => {
   const works = Array.from({ length: 150 }, (_item, index) => makeWork(`c${index}`, deployment));
 
-  expect(findCarriers(works, "shop", "web-deployment")?.works).toHaveLength(100);
+  expect(findDeliveringWorks(works, "shop", "web-deployment")?.works).toHaveLength(100);
 });

@@ -5,7 +5,7 @@ import { isObject, type DeepReadonly } from "../../base/index.ts";
 import type { ExplainedWork, Explanation } from "../explanation.ts";
 import { verdictOn } from "./work-verdict.ts";
 
-export interface Carried {
+export interface DeliveredObject {
   resource: Explanation["resource"];
   works: ExplainedWork[];
 }
@@ -17,12 +17,12 @@ const MAX_WORKS = 100;
  * Takes the explanation name of the object. Without a group, the first group with a kind of this name is used. Scans
  * every work, which is acceptable because requests come from users and are rare.
  */
-export function findCarriers(
+export function findDeliveringWorks(
   works: Iterable<DeepReadonly<ManifestWork>>,
   namespace: string | undefined,
   asked: string,
   group?: string,
-): Carried | undefined {
+): DeliveredObject | undefined {
   let wanted = group;
   let resource: Explanation["resource"] | undefined;
   const found: ExplainedWork[] = [];

@@ -166,7 +166,7 @@ function prioritizersOf({ record }: PlacementPlan): ExplainedPrioritizer[] {
 }
 
 /** Suggested fixes when a Placement has fewer clusters than requested, by condition reason. */
-const AGAINST: Readonly<Record<string, string>> = {
+const SUGGESTED_FIXES: Readonly<Record<string, string>> = {
   NoManagedClusterSetBindings:
     "create a ManagedClusterSetBinding in the namespace, named after the set, so that its clusters can be selected",
   NoIntersection: "list a set that is bound to the namespace in spec.clusterSets, or bind the set",
@@ -185,7 +185,7 @@ function findProblems({ metadata, spec }: Placement, plan: PlacementPlan, { chos
         try: "correct its spec",
       });
     else if (type === "PlacementSatisfied" && status === "False" && !plan.isKept)
-      problems.push({ what: message, try: AGAINST[reason] ?? "compare its spec with the clusters" });
+      problems.push({ what: message, try: SUGGESTED_FIXES[reason] ?? "compare its spec with the clusters" });
   }
   if (plan.warning !== undefined)
     problems.push({

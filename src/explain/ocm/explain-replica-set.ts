@@ -61,8 +61,10 @@ export function explainReplicaSet(
     const current = chosen
       .flatMap((cluster) => byCluster.get(cluster) ?? [])
       .filter((work) => !isLeaving(work) && isCurrent(work, workFor(set, name, work.metadata.namespace ?? "", work)));
-    const { reason, timedOut } = prospectOf(rolloutStrategy, groups, current, nowMs);
-    const rows = chosen.map((cluster) => asJudged(rowOf(set, name, cluster, byCluster.get(cluster)), timedOut, reason));
+    const { reason, timedOut } = waitingOutlook(rolloutStrategy, groups, current, nowMs);
+    const rows = chosen.map((cluster) =>
+      applyStrategy(rowOf(set, name, cluster, byCluster.get(cluster)), timedOut, reason),
+    );
     const counts = new Map<string, number>();
     for (const { state } of rows) counts.set(state, (counts.get(state) ?? 0) + 1);
     const clusters = rows
@@ -99,7 +101,7 @@ function undecidedProblem(placement: string, verdict: "absent" | "deciding"): Pr
 /**
  * Applies the strategy to the current state: which clusters timed out, and why the remaining clusters wait, if they do.
  */
-function prospectOf(
+function waitingOutlook(
   strategy: Strategy,
   groups: readonly DecisionGroup[],
   current: readonly Work[],
@@ -132,7 +134,7 @@ function prospectOf(
 }
 
 /** The row with the strategy's result applied. */
-function asJudged(row: Row, timedOut: ReadonlySet<string>, reason: string | undefined): Row {
+function applyStrategy(row: Row, timedOut: ReadonlySet<string>, reason: string | undefined): Row {
   if (timedOut.has(row.cluster)) return { ...row, state: TIMED_OUT };
   return row.state === WAITING && reason !== undefined
     ? { ...row, message: [row.message, reason].filter(Boolean).join("; ") }

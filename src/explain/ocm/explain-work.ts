@@ -7,10 +7,10 @@ import { isObject, type DeepReadonly, type JsonObject } from "../../base/index.t
 import { findCondition } from "../../machinery/index.ts";
 import { DELETION_REFUSED, optionsOf } from "../../ocm/index.ts";
 import type { ExplainedManifest, Explanation, Problem } from "../explanation.ts";
-import { plainMessage, saidOf } from "./work-verdict.ts";
+import { plainMessage, conditionStatusOf } from "./work-verdict.ts";
 
 type Work = DeepReadonly<ManifestWork>;
-type Told = NonNullable<NonNullable<NonNullable<Work["status"]>["resourceStatus"]>["manifests"]>[number];
+type ReportedManifest = NonNullable<NonNullable<NonNullable<Work["status"]>["resourceStatus"]>["manifests"]>[number];
 
 export interface WorkViews {
   /** The member's two registrations. */
@@ -48,7 +48,7 @@ export function explainWork(work: Work, views: WorkViews): WorkExplanation {
 function explainManifest(
   { metadata, spec }: Work,
   manifest: DeepReadonly<JsonObject>,
-  told: Told | undefined,
+  told: ReportedManifest | undefined,
   views: WorkViews,
 ): ExplainedManifest {
   const { apiVersion, kind, metadata: own } = manifest as { apiVersion?: unknown; kind?: unknown; metadata?: unknown };
@@ -63,8 +63,8 @@ function explainManifest(
   const isLeaving = metadata.deletionTimestamp !== undefined;
   // Deleting a work increments its generation, and agents do not apply that generation.
   const [applied, available] = [
-    saidOf(told?.conditions, "Applied", isLeaving ? undefined : metadata.generation),
-    saidOf(told?.conditions, "Available", undefined),
+    conditionStatusOf(told?.conditions, "Applied", isLeaving ? undefined : metadata.generation),
+    conditionStatusOf(told?.conditions, "Available", undefined),
   ];
   const silent = findCondition(told?.conditions, "StatusFeedbackSynced");
   const message = isLeaving

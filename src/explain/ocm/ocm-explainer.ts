@@ -21,7 +21,7 @@ import { decidedBy, ownerValue, type PlacementSources, type Verdict } from "../.
 import { wellKnown, type PlanningViews } from "../../propagation/index.ts";
 import type { Informers } from "../../runtime/index.ts";
 import { EXPLAIN_API_VERSION, type Explanation } from "../explanation.ts";
-import { findCarriers, type Carried } from "./carriers.ts";
+import { findDeliveringWorks, type DeliveredObject } from "./carriers.ts";
 import { explainPlacement } from "./explain-placement.ts";
 import { explainReplicaSet } from "./explain-replica-set.ts";
 import { explainWork } from "./explain-work.ts";
@@ -39,11 +39,11 @@ export interface OcmExplainer {
   /** Takes the name that a binding of the object would have; returns undefined for every other kind. */
   get(namespace: string | undefined, name: string): Explanation | undefined;
   /** The object of this name (and group, if given) that ManifestWorks deliver to members, if any. */
-  carried(namespace: string | undefined, name: string, group?: string): Carried | undefined;
+  carried(namespace: string | undefined, name: string, group?: string): DeliveredObject | undefined;
 }
 
 /** The fields of an explanation without policies. */
-const BARE = { otherPolicies: [], members: [], moves: [], leaving: [] };
+const EMPTY_EXPLANATION = { otherPolicies: [], members: [], moves: [], leaving: [] };
 
 export function explanationOf(resource: Explanation["resource"], nowMs: number): Omit<Explanation, "problems"> {
   const { kind, namespace, name } = resource;
@@ -56,7 +56,7 @@ export function explanationOf(resource: Explanation["resource"], nowMs: number):
       creationTimestamp: formatTime(nowMs),
     },
     resource,
-    ...BARE,
+    ...EMPTY_EXPLANATION,
   };
 }
 
@@ -170,6 +170,6 @@ export function createOcmExplainer({
       }
       return undefined;
     },
-    carried: (namespace, asked, group) => findCarriers(works.list({ cluster: hub }), namespace, asked, group),
+    carried: (namespace, asked, group) => findDeliveringWorks(works.list({ cluster: hub }), namespace, asked, group),
   };
 }

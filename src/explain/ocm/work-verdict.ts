@@ -8,7 +8,7 @@ type Work = DeepReadonly<ManifestWork>;
 type Manifests = NonNullable<NonNullable<NonNullable<Work["status"]>["resourceStatus"]>["manifests"]>;
 
 /** The condition's status if it was observed for the generation; undefined when unknown. */
-export function saidOf(
+export function conditionStatusOf(
   conditions:
     | readonly { readonly type: string; readonly status: string; readonly observedGeneration?: number }[]
     | undefined,
@@ -28,7 +28,10 @@ export function verdictOn(work: Work): ExplainedWork {
   // Deleting a work increments its generation, and agents do not apply that generation.
   const generation = deletionTimestamp === undefined ? work.metadata.generation : undefined;
   const { conditions } = work.status ?? {};
-  const [applied, available] = [saidOf(conditions, "Applied", generation), saidOf(conditions, "Available", generation)];
+  const [applied, available] = [
+    conditionStatusOf(conditions, "Applied", generation),
+    conditionStatusOf(conditions, "Available", generation),
+  ];
   const message = applied === false ? refusalIn(work) : undefined;
   return { cluster: namespace, name, applied, available, message: message || undefined };
 }

@@ -30,7 +30,7 @@ export function inspectScript(source: string, functionName: string): ScriptFacts
     const called = node.kind === "call" && "callee" in node ? libraryFunction(node.callee) : undefined;
     if (called !== undefined && DISABLED.has(called.name) && !set.has(called.global))
       facts.disabledCalls.push({ name: called.name, line: node.line });
-    const absent = absentIn(node, set);
+    const absent = undefinedNameIn(node, set);
     if (absent !== undefined) facts.absent.push({ name: absent, line: node.line });
     if (node.kind !== "assign") continue;
     for (const [index, target] of node.targets.entries()) {
@@ -62,7 +62,7 @@ function libraryFunction(callee: Expression): { name: string; global: string } |
 }
 
 /** The undefined name in a call or index expression: a global that is not set, or a function that its library lacks. */
-function absentIn(node: Node, set: ReadonlySet<string>): string | undefined {
+function undefinedNameIn(node: Node, set: ReadonlySet<string>): string | undefined {
   const asked =
     node.kind === "call" && "callee" in node ? node.callee : node.kind === "index" ? node.object : undefined;
   if (asked?.kind === "global") return set.has(asked.name) || LIBRARY_NAMES.has(asked.name) ? undefined : asked.name;

@@ -9,7 +9,7 @@ import { checkedDependencies, mergeDependencies } from "./dependencies.ts";
 import { OwnedProgram } from "./owned-program.ts";
 import { CUSTOMIZATION_RULES, scriptOf } from "./rules.ts";
 import type { Customization, RuleField } from "./rules.ts";
-import { asInput, asItem, componentsOf, replicasOf, stillThe, withStatusOf } from "./script-values.ts";
+import { asInput, asItem, componentsOf, replicasOf, requireSameIdentity, withStatusOf } from "./script-values.ts";
 
 type Make<R extends keyof KindRules> = (program: OwnedProgram) => KindRules[R];
 
@@ -18,9 +18,13 @@ const replicas: Make<"replicas"> = (script) => (object) =>
 const components: Make<"components"> = (script) => (object) =>
   script.run(object, async (program) => componentsOf(await program.getComponents(asInput(object))));
 const reviseReplicas: Make<"reviseReplicas"> = (script) => (object, count) =>
-  script.run(object, async (program) => stillThe(object, await program.reviseReplica(asInput(object), count)));
+  script.run(object, async (program) =>
+    requireSameIdentity(object, await program.reviseReplica(asInput(object), count)),
+  );
 const retain: Make<"retain"> = (script) => (desired, observed) =>
-  script.run(desired, async (program) => stillThe(desired, await program.retain(asInput(desired), asInput(observed))));
+  script.run(desired, async (program) =>
+    requireSameIdentity(desired, await program.retain(asInput(desired), asInput(observed))),
+  );
 const reflectStatus: Make<"reflectStatus"> = (script) => (object) =>
   script.run(object, (program) => program.reflectStatus(asInput(object)));
 const isHealthy: Make<"isHealthy"> = (script) => (object) =>

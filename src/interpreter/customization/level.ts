@@ -44,7 +44,7 @@ export function createCustomizationLevel({ engine }: { engine: LuaEngine }): Cus
     else byTarget.delete(apiVersion);
   }
 
-  function tell(...targets: readonly Target[]): void {
+  function notifyListeners(...targets: readonly Target[]): void {
     const kinds = new Map(
       targets.map(({ apiVersion, kind }) => [
         `${parseApiVersion(apiVersion).group}/${kind}`,
@@ -69,7 +69,7 @@ export function createCustomizationLevel({ engine }: { engine: LuaEngine }): Cus
           engine.forget(name, operation);
       if (before) replace(before.spec.target, name);
       replace(target, name, customization);
-      tell(...(before ? [before.spec.target] : []), target);
+      notifyListeners(...(before ? [before.spec.target] : []), target);
     },
     remove(name) {
       const before = byName.get(name);
@@ -77,7 +77,7 @@ export function createCustomizationLevel({ engine }: { engine: LuaEngine }): Cus
       byName.delete(name);
       engine.forget(name);
       replace(before.spec.target, name);
-      tell(before.spec.target);
+      notifyListeners(before.spec.target);
     },
     onChange: (listener) => void listeners.push(listener),
   };

@@ -60,7 +60,7 @@ export function withStatusOf(object: AnyObject, result: JsonObject): AnyObject {
 }
 
 /** A script may change anything in an object except its identity. */
-export function stillThe(object: AnyObject, result: JsonObject): AnyObject {
+export function requireSameIdentity(object: AnyObject, result: JsonObject): AnyObject {
   const changed = result as unknown as AnyObject;
   const field =
     (["apiVersion", "kind"] as const).find((each) => changed[each] !== object[each]) ??

@@ -115,7 +115,7 @@ function scriptOfPaths(
     const place = field === "jsonPath" ? `${at}.jsonPath` : `${at}.jsonPaths[${index}]`;
     const path = typeof text === "string" ? parseFieldPath(text) : undefined;
     const problem = path
-      ? placeProblem(canonical, path)
+      ? pathProblem(canonical, path)
       : "must be a path of names and list indexes, such as .spec.replicas or .metadata.annotations['example.com/size']";
     if (path && problem === undefined) paths.push(path);
     else errors.push(wrongPath(place, text, problem ?? ""));
@@ -125,7 +125,7 @@ function scriptOfPaths(
 }
 
 /** Checks whether a rule may use a path; returns undefined if it may. */
-function placeProblem(rule: PathRule, path: FieldPath): string | undefined {
+function pathProblem(rule: PathRule, path: FieldPath): string | undefined {
   const [first, second] = path;
   if (rule === "statusReflection") {
     if (first !== "status") return "must be .status or a path below it";

@@ -8,7 +8,7 @@ import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../b
 import type { Share } from "../kind-interpreter.ts";
 import { countOf } from "../replica-status.ts";
 import { parseStage, stageTextOf, type MemberStage } from "./member-stage.ts";
-import { tellsStages } from "./rollout-members.ts";
+import { reportsStages } from "./rollout-members.ts";
 import { keptPods } from "./split-partition.ts";
 
 export interface HeldRollout {
@@ -74,7 +74,7 @@ export function heldRollout(
 /** The number of release pods that was last requested from a held member, and the number that it may run. */
 function heldPods(stage: MemberStage, observed: Json | undefined): { has: number; may: number } {
   const status: JsonObject = isObject(observed) ? observed : {};
-  const isTrusted = observed !== undefined && !tellsStages(status);
+  const isTrusted = observed !== undefined && !reportsStages(status);
   const reported = parseStage(status["rolloutStage"]);
   const isOfRelease = reported?.digest === stage.digest;
   // Where stages are not reported, the requested number is assumed.

@@ -5,7 +5,7 @@ import {
   formatStage,
   KEPT_TEMPLATE,
   parseStage,
-  reversed,
+  invertStage,
   takeKeptTemplate,
   withKeptTemplate,
 } from "./member-stage.ts";
@@ -39,7 +39,7 @@ describe("a member's stage", () => {
 
   test("is inverted when the template before the release becomes the release again", () => {
     expect(
-      reversed({ digest: DIGEST, partition: 5, updated: 1, replicas: 3, isBackward: false }, "0000000000000000"),
+      invertStage({ digest: DIGEST, partition: 5, updated: 1, replicas: 3, isBackward: false }, "0000000000000000"),
     ).toMatchObject({ digest: "0000000000000000", updated: 2, isBackward: true });
   });
 });

@@ -88,7 +88,7 @@ export function partitionOfStage({ updated, replicas, isBackward }: MemberStage)
 }
 
 /** The same pods as a stage of the previous template, which is the release again. */
-export function reversed(stage: MemberStage, digest: string): MemberStage {
+export function invertStage(stage: MemberStage, digest: string): MemberStage {
   return {
     ...stage,
     digest,

@@ -13,7 +13,7 @@ import { splitBudgets, splitScaleStrategy } from "./budgets.ts";
 import { formatSpans, gapsIn, joinSpans, parseSpans } from "./ordinal-spans.ts";
 import { LEAVING_ORDINALS, planOrdinals, type OrdinalSet, type Ownership } from "./plan-ordinals.ts";
 import { withAnnotation } from "./release.ts";
-import { doing, refuseRolloutOrder } from "./rollout-order.ts";
+import { doing, rejectRolloutOrder } from "./rollout-order.ts";
 import { countsPerCluster, isDuplicated, stayingOf } from "./scope.ts";
 
 type Copy = DeepReadonly<OrdinalSet>;
@@ -29,7 +29,7 @@ export function divideOrdinals(object: Copy, shares: readonly Share[]): Readonly
       stayingOf(shares).map(({ cluster, replicas }) => [cluster, withSpecField(object, "replicas", replicas)]),
     );
   }
-  refuseRolloutOrder(object);
+  rejectRolloutOrder(object);
   const { byCluster, all } = planOrdinals(object, shares);
   const partition = object.spec?.updateStrategy?.rollingUpdate?.partition;
   const firstUpdated = partition === undefined ? undefined : (all[Math.max(0, partition)] ?? Number.POSITIVE_INFINITY);

@@ -92,7 +92,7 @@ function partsOf(object: Copy, given: readonly Share[], shares: readonly Share[]
   );
   return planRollout(members, leaving, demanded, order).map(({ updated, isBackward, peak }, index): Part => {
     const member = members[index] as MemberView;
-    const stage = asWritten(
+    const stage = keepIfUnchanged(
       { digest, partition: partition ?? 0, updated, replicas: member.size, peak, isBackward },
       member.was,
     );
@@ -108,7 +108,7 @@ function partsOf(object: Copy, given: readonly Share[], shares: readonly Share[]
 }
 
 /** An otherwise unchanged copy is not rewritten: an acknowledged peak alone does not justify a write. */
-function asWritten(stage: MemberStage, was: MemberStage | undefined): MemberStage {
+function keepIfUnchanged(stage: MemberStage, was: MemberStage | undefined): MemberStage {
   const isSame =
     was?.digest === stage.digest &&
     was.partition === stage.partition &&

@@ -128,7 +128,7 @@ function planLeaving(
   observed: Share["observed"],
 ): Leaving | undefined {
   const before = copy && leavingOf(copy);
-  const earlier = before && !isGone(before, copy, observed) ? before.spans : [];
+  const earlier = before && !isReleased(before, copy, observed) ? before.spans : [];
   const spans = joinSpans([...earlier, ...spansOf(givenUp)]);
   if (spans.length === 0) return undefined;
   const generation =
@@ -139,7 +139,7 @@ function planLeaving(
 }
 
 /** The member has observed a later copy and runs exactly the requested number of pods; terminating pods still count. */
-function isGone({ generation }: Leaving, { spec }: Copy, observed: Share["observed"]): boolean {
+function isReleased({ generation }: Leaving, { spec }: Copy, observed: Share["observed"]): boolean {
   if (!isObject(observed)) return false;
   const seen = countOf(observed["generation"]);
   return (

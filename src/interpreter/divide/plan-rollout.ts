@@ -56,8 +56,8 @@ export function planRollout(
   // Nothing is kept back any longer, so nothing needs to be counted.
   if (demanded >= sumOf(sizes)) return sizes.map((size) => ({ updated: size, isBackward: false, peak: 0 }));
   const gone = sumOf(leaving.map(({ was, seen, isAcknowledged }) => mayRun(was, seen, isAcknowledged)));
-  const wanted = wantedOf(members, sizes, Math.max(0, demanded - gone), order);
-  const granted = grant(members, wanted, demanded - gone);
+  const wanted = fleetTargets(members, sizes, Math.max(0, demanded - gone), order);
+  const granted = raiseByFreePods(members, wanted, demanded - gone);
   return members.map((member, index) => {
     const updated = granted[index] ?? 0;
     const { was, isAcknowledged } = member;
@@ -67,7 +67,7 @@ export function planRollout(
 }
 
 /** The final state that the members move towards. */
-function wantedOf(
+function fleetTargets(
   members: readonly RolloutMember[],
   sizes: readonly number[],
   demanded: number,
@@ -102,7 +102,7 @@ function lowered(sizes: readonly number[], before: readonly number[], updated: n
 }
 
 /** Members are lowered at once and raised by free pods. */
-function grant(members: readonly RolloutMember[], wanted: readonly number[], demanded: number): number[] {
+function raiseByFreePods(members: readonly RolloutMember[], wanted: readonly number[], demanded: number): number[] {
   const held = members.map(({ was, seen, isAcknowledged }) => mayRun(was, seen, isAcknowledged));
   let free = demanded - sumOf(held);
   return wanted.map((count, index) => {

@@ -12,7 +12,7 @@ import {
   parseStage,
   partitionOfStage,
   releaseOf,
-  reversed,
+  invertStage,
   stageTextOf,
   templateIn,
   type KeptTemplate,
@@ -57,7 +57,7 @@ function keptFor({ copy, isOverridden }: Share, digest: string, isStaged: boolea
   if (!isStaged) return undefined;
   if (kept && !isLetThrough(copy)) {
     if (kept.digest !== digest) return kept;
-    return isBackward(copy) ? undefined : turnedRound(kept, templateIn(copy, release));
+    return isBackward(copy) ? undefined : invertedTemplate(kept, templateIn(copy, release));
   }
   if (release === undefined && isOverridden) return undefined;
   const before = isBackward(copy) ? kept : templateIn(copy, release);
@@ -65,7 +65,7 @@ function keptFor({ copy, isOverridden }: Share, digest: string, isStaged: boolea
 }
 
 /** The previous template was applied again: a release was withdrawn halfway, or a withdrawn release is resumed. */
-function turnedRound({ isTakenBack }: KeptTemplate, release: KeptTemplate | undefined): KeptTemplate | undefined {
+function invertedTemplate({ isTakenBack }: KeptTemplate, release: KeptTemplate | undefined): KeptTemplate | undefined {
   return release && !isTakenBack ? { ...release, isTakenBack: true } : release;
 }
 
@@ -85,9 +85,9 @@ function viewOf(share: Share, { digest, kept, lent }: Context): MemberView {
   const was = isPinned
     ? { ...own, updated: letThrough(partitionOf(copy), copy.spec?.replicas ?? 1) }
     : share.held
-      ? lastKnown(share.held, own, reported, tellsStages(status))
+      ? lastKnown(share.held, own, reported, reportsStages(status))
       : own;
-  const isTrusted = share.observed !== undefined && !tellsStages(status);
+  const isTrusted = share.observed !== undefined && !reportsStages(status);
   const before = kept ?? lent;
   const canGoBack = before !== undefined && !before.isTakenBack;
   return {
@@ -112,7 +112,7 @@ function viewOf(share: Share, { digest, kept, lent }: Context): MemberView {
 }
 
 /** User-defined rules report neither stages nor generations of the template; the requested number is then assumed. */
-export function tellsStages(status: JsonObject): boolean {
+export function reportsStages(status: JsonObject): boolean {
   return status["rolloutStage"] !== undefined || status["resourceTemplateGeneration"] !== undefined;
 }
 
@@ -129,7 +129,7 @@ function answered(reported: MemberStage | undefined, isObserved: boolean): Membe
 /** A stage of the release, or of the release that went back to this template. */
 function stageIn(stage: MemberStage | undefined, copy: Copy | undefined, digest: string): MemberStage | undefined {
   if (!stage || stage.digest === digest) return stage;
-  return copy && keptTemplateOf(copy)?.digest === digest ? reversed(stage, digest) : undefined;
+  return copy && keptTemplateOf(copy)?.digest === digest ? invertStage(stage, digest) : undefined;
 }
 
 function stageOf(copy: Copy, digest: string): MemberStage | undefined {

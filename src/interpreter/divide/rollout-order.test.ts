@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Share } from "../kind-interpreter.ts";
-import { refuseRolloutOrder, rolloutOrderOf, type RolloutOrder } from "./rollout-order.ts";
+import { rejectRolloutOrder, rolloutOrderOf, type RolloutOrder } from "./rollout-order.ts";
 
 const shares: Share[] = ["paris", "oslo", "rome"].map((cluster) => ({ cluster, replicas: 2 }));
 const annotated = (order?: string, canaries?: string) => ({
@@ -45,6 +45,6 @@ test("rejects the order canary without canary clusters", () => {
 });
 
 test("rejects any order for a kind that is updated by ordinal", () => {
-  expect(() => refuseRolloutOrder(annotated("spread"))).not.toThrow();
-  expect(() => refuseRolloutOrder(annotated("ordered"))).toThrow("updated from its highest ordinal down");
+  expect(() => rejectRolloutOrder(annotated("spread"))).not.toThrow();
+  expect(() => rejectRolloutOrder(annotated("ordered"))).toThrow("updated from its highest ordinal down");
 });

@@ -42,7 +42,7 @@ export function rolloutOrderOf(object: Annotated, shares: readonly Share[]): Rol
 }
 
 /** For kinds that are updated by ordinal: they cannot follow another order. */
-export function refuseRolloutOrder(object: Annotated): void {
+export function rejectRolloutOrder(object: Annotated): void {
   const asked = object.metadata.annotations?.[ROLLOUT_ORDER];
   if (asked === undefined || asked === "spread") return;
   throw new DivideError(

@@ -66,7 +66,7 @@ export function createLuaEngine({
   const scripts = new ScriptCache(clock);
   const owned = new Map<string, OwnedScript>();
   const listeners: ((owner: ScriptOwner, state: BreakerState) => void)[] = [];
-  const home: Home = {
+  const home: EngineState = {
     clock,
     budget,
     isolation,
@@ -104,7 +104,7 @@ function checkPrototype(): void {
 const keyOf = ({ customization, operation }: ScriptOwner): string => `${customization}/${operation}`;
 
 /** Shared by all scripts of an engine. */
-interface Home {
+interface EngineState {
   clock: Clock;
   budget: LuaBudget;
   isolation: "process" | "worker";
@@ -119,10 +119,16 @@ class OwnedScript {
   readonly program: LuaProgram;
   readonly metrics: ScriptMetrics;
   readonly #script: CompiledScript;
-  readonly #home: Home;
+  readonly #home: EngineState;
   readonly #breaker: Breaker;
 
-  constructor(owner: ScriptOwner, source: string, script: CompiledScript, home: Home, metrics = new ScriptMetrics()) {
+  constructor(
+    owner: ScriptOwner,
+    source: string,
+    script: CompiledScript,
+    home: EngineState,
+    metrics = new ScriptMetrics(),
+  ) {
     this.owner = owner;
     this.source = source;
     this.metrics = metrics;

@@ -13,7 +13,7 @@ import { compileScript } from "./script.ts";
 import type { CompiledScript } from "./script.ts";
 
 /** Longer than the cost of a message, shorter than a user notices. */
-const ANSWER_EVERY_MS = 5;
+const RESULT_INTERVAL_MS = 5;
 
 const port = required(parentPort, "the port to the process");
 const { progress, budget } = workerData as QuarantineData;
@@ -47,7 +47,7 @@ port.on("message", ({ calls, sources, isFresh }: Batch) => {
   for (const call of calls) {
     answers.push(answer(call));
     const now = performance.now();
-    if (now - last < ANSWER_EVERY_MS) continue;
+    if (now - last < RESULT_INTERVAL_MS) continue;
     port.postMessage(answers);
     answers = [];
     last = now;

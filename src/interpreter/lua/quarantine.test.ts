@@ -8,7 +8,7 @@ import type { FakeClock } from "../../base/index.ts";
 import { DEFAULT_BUDGET } from "./budget.ts";
 import { LuaInternalError, LuaLimitError, LuaRuntimeError } from "./errors.ts";
 import { LuaResultError } from "./operations.ts";
-import { createQuarantine, LOOK_MS } from "./quarantine.ts";
+import { createQuarantine, CHECK_INTERVAL_MS } from "./quarantine.ts";
 import type { Quarantine, QuarantineOptions } from "./quarantine.ts";
 
 const UNLIMITED = { ...DEFAULT_BUDGET, ticks: Infinity, deadlineMs: Infinity, bytes: Infinity };
@@ -35,7 +35,7 @@ async function passTime(clock: FakeClock, promise: Promise<unknown>): Promise<vo
   const settle = (): void => void (state.isSettled = true);
   promise.then(settle, settle);
   while (!state.isSettled) {
-    clock.advance(LOOK_MS);
+    clock.advance(CHECK_INTERVAL_MS);
     await new Promise(setImmediate);
   }
 }

@@ -35,7 +35,7 @@ export interface QuarantineOptions {
 /** Upstream gives a script one second. Here only other quarantined scripts wait for it. */
 export const QUARANTINE_BUDGET: LuaBudget = { ...DEFAULT_BUDGET, ticks: 100_000_000, deadlineMs: 1000 };
 /** A call that is running at two consecutive checks has exceeded its own budget without being stopped by the engine. */
-export const LOOK_MS = 2000;
+export const CHECK_INTERVAL_MS = 2000;
 /** More than twice the sum of the allocation budgets, to leave room for the engine itself. */
 const MEMORY_MB = 192;
 const BATCH_CALLS = 32;
@@ -182,13 +182,13 @@ class WorkerQuarantine implements Quarantine {
   /** Periodically checks the running call, and kills one that was already running at the last check. */
   #watch(seen: number): void {
     this.#watchdog?.cancel();
-    this.#watchdog = this.#clock.after(LOOK_MS, () => {
+    this.#watchdog = this.#clock.after(CHECK_INTERVAL_MS, () => {
       const running = Atomics.load(this.#progress, 0);
       if (running !== seen || !this.#running.has(running)) return this.#watch(running);
       void this.#abandon();
       this.#fail(
         running,
-        new LuaLimitError("time", `the script did not end within ${LOOK_MS} ms and its thread was killed`),
+        new LuaLimitError("time", `the script did not end within ${CHECK_INTERVAL_MS} ms and its thread was killed`),
       );
       this.#again();
       return undefined;

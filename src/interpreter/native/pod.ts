@@ -48,8 +48,8 @@ export const podInterpreter: KindInterpreter<Pod> = {
     const phases = new Set<Json | undefined>(statuses.length < items.length ? ["Pending"] : []);
     for (const { phase } of statuses) phases.add(phase);
     const phase = PHASES.find((each) => phases.has(each));
-    const containerStatuses = statuses.flatMap((status) => outlines(status["containerStatuses"]));
-    const initContainerStatuses = statuses.flatMap((status) => outlines(status["initContainerStatuses"]));
+    const containerStatuses = statuses.flatMap((status) => containerSummaries(status["containerStatuses"]));
+    const initContainerStatuses = statuses.flatMap((status) => containerSummaries(status["initContainerStatuses"]));
     return withStatus(pod, {
       ...(phase && { phase }),
       ...(containerStatuses.length > 0 && { containerStatuses }),
@@ -79,7 +79,7 @@ function retainMounts(
 }
 
 /** A container's state without fields that are meaningful only in its own cluster. */
-function outlines(statuses: Json | undefined): JsonObject[] {
+function containerSummaries(statuses: Json | undefined): JsonObject[] {
   if (!Array.isArray(statuses)) return [];
   return statuses.filter(isObject).map(({ ready, state }) => ({
     name: "",

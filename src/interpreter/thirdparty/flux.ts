@@ -80,15 +80,15 @@ function aggregate(
     else next[field] = value;
   };
   put("conditions", presence(joinConditions(template, items)));
-  for (const field of last) put(field, lastSaid(statuses, field));
+  for (const field of last) put(field, lastReported(statuses, field));
   // A template without clusters keeps nothing.
-  for (const field of kept) put(field, lastSaid(statuses, field) ?? (items.length > 0 ? before[field] : undefined));
+  for (const field of kept) put(field, lastReported(statuses, field) ?? (items.length > 0 ? before[field] : undefined));
   for (const field of summed) put(field, sumOf(statuses, field));
   next["observedGeneration"] = observedGenerationOf(template, items);
   return next;
 }
 
-function lastSaid(statuses: readonly JsonObject[], field: string): Json | undefined {
+function lastReported(statuses: readonly JsonObject[], field: string): Json | undefined {
   const status = statuses.findLast((each) => each[field] !== undefined && each[field] !== null && each[field] !== "");
   return status?.[field];
 }

@@ -46,7 +46,7 @@ export function joinConditions(template: WithStatus, items: readonly StatusItem[
     for (const [index, condition] of conditionsIn(status).entries()) {
       const text = `${clusterName}=${messageOf(condition, template, clusterName)}`;
       const guess = guesses[index];
-      const group = guess && saysTheSame(guess.condition, condition) ? guess : groups.get(keyOf(condition));
+      const group = guess && isSameCondition(guess.condition, condition) ? guess : groups.get(keyOf(condition));
       if (group) append(group, text);
       guesses[index] = group ?? begin(groups, condition, text);
     }
@@ -64,7 +64,7 @@ function messageOf({ type, message }: JsonObject, { kind, metadata }: WithStatus
   );
 }
 
-const saysTheSame = (a: JsonObject, b: JsonObject): boolean =>
+const isSameCondition = (a: JsonObject, b: JsonObject): boolean =>
   a["type"] === b["type"] && a["status"] === b["status"] && a["reason"] === b["reason"];
 
 /** Absent differs from an empty string. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Json, JsonObject } from "../../base/index.ts";
-import { conditionsIn, earlierOf, laterOf, putStatus, telling, wholeStatus } from "./member-status.ts";
+import { conditionsIn, earlierOf, laterOf, putStatus, nonEmpty, wholeStatus } from "./member-status.ts";
 
 const template = { apiVersion: "ray.io/v1", kind: "RayJob", metadata: { name: "train" } };
 
@@ -65,7 +65,7 @@ test("drops zeros, empty strings, and containers of only those", () => {
     conditions: [{ reason: "" }, { type: "Ready" }],
   };
 
-  expect(telling(status)).toEqual({
+  expect(nonEmpty(status)).toEqual({
     failed: 1,
     isPaused: false,
     roles: { worker: { active: 2 } },
@@ -74,7 +74,7 @@ test("drops zeros, empty strings, and containers of only those", () => {
 });
 
 test("a key named like a prototype property is an ordinary key", () => {
-  const status = telling(JSON.parse('{"uids":{"__proto__":"u1"}}') as JsonObject);
+  const status = nonEmpty(JSON.parse('{"uids":{"__proto__":"u1"}}') as JsonObject);
 
   expect(JSON.stringify(status)).toBe('{"uids":{"__proto__":"u1"}}');
 });

@@ -45,20 +45,20 @@ export function laterOf(time: string, other: Json | undefined): string {
 }
 
 /** Drops empty values: zeros, empty strings, and lists and objects in which nothing is left. */
-export function telling(status: JsonObject): JsonObject {
-  const part = tellingPart(status);
+export function nonEmpty(status: JsonObject): JsonObject {
+  const part = nonEmptyPart(status);
   return isObject(part) ? part : {};
 }
 
-function tellingPart(value: Json): Json | undefined {
+function nonEmptyPart(value: Json): Json | undefined {
   if (Array.isArray(value)) {
-    const items = value.map(tellingPart).filter((item) => item !== undefined);
+    const items = value.map(nonEmptyPart).filter((item) => item !== undefined);
     return items.length > 0 ? items : undefined;
   }
   if (!isObject(value)) return value === null || value === 0 || value === "" ? undefined : value;
   let part: JsonObject | undefined;
   for (const key of Object.keys(value)) {
-    const kept = tellingPart(value[key] ?? null);
+    const kept = nonEmptyPart(value[key] ?? null);
     if (kept !== undefined) setOwn((part ??= {}), key, kept);
   }
   return part;

@@ -28,7 +28,7 @@ export function readPatched(response: JsonObject, object: AnyObject): AnyObject 
   if (!Array.isArray(operations)) throw wrongType("response.patch", "a list of operations");
   if (operations.length > MAX_OPERATIONS)
     throw new WebhookError("answer", `response.patch has more than ${MAX_OPERATIONS} operations`);
-  return sameObject(applyPatch(object, operations.flatMap(strictly)), object);
+  return sameObject(applyPatch(object, operations.flatMap(toStrictOperations)), object);
 }
 
 /** Standard base64 with padding. Node skips invalid characters, and the remaining text might still be a valid patch. */
@@ -39,7 +39,7 @@ function decodeBase64(text: string): Buffer {
 }
 
 /** Rewrites an operation to operations that fail where Karmada's library fails. */
-function strictly(operation: Json, index: number): JsonObject[] {
+function toStrictOperations(operation: Json, index: number): JsonObject[] {
   const place = `response.patch[${index}]`;
   if (!isObject(operation)) throw wrongType(place, "an operation");
   const { op, path, from } = operation;

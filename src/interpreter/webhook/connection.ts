@@ -27,7 +27,7 @@ const MAX_QUOTED_CHARACTERS = 256;
 const LAST_SUCCESS = 206;
 
 /** Transient connection errors that may be retried; an untrusted connection is not retried. */
-const PASSING: ReadonlySet<unknown> = new Set([
+const TRANSIENT_ERRORS: ReadonlySet<unknown> = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
   "EPIPE",
@@ -151,7 +151,7 @@ function connectionError(error: Error & { code?: unknown }): WebhookError {
     );
   // If a name has several addresses, each attempt failed separately, and the aggregate error has no details.
   const cause: unknown = error instanceof AggregateError ? (error.errors[0] ?? error) : error;
-  if (PASSING.has(code))
+  if (TRANSIENT_ERRORS.has(code))
     return new WebhookError("connection", `the webhook is unreachable (${messageOf(cause)})`, {
       cause,
       isPassing: true,

@@ -15,7 +15,7 @@ import type { Question } from "./context.ts";
 import { createLocator } from "./endpoint.ts";
 import type { Endpoint, ResolveService } from "./endpoint.ts";
 import type { HookMetrics } from "./hook-metrics.ts";
-import { Turns } from "./turns.ts";
+import { Semaphore } from "./turns.ts";
 import { WebhookError } from "./webhook-error.ts";
 
 /** What happens when a webhook fails: the operation fails, or the next level is used if it has a rule. */
@@ -70,9 +70,9 @@ export function createHook(
 ): Hook {
   const timeoutMs =
     Math.min(Math.max(settings.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS, 1), MAX_TIMEOUT_SECONDS) * 1000;
-  const turns = new Turns(MAX_IN_FLIGHT, MAX_WAITING);
+  const turns = new Semaphore(MAX_IN_FLIGHT, MAX_WAITING);
   const underWay = new Map<AbortController, Promise<unknown>>();
-  const line = openLine(settings, resolveService);
+  const line = openHookConnection(settings, resolveService);
   const stopping = new WebhookError("connection", "Flotilla is stopping");
   let isClosed = false;
 
@@ -168,7 +168,7 @@ export function createHook(
 }
 
 /** The connection of a webhook, or the configuration error that every call then reports. */
-function openLine(
+function openHookConnection(
   { clientConfig, interpreterContextVersions }: DeepReadonly<ResourceInterpreterWebhook>,
   resolveService: ResolveService | undefined,
 ): { connection: WebhookConnection; locate(): Endpoint } | WebhookError {

@@ -16,7 +16,7 @@ import type { ResolveService } from "./endpoint.ts";
 import { createHook } from "./hook.ts";
 import type { FailurePolicy, GroupVersionKind, Hook } from "./hook.ts";
 import { HookMetrics, writeHookMetrics } from "./hook-metrics.ts";
-import { ALL_OPERATIONS, rulesAsking } from "./rules.ts";
+import { ALL_OPERATIONS, rulesOfWebhooks } from "./rules.ts";
 import type { IgnoredFailures } from "./rules.ts";
 
 /**
@@ -91,7 +91,7 @@ export function createWebhookLevel({
 
   function serve(kind: Served["kind"]): Served {
     const hooks = ALL_OPERATIONS.map((operation) => ordered.find((hook) => hook.answers(operation, kind)));
-    return { kind, hooks, rules: rulesAsking(hooks, kind, lower, ignored) };
+    return { kind, hooks, rules: rulesOfWebhooks(hooks, kind, lower, ignored) };
   }
 
   function metricsOf(id: string): HookMetrics {

@@ -16,7 +16,7 @@ const ASKING: { readonly [O in Operation]: (hook: Hook) => AskingRule<O> } = {
   InterpretReplica: (hook) => (object) => hook.ask({ operation: "InterpretReplica", object }, readReplicas),
   InterpretComponent: (hook) => (object) => hook.ask({ operation: "InterpretComponent", object }, readComponents),
   ReviseReplica: (hook) =>
-    askedOnce((object, replicas) =>
+    shareConcurrentCalls((object, replicas) =>
       hook.ask({ operation: "ReviseReplica", object, replicas }, (response) => readPatched(response, object)),
     ),
   Retain: (hook) => (object, observed) =>
@@ -32,7 +32,7 @@ const ASKING: { readonly [O in Operation]: (hook: Hook) => AskingRule<O> } = {
  * A division revises the same object for every member at the same time, and equal shares have equal copies: each number
  * is requested once, not once for each of a thousand members.
  */
-function askedOnce(
+function shareConcurrentCalls(
   revise: (object: AnyObject, replicas: number) => Promise<AnyObject>,
 ): (object: AnyObject, replicas: number) => Promise<AnyObject> {
   const underWay = new WeakMap<AnyObject, Map<number, Promise<AnyObject>>>();
@@ -54,7 +54,7 @@ export interface IgnoredFailures {
 }
 
 /** `hooks` are the webhooks of the kind, in the order of `ALL_OPERATIONS`. Undefined when there are none. */
-export function rulesAsking(
+export function rulesOfWebhooks(
   hooks: readonly (Hook | undefined)[],
   kind: GroupVersionKind & { apiVersion: string },
   lower: readonly Level[],
@@ -66,7 +66,7 @@ export function rulesAsking(
     const rule = OPERATIONS[operation];
     const ask = ASKING[operation](hook);
     if (hook.failurePolicy === "Fail") return [[rule, ask]];
-    return [[rule, askOrElse(hook, ask, () => lowerRule(rule, kind, lower), ignored)]];
+    return [[rule, callWithFallback(hook, ask, () => lowerRule(rule, kind, lower), ignored)]];
   });
   return rules.length === 0 ? undefined : Object.fromEntries(rules);
 }
@@ -85,7 +85,12 @@ function lowerRule(
 }
 
 /** The webhook's result, or the result of the fallback rule if the webhook fails and there is one. */
-function askOrElse(hook: Hook, ask: AnyRule, otherwise: () => AnyRule | undefined, ignored: IgnoredFailures): AnyRule {
+function callWithFallback(
+  hook: Hook,
+  ask: AnyRule,
+  otherwise: () => AnyRule | undefined,
+  ignored: IgnoredFailures,
+): AnyRule {
   return async (...input) => {
     try {
       const answer = await ask(...input);

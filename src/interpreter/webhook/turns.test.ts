@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { Turns } from "./turns.ts";
+import { Semaphore } from "./turns.ts";
 
 const never = new AbortController().signal;
 
 test("limits concurrent turns and queues the rest in order", async () => {
-  const turns = new Turns(2, 10);
+  const turns = new Semaphore(2, 10);
   const order: string[] = [];
   const take = (name: string): Promise<() => void> =>
     turns.take(never).then((giveBack) => (order.push(name), giveBack));
@@ -23,7 +23,7 @@ test("limits concurrent turns and queues the rest in order", async () => {
 });
 
 test("an aborted waiter leaves the queue", async () => {
-  const turns = new Turns(1, 10);
+  const turns = new Semaphore(1, 10);
   const giveBack = await turns.take(never);
   const impatient = new AbortController();
   const left = turns.take(impatient.signal);
@@ -37,7 +37,7 @@ test("an aborted waiter leaves the queue", async () => {
 });
 
 test("rejects when the queue is full", async () => {
-  const turns = new Turns(1, 1);
+  const turns = new Semaphore(1, 1);
   const giveBack = await turns.take(never);
   const waiting = turns.take(never);
 

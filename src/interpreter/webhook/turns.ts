@@ -1,7 +1,7 @@
 /** A semaphore with a bounded queue: limits concurrency, and queues the rest in order up to a limit. */
 import { WebhookError } from "./webhook-error.ts";
 
-export class Turns {
+export class Semaphore {
   readonly #waiting = new Set<() => void>();
   readonly #maxWaiting: number;
   #free: number;

@@ -6,17 +6,17 @@
 import { compileCel } from "./compile.ts";
 import type { CompileCelResult } from "./contract.ts";
 import type { Row } from "./functions.ts";
-import { judging, selecting, type ScoreSource } from "./library/clusters.ts";
+import { conditionRuleFunctions, clusterSelectorFunctions, type ScoreSource } from "./library/clusters.ts";
 import { BOOL, DYN, formatType, mapOf, STRING } from "./types.ts";
 
 export type { ScoreSource } from "./library/clusters.ts";
 
 const CLUSTER = { managedCluster: mapOf(STRING, DYN) };
 const OBJECT = { object: DYN };
-const JUDGED = { object: DYN, result: BOOL };
+const OBJECT_AND_RESULT = { object: DYN, result: BOOL };
 
 /** Functions that read scores from this source. Create it once per evaluator: programs are compiled against it. */
-export const createScoreLibrary = (source: ScoreSource): readonly Row[] => selecting(source);
+export const createScoreLibrary = (source: ScoreSource): readonly Row[] => clusterSelectorFunctions(source);
 
 /** Enough to find errors in an expression. */
 const withoutScores = createScoreLibrary(() => undefined);
@@ -35,4 +35,8 @@ export function clusterSelectorProblem(expression: string): string | undefined {
 
 /** For expressions over `object`, and for messages also over the `result` of the rule's expressions. */
 export const compileConditionRule = (expression: string, { isMessage = false } = {}): CompileCelResult =>
-  compileCel(expression, { variables: isMessage ? JUDGED : OBJECT, library: judging, mixesTypes: true });
+  compileCel(expression, {
+    variables: isMessage ? OBJECT_AND_RESULT : OBJECT,
+    library: conditionRuleFunctions,
+    mixesTypes: true,
+  });

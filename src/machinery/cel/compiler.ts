@@ -104,7 +104,7 @@ export class Compiler {
   }
 
   /** The value of a path or any other expression, without a path's own cost unit. */
-  private unpaid(expr: Expr, scope: Scope): Evaluate {
+  private evaluateUncharged(expr: Expr, scope: Scope): Evaluate {
     if (expr.kind === "select" && expr.isTest && expr.constant === undefined) return this.test(expr, scope);
     return this.isPath(expr) ? resolver(this.path(expr, scope)) : this.run(expr, scope);
   }
@@ -131,18 +131,22 @@ export class Compiler {
   private indexStep(key: Expr, scope: Scope, isOptional: boolean): Step {
     const compiled = this.isPath(key) ? undefined : this.compile(key, scope);
     if (compiled?.isConstant) return constantStep(constantOf(compiled), isOptional);
-    return computedStep(compiled?.run ?? this.unpaid(key, scope), isOptional);
+    return computedStep(compiled?.run ?? this.evaluateUncharged(key, scope), isOptional);
   }
 
   private test(expr: Select, scope: Scope): Evaluate {
-    const operand = this.unpaid(expr.operand, scope);
+    const operand = this.evaluateUncharged(expr.operand, scope);
     const test = testStep(expr.field);
     return (frame) => test(frame, operand(frame));
   }
 
   private choice(expr: Call, scope: Scope): Evaluate {
     const [condition, yes, no] = expr.args as [Expr, Expr, Expr];
-    const [decide, then, otherwise] = [this.run(condition, scope), this.unpaid(yes, scope), this.unpaid(no, scope)];
+    const [decide, then, otherwise] = [
+      this.run(condition, scope),
+      this.evaluateUncharged(yes, scope),
+      this.evaluateUncharged(no, scope),
+    ];
     return (frame) => {
       const decision = decide(frame);
       if (decision === true) return then(frame);

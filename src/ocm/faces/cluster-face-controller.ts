@@ -12,7 +12,7 @@ import {
   CLUSTER_RESOURCES_FINALIZER,
   Cluster,
   ManagedCluster,
-  REACHED_ANNOTATION,
+  REACHED_BY_HUB_ANNOTATION,
 } from "../../api/index.ts";
 import { equalJson } from "../../base/index.ts";
 import type { DeepReadonly, Json } from "../../base/index.ts";
@@ -26,12 +26,12 @@ import {
   agreementOf,
   agreementText,
   isSameAgreement,
-  mergeFaces,
+  mergeRegistrations,
   NOTHING_AGREED,
 } from "./merge-faces.ts";
 import { planCluster, planManagedCluster, clientConfigOf } from "./plan-faces.ts";
 
-export interface FaceDependencies {
+export interface PairingDependencies {
   hub: string;
   informers: Informers;
   client: Client;
@@ -41,9 +41,9 @@ type Face = DeepReadonly<Cluster>;
 type Managed = DeepReadonly<ManagedCluster>;
 
 /** A missing object counts as deleted only while the hub's own list is complete. */
-const LOOK_AGAIN_MS = 5_000;
+const RECHECK_MS = 5_000;
 
-export function createClusterFaceController({ hub, informers, client }: FaceDependencies): Controller<ObjectKey> {
+export function createClusterPairingController({ hub, informers, client }: PairingDependencies): Controller<ObjectKey> {
   const faces = informers.of(Cluster);
   const managed = informers.of(ManagedCluster);
 
@@ -63,7 +63,7 @@ export function createClusterFaceController({ hub, informers, client }: FaceDepe
   /** The Cluster was deleted, or does not exist yet. */
   async function without(cluster: Managed, signal: AbortSignal): Promise<Result> {
     if (agreementOf(cluster)) {
-      if (!faces.fresh) return { requeueAfterMs: LOOK_AGAIN_MS };
+      if (!faces.fresh) return { requeueAfterMs: RECHECK_MS };
       await remove(cluster, signal);
     } else if (cluster.spec.hubAcceptsClient && isConditionTrue(cluster.status?.conditions, JOINED))
       await unlessThere(client.create(Cluster, hub, planCluster(cluster), { signal }));
@@ -81,7 +81,7 @@ export function createClusterFaceController({ hub, informers, client }: FaceDepe
 
   async function agree(face: Face, cluster: Managed, key: ObjectKey, signal: AbortSignal): Promise<void> {
     const before = agreementOf(cluster);
-    const merged = mergeFaces(face, cluster, before ?? NOTHING_AGREED);
+    const merged = mergeRegistrations(face, cluster, before ?? NOTHING_AGREED);
     const { labels, taints } = merged.cluster;
     // The Cluster is written first: the agreement is written with the ManagedCluster, so that an interruption in
     // between converges to the same result.
@@ -101,11 +101,12 @@ export function createClusterFaceController({ hub, informers, client }: FaceDepe
       !equalJson(cluster.spec.managedClusterClientConfigs, configs);
     const isAgreed = isSameAgreement(before, merged.agreement);
     // It may have been created before it was known how the member is reached.
-    const isMarked = face.spec.syncMode !== "Push" || cluster.metadata.annotations?.[REACHED_ANNOTATION] === "true";
+    const isMarked =
+      face.spec.syncMode !== "Push" || cluster.metadata.annotations?.[REACHED_BY_HUB_ANNOTATION] === "true";
     if (isAgreed && isMarked && !other.labels && !other.taints && !areConfigsOld) return;
     const annotations = {
       ...(!isAgreed && { [AGREEMENT_ANNOTATION]: agreementText(merged.agreement) }),
-      ...(!isMarked && { [REACHED_ANNOTATION]: "true" }),
+      ...(!isMarked && { [REACHED_BY_HUB_ANNOTATION]: "true" }),
     };
     const patch = {
       metadata: {

@@ -28,7 +28,7 @@ export function createMemberClaims({ hub, informers, informersOf, simulated }: M
     if (followed.has(claims)) return claims;
     followed.add(claims);
     claims.subscribe(({ cluster }) => {
-      for (const tell of listeners) tell({ cluster: hub, name: cluster });
+      for (const notify of listeners) notify({ cluster: hub, name: cluster });
     });
     return claims;
   }
@@ -53,9 +53,9 @@ export function createMemberClaims({ hub, informers, informersOf, simulated }: M
     },
     source: {
       start(enqueue, signal) {
-        const tell = (key: ObjectKey): void => enqueue(key);
-        listeners.add(tell);
-        signal.addEventListener("abort", () => listeners.delete(tell), { once: true });
+        const notify = (key: ObjectKey): void => enqueue(key);
+        listeners.add(notify);
+        signal.addEventListener("abort", () => listeners.delete(notify), { once: true });
       },
       isQuiet: () => true, // Events come straight from informers, which report their own quiescence.
     },

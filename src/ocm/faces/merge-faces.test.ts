@@ -5,7 +5,7 @@ import {
   AGREEMENT_ANNOTATION,
   agreementOf,
   agreementText,
-  mergeFaces,
+  mergeRegistrations,
   NOTHING_AGREED,
   type Agreement,
   type Merged,
@@ -30,7 +30,7 @@ const makeManaged = ({ labels, taints }: Side): ManagedCluster => ({
   spec: { taints },
 });
 const merge = (cluster: Side, managed: Side, before: Agreement = NOTHING_AGREED): Merged =>
-  mergeFaces(makeCluster(cluster), makeManaged(managed), before);
+  mergeRegistrations(makeCluster(cluster), makeManaged(managed), before);
 
 describe("labels", () => {
   const agreed = { labels: { env: "prod" }, taints: [] };

@@ -49,7 +49,7 @@ function isShared(key: string): boolean {
   return !OWN_DOMAINS.some((own) => domain === own || domain.endsWith(`.${own}`));
 }
 
-export function mergeFaces(
+export function mergeRegistrations(
   cluster: DeepReadonly<Cluster>,
   managed: DeepReadonly<ManagedCluster>,
   before: Agreement,

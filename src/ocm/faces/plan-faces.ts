@@ -1,9 +1,9 @@
 /** Builds the missing registration of a member. Pure. */
-import { Cluster, ManagedCluster, REACHED_ANNOTATION, UNREACHABLE_TAINT } from "../../api/index.ts";
+import { Cluster, ManagedCluster, REACHED_BY_HUB_ANNOTATION, UNREACHABLE_TAINT } from "../../api/index.ts";
 import type { ClientConfig } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { isConditionTrue } from "../../machinery/index.ts";
-import { AGREEMENT_ANNOTATION, agreementText, mergeFaces, NOTHING_AGREED } from "./merge-faces.ts";
+import { AGREEMENT_ANNOTATION, agreementText, mergeRegistrations, NOTHING_AGREED } from "./merge-faces.ts";
 import { ID_CLAIM, PLATFORM_CLAIM, REGION_CLAIM } from "./plan-claims.ts";
 
 /** As Karmada's tools and controllers spell them. */
@@ -32,13 +32,13 @@ export function planManagedCluster(
       taints: !isReady ? [{ key: UNREACHABLE_TAINT, effect: "NoSelect" }] : undefined,
     },
   };
-  const { agreement, managedCluster } = mergeFaces(face, bare, NOTHING_AGREED);
+  const { agreement, managedCluster } = mergeRegistrations(face, bare, NOTHING_AGREED);
   return {
     ...bare,
     metadata: {
       ...bare.metadata,
       ...(managedCluster.labels && { labels: managedCluster.labels as Record<string, string> }),
-      annotations: { [AGREEMENT_ANNOTATION]: agreementText(agreement), [REACHED_ANNOTATION]: "true" },
+      annotations: { [AGREEMENT_ANNOTATION]: agreementText(agreement), [REACHED_BY_HUB_ANNOTATION]: "true" },
     },
     spec: { ...bare.spec, ...(managedCluster.taints && { taints: managedCluster.taints }) },
   };
@@ -62,7 +62,7 @@ export function planCluster(managed: DeepReadonly<ManagedCluster>): DeepReadonly
       taints: [{ key: NOT_READY_TAINT, effect: "NoSchedule" }],
     },
   };
-  const { cluster } = mergeFaces(bare, managed, NOTHING_AGREED);
+  const { cluster } = mergeRegistrations(bare, managed, NOTHING_AGREED);
   return {
     ...bare,
     metadata: { ...bare.metadata, ...(cluster.labels && { labels: cluster.labels as Record<string, string> }) },

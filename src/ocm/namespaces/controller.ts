@@ -32,7 +32,7 @@ export interface ManagedNamespaceDependencies {
   clock: Clock;
 }
 
-const LOOK_AGAIN_MS = 60_000;
+const RECHECK_MS = 60_000;
 
 export function createManagedNamespaceController({
   hub,
@@ -109,7 +109,7 @@ export function createManagedNamespaceController({
 
     async reconcile(cluster, { signal }) {
       const member = memberFor(cluster.metadata.name);
-      if (!member || member.farewell === "abandon") return done;
+      if (!member || member.leaveMode === "abandon") return done;
       const entries = wantedEntries(cluster);
       const wanted = new Set(entries.map(({ name }) => name));
       const failures = new Map<string, string>();
@@ -127,7 +127,7 @@ export function createManagedNamespaceController({
         await clearOthers(cluster.metadata.name, wanted, member, signal);
       } catch (error) {
         if (obstacleOf(error) !== "unreachable") throw error;
-        return { requeueAfterMs: LOOK_AGAIN_MS };
+        return { requeueAfterMs: RECHECK_MS };
       }
       const managedNamespaces = withOutcomes(entries, failures, formatTime(clock.now()));
       if (managedNamespaces !== entries)

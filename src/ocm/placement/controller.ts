@@ -61,22 +61,23 @@ export function createPlacementController({
     bindings: informers.of(ManagedClusterSetBinding),
   });
 
-  function tellChange(placement: Placement, name: string, { warning, record }: PlacementPlan): void {
+  function recordChange(placement: Placement, name: string, { warning, record }: PlacementPlan): void {
     const { namespace } = placement.metadata;
     events.record(hub, placement, {
       type: warning ? "Warning" : "Normal",
       reason: "DecisionUpdate",
       message: `Decision ${name} is updated with placement ${placement.metadata.name} in namespace ${namespace}${warning ? `: ${warning}` : ""}`,
     });
-    const told = [...record.scores]
+    const scoresText = [...record.scores]
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
       .map(([cluster, score]) => `${cluster}:${score}`)
       .join(" ");
-    if (told)
+    if (scoresText)
       events.record(hub, placement, {
         type: "Normal",
         reason: "ScoreUpdate",
-        message: told.length > MAX_SCORES_LENGTH ? `${told.slice(0, MAX_SCORES_LENGTH)} ......` : told,
+        message:
+          scoresText.length > MAX_SCORES_LENGTH ? `${scoresText.slice(0, MAX_SCORES_LENGTH)} ......` : scoresText,
       });
   }
 
@@ -131,7 +132,7 @@ export function createPlacementController({
       await client.patch(PlacementDecision, key, { metadata: { labels } }, { type: "merge", signal });
     if (isWritten({ before, status })) return;
     await writeStatusOf();
-    tellChange(placement, name, plan);
+    recordChange(placement, name, plan);
   }
 
   /** Returns how long decisions that only change scores have to wait, and 0 if they were written. */
@@ -228,7 +229,7 @@ export function createPlacementController({
       await writeStatus(placement, plan, isRescored, key, signal);
       const againMs = Math.min(
         waitMs || Number.POSITIVE_INFINITY,
-        plan.lookAgainMs === undefined ? Number.POSITIVE_INFINITY : plan.lookAgainMs - nowMs,
+        plan.recheckMs === undefined ? Number.POSITIVE_INFINITY : plan.recheckMs - nowMs,
       );
       return Number.isFinite(againMs) ? { requeueAfterMs: Math.max(0, againMs) } : done;
     },

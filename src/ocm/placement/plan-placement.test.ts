@@ -234,7 +234,7 @@ describe("taints", () => {
     const got = plan({ tolerations: [{ key: "down", operator: "Exists", tolerationSeconds: 20 }] }, [tainted]);
 
     expect(got.chosen).toEqual(["c1"]);
-    expect(got.lookAgainMs).toBe(NOW + 10_000);
+    expect(got.recheckMs).toBe(NOW + 10_000);
     expect(
       plan({ tolerations: [{ key: "down", operator: "Exists", tolerationSeconds: 10 }] }, [tainted]).chosen,
     ).toEqual([]);

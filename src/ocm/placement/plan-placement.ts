@@ -50,7 +50,7 @@ export interface PlacementPlan {
   /** Reported as a warning; the decisions are valid. */
   warning?: string;
   /** When a toleration of a chosen cluster or a score in use expires. */
-  lookAgainMs?: number;
+  recheckMs?: number;
   record: PlacementRecord;
 }
 
@@ -81,7 +81,7 @@ export function planPlacement(placement: Placement, input: PlacementInput): Plac
       isByScore(placement) ? bestFirst(record.scores) : undefined,
     );
     const { warning, nextMs } = scoreExpiry(spec.prioritizerPolicy, fitting, input);
-    const lookAgainMs = Math.min(nextMs, firstEnd(placement, chosen, input));
+    const recheckMs = Math.min(nextMs, firstEnd(placement, chosen, input));
     return {
       chosen: chosen.map(nameOf),
       unscheduled,
@@ -89,7 +89,7 @@ export function planPlacement(placement: Placement, input: PlacementInput): Plac
       groups: status,
       conditions: [wellConfigured, satisfied(placement, { ...counts, chosen: chosen.length, unscheduled })],
       warning,
-      lookAgainMs: Number.isFinite(lookAgainMs) ? lookAgainMs : undefined,
+      recheckMs: Number.isFinite(recheckMs) ? recheckMs : undefined,
       record,
     };
   } catch (error) {

@@ -97,7 +97,7 @@ const changes = (decisions: Record<string, [before: string[] | undefined, after:
     },
     status: { decisions: after.map((clusterName) => ({ clusterName, reason: "" })) },
   }));
-const told = (steps: readonly WantedDecision[][]): string[][] =>
+const summaryOf = (steps: readonly WantedDecision[][]): string[][] =>
   steps.map((step) =>
     step.map(
       ({ planned, status }) => `${planned.name}: ${status.decisions.map(({ clusterName }) => clusterName).join(" ")}`,
@@ -129,6 +129,6 @@ const moves: Record<string, { wanted: WantedDecision[]; want: string[][] }> = {
 };
 for (const [behaviour, { wanted, want }] of Object.entries(moves)) {
   test(behaviour, () => {
-    expect(told(writeSteps(wanted))).toEqual(want);
+    expect(summaryOf(writeSteps(wanted))).toEqual(want);
   });
 }

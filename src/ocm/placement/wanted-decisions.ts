@@ -50,14 +50,16 @@ export const isWritten = ({ before, status }: Pick<WantedDecision, "before" | "s
  * workloads.
  */
 export function writeSteps(wanted: readonly WantedDecision[]): WantedDecision[][] {
-  const homes = new Map(
+  const decisionOf = new Map(
     wanted.flatMap(({ planned }) => planned.clusters.map((cluster): [string, string] => [cluster, planned.name])),
   );
   const [first, second]: [WantedDecision[], WantedDecision[]] = [[], []];
   for (const decision of wanted) {
     const { planned, before, status } = decision;
     const held = before?.status?.decisions ?? [];
-    const moving = held.filter(({ clusterName }) => homes.has(clusterName) && homes.get(clusterName) !== planned.name);
+    const moving = held.filter(
+      ({ clusterName }) => decisionOf.has(clusterName) && decisionOf.get(clusterName) !== planned.name,
+    );
     if (moving.length === 0) {
       first.push(decision);
       continue;

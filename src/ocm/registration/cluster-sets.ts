@@ -21,7 +21,7 @@ export interface ClusterSets {
   count(): number;
 }
 
-const NOBODY: ReadonlySet<string> = new Set();
+const NO_CLUSTERS: ReadonlySet<string> = new Set();
 
 export function createClusterSets({
   hub,
@@ -62,7 +62,7 @@ export function createClusterSets({
 
   return {
     of: (cluster) => sets.list({ cluster: hub }).filter((set) => isIn(set, cluster)),
-    members: (set) => members.get(set) ?? NOBODY,
+    members: (set) => members.get(set) ?? NO_CLUSTERS,
     touched: ({ object, old, deleted }) =>
       sets
         .list({ cluster: hub })

@@ -7,11 +7,11 @@ import type { Cluster } from "../../api/index.ts";
 import type { Clock, DeepReadonly } from "../../base/index.ts";
 import type { Client } from "../../client/index.ts";
 import type { Controller, EventRecorders, Informers } from "../../runtime/index.ts";
-import { createClusterFaceController } from "../faces/cluster-face-controller.ts";
+import { createClusterPairingController } from "../faces/cluster-face-controller.ts";
 import { createMemberClaims } from "../faces/member-claims.ts";
 import { createCertificateController } from "./certificate-controller.ts";
 import { createClusterSets } from "./cluster-sets.ts";
-import { createLeaving, type ClusterFarewell } from "./leaving.ts";
+import { createLeaving, type ClusterRemovalMode } from "./leaving.ts";
 import { createManagedClusterController } from "./managed-cluster-controller.ts";
 import { createSetBindingController } from "./set-binding-controller.ts";
 import { createSetController } from "./set-controller.ts";
@@ -24,7 +24,7 @@ export interface MemberViews {
   /** The informers of a member that the hub reaches; undefined while it is not connected. */
   informersOf(cluster: string): Informers | undefined;
   /** What happens to a member's workloads when it is unjoined. */
-  farewellOf(cluster: DeepReadonly<Cluster>): ClusterFarewell;
+  leaveModeOf(cluster: DeepReadonly<Cluster>): ClusterRemovalMode;
 }
 
 export interface RegistrationOptions {
@@ -49,35 +49,35 @@ export function createRegistration({
   // oxlint-disable-next-line typescript/no-explicit-any -- the controllers have keys of different types.
 }: RegistrationOptions): Controller<any>[] {
   const client = clientFor("registration");
-  const told = events("flotilla-registration");
+  const recorder = events("flotilla-registration");
   const sets = createClusterSets({
     hub,
     sets: informers.of(ManagedClusterSet),
     clusters: informers.of(ManagedCluster),
   });
   const claims = createMemberClaims({ hub, informers, informersOf: members.informersOf, simulated: members.simulated });
-  const leaving = createLeaving({ hub, informers, client, events: told, clock, farewellOf: members.farewellOf });
+  const leaving = createLeaving({ hub, informers, client, events: recorder, clock, leaveModeOf: members.leaveModeOf });
   return [
     createManagedClusterController({
       hub,
       informers,
       client,
-      events: told,
+      events: recorder,
       clock,
       sets,
       leaving,
       claims,
       acceptsAll: autoApprovedUsers.length > 0,
     }),
-    createClusterFaceController({ hub, informers, client: clientFor("faces") }),
-    createSetController({ hub, informers, client: clientFor("cluster-sets"), events: told, clock, sets }),
+    createClusterPairingController({ hub, informers, client: clientFor("faces") }),
+    createSetController({ hub, informers, client: clientFor("cluster-sets"), events: recorder, clock, sets }),
     createSetBindingController({ hub, informers, client: clientFor("cluster-sets"), clock }),
     createSharedRolesController({ hub, informers, client, sets }),
     createCertificateController({
       hub,
       informers,
       client: clientFor("certificates"),
-      events: told,
+      events: recorder,
       trustedUsers: autoApprovedUsers,
     }),
   ];

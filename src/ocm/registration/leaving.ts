@@ -21,13 +21,13 @@ import type { EventRecorder, Informers, Result } from "../../runtime/index.ts";
 import { agreementOf } from "../faces/merge-faces.ts";
 import { createAgentAccess } from "./agent-access.ts";
 import { AVAILABLE, HUB_ACCEPTED, silent, type Read } from "./conditions.ts";
-import { planCleanUp, type Farewell } from "./plan-clean-up.ts";
+import { planCleanUp, type RemovalMode } from "./plan-clean-up.ts";
 
 /**
  * What a Karmada Cluster specifies for the workloads of its member: it is not leaving, they keep running, they are
  * deleted, or the member is not waited for.
  */
-export type ClusterFarewell = "stays" | "release" | "purge" | "abandon";
+export type ClusterRemovalMode = "stays" | "release" | "purge" | "abandon";
 
 export interface LeavingDependencies {
   hub: string;
@@ -35,7 +35,7 @@ export interface LeavingDependencies {
   client: Client;
   events: EventRecorder;
   clock: Clock;
-  farewellOf(cluster: DeepReadonly<Cluster>): ClusterFarewell;
+  leaveModeOf(cluster: DeepReadonly<Cluster>): ClusterRemovalMode;
 }
 
 export interface Leaving {
@@ -46,14 +46,21 @@ export interface Leaving {
 export const FORCE_ANNOTATION = "flotilla.dev/force-unjoin";
 const OWN_FINALIZERS: readonly string[] = [CLUSTER_RBAC_FINALIZER, CLUSTER_RESOURCES_FINALIZER];
 
-export function createLeaving({ hub, informers, client, events, clock, farewellOf }: LeavingDependencies): Leaving {
+export function createLeaving({
+  hub,
+  informers,
+  client,
+  events,
+  clock,
+  leaveModeOf: farewellOf,
+}: LeavingDependencies): Leaving {
   const faces = informers.of(Cluster);
   const works = informers.of(ManifestWork);
   const leases = informers.of(Lease);
   const access = createAgentAccess({ hub, informers, client });
 
   /** An unjoined member keeps its workloads; deleting the ManagedCluster deletes them as its works specify. */
-  function farewell(cluster: Read): Farewell {
+  function removalMode(cluster: Read): RemovalMode {
     const { name, annotations } = cluster.metadata;
     if (annotations?.[FORCE_ANNOTATION] === "true") return "abandon";
     const face = faces.get({ cluster: hub, name });
@@ -121,7 +128,7 @@ export function createLeaving({ hub, informers, client, events, clock, farewellO
       // Only finalizers of other controllers are left.
       if (!finalizers.some((finalizer) => OWN_FINALIZERS.includes(finalizer))) return done;
       const nowMs = clock.now();
-      const plan = planCleanUp(cluster, works.list({ cluster: hub, namespace: name }), farewell(cluster), nowMs);
+      const plan = planCleanUp(cluster, works.list({ cluster: hub, namespace: name }), removalMode(cluster), nowMs);
       for (const work of plan.deletes) await deleteWork(work, plan.isOrphaning, signal);
       for (const work of plan.letGo) await letGo(work, signal);
       if (plan.letGo.length > 0)
@@ -131,7 +138,7 @@ export function createLeaving({ hub, informers, client, events, clock, farewellO
           message: `managed cluster ${name} is removed without a response from its member: ${plan.letGo.length} manifestworks are deleted on the hub, and their objects stay on the member`,
         });
 
-      if (plan.lookAgainMs !== undefined) {
+      if (plan.recheckMs !== undefined) {
         const before = cluster.status ?? { conditions: [] };
         const isSilent =
           !leases.get({ cluster: hub, namespace: name, name: CLUSTER_LEASE }) &&
@@ -144,7 +151,7 @@ export function createLeaving({ hub, informers, client, events, clock, farewellO
           await unlessChanged(
             client.updateStatus(ManagedCluster, hub, { ...cluster, status: { ...before, conditions } }, { signal }),
           );
-        return { requeueAfterMs: plan.lookAgainMs };
+        return { requeueAfterMs: plan.recheckMs };
       }
       await removeRest(cluster, signal);
       const left = finalizers.filter((finalizer) => !OWN_FINALIZERS.includes(finalizer));

@@ -155,7 +155,7 @@ export function createManagedClusterController({
       );
   }
 
-  function tell(
+  function recordEvents(
     cluster: Read,
     next: readonly { type: string; status: string; reason?: string }[],
     isReached: boolean,
@@ -273,7 +273,7 @@ export function createManagedClusterController({
         const written = await unlessChanged(
           client.updateStatus(ManagedCluster, hub, { ...cluster, status }, { signal }),
         );
-        if (written) tell(cluster, conditions, isReached, log);
+        if (written) recordEvents(cluster, conditions, isReached, log);
       }
       if (failure) throw failure;
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ManagedCluster, ManifestWork } from "../../api/index.ts";
-import { planCleanUp, type Farewell } from "./plan-clean-up.ts";
+import { planCleanUp, type RemovalMode } from "./plan-clean-up.ts";
 
 const NOW = Date.parse("2024-05-01T12:00:00Z");
 const makeLeaving = (minutes: number, available = "True"): ManagedCluster => ({
@@ -87,7 +87,7 @@ test("the next priority waits until works of the current one are deleted", () =>
   });
 });
 
-const letsGo: Record<string, { minutes: number; available?: string; farewell: Farewell; want: boolean }> = {
+const letsGo: Record<string, { minutes: number; available?: string; farewell: RemovalMode; want: boolean }> = {
   "an available member is waited for without a deadline": { minutes: 60, farewell: "delete", want: false },
   "an unreachable member is waited for up to five minutes": {
     minutes: 4.9,

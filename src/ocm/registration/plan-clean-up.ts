@@ -17,7 +17,7 @@ type Work = DeepReadonly<ManifestWork>;
  * What happens to the works' objects on the member: they are deleted as each work specifies; they keep running and are
  * released; or they are left alone and the member is not waited for.
  */
-export type Farewell = "delete" | "release" | "abandon";
+export type RemovalMode = "delete" | "release" | "abandon";
 
 export interface CleanUp {
   /** To be deleted now. */
@@ -28,23 +28,23 @@ export interface CleanUp {
   isOrphaning: boolean;
   condition: NextCondition;
   /** When to check again without an event; undefined if no works are left. */
-  lookAgainMs: number | undefined;
+  recheckMs: number | undefined;
 }
 
 /** The same deadline as Open Cluster Management's operator has for an unreachable member. */
 const UNREACHABLE_DEADLINE_MS = 5 * 60_000;
 /** Releasing is quick on a member that answers, and the user who unjoins it is waiting. */
 const RELEASE_DEADLINE_MS = 30_000;
-const LOOK_AGAIN_MS = 5_000;
+const RECHECK_MS = 5_000;
 const MAX_PRIORITY = 100;
 
-export function planCleanUp(cluster: Read, works: readonly Work[], farewell: Farewell, nowMs: number): CleanUp {
+export function planCleanUp(cluster: Read, works: readonly Work[], farewell: RemovalMode, nowMs: number): CleanUp {
   if (works.length === 0)
     return {
       deletes: [],
       letGo: [],
       isOrphaning: false,
-      lookAgainMs: undefined,
+      recheckMs: undefined,
       condition: {
         type: DELETING,
         status: "True",
@@ -63,11 +63,11 @@ export function planCleanUp(cluster: Read, works: readonly Work[], farewell: Far
     letGo: isLetGo ? held.filter(({ metadata }) => metadata.finalizers?.includes(MANIFEST_WORK_FINALIZER)) : [],
     isOrphaning: farewell === "release",
     condition: { type: DELETING, status: "False", reason: "ResourceRemaining", message },
-    lookAgainMs: LOOK_AGAIN_MS,
+    recheckMs: RECHECK_MS,
   };
 }
 
-function isGivenUp({ metadata, status }: Read, farewell: Farewell, nowMs: number): boolean {
+function isGivenUp({ metadata, status }: Read, farewell: RemovalMode, nowMs: number): boolean {
   if (farewell === "abandon") return true;
   const waitedMs = nowMs - Date.parse(metadata.deletionTimestamp ?? "");
   if (farewell === "release") return waitedMs >= RELEASE_DEADLINE_MS;

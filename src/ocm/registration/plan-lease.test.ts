@@ -16,7 +16,7 @@ const lease = (renewTime?: string): Lease => ({
   metadata: { name: "managed-cluster-lease", creationTimestamp: "2024-05-01T11:00:00Z" },
   spec: { renewTime: renewTime || undefined },
 });
-const renewal = (renewTime: string, isNews = true) => ({ renewTime, seenMs: NOW, isNews });
+const renewal = (renewTime: string, isObserved = true) => ({ renewTime, seenMs: NOW, isObserved });
 
 test("a lease lasts five times its duration, which defaults to a minute", () => {
   expect([cluster(), cluster(0), cluster(60), cluster(10)].map(graceMs)).toEqual([300_000, 300_000, 300_000, 50_000]);
@@ -32,30 +32,30 @@ test("a renewal found when the hub starts is not marked as observed, a later cha
   const same = nextRenewal(first, lease("2024-05-01T11:59:00.000000Z"), NOW + 1);
   const next = nextRenewal(same, lease("2024-05-01T12:00:30.000000Z"), NOW + 2);
 
-  expect([first.isNews, same === first, next]).toEqual([
+  expect([first.isObserved, same === first, next]).toEqual([
     false,
     true,
-    { renewTime: "2024-05-01T12:00:30.000000Z", seenMs: NOW + 2, isNews: true },
+    { renewTime: "2024-05-01T12:00:30.000000Z", seenMs: NOW + 2, isObserved: true },
   ]);
 });
 
 const clocks: Record<
   string,
-  { at: string; isNews?: boolean; annotations?: Record<string, string>; want: boolean | undefined }
+  { at: string; isObserved?: boolean; annotations?: Record<string, string>; want: boolean | undefined }
 > = {
   "a clock four minutes off is synced": { at: "2024-05-01T11:56:00Z", want: true },
   "a clock five minutes behind is not synced": { at: "2024-05-01T11:55:00Z", want: false },
   "a clock five minutes ahead is not synced": { at: "2024-05-01T12:05:00Z", want: false },
   "a renewal that the hub did not observe does not determine the clock state": {
     at: "2024-05-01T11:00:00Z",
-    isNews: false,
+    isObserved: false,
     want: undefined,
   },
   "a cluster exempt from the clock check is synced": { at: "2024-05-01T11:00:00Z", annotations: SKIP, want: true },
 };
-for (const [behaviour, { at, isNews = true, annotations = {}, want }] of Object.entries(clocks)) {
+for (const [behaviour, { at, isObserved = true, annotations = {}, want }] of Object.entries(clocks)) {
   test(behaviour, () => {
-    expect(isClockSynced(cluster(60, annotations), renewal(at, isNews))).toBe(want);
+    expect(isClockSynced(cluster(60, annotations), renewal(at, isObserved))).toBe(want);
   });
 }
 

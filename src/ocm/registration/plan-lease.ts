@@ -20,7 +20,7 @@ import type { Read } from "./conditions.ts";
 export interface Renewal {
   readonly renewTime: string;
   readonly seenMs: number;
-  readonly isNews: boolean;
+  readonly isObserved: boolean;
 }
 
 const DEFAULT_DURATION_SECONDS = 60;
@@ -35,17 +35,17 @@ export function graceMs({ spec }: Read): number {
 export function nextRenewal(before: Renewal | undefined, lease: DeepReadonly<Lease>, nowMs: number): Renewal {
   // A lease that was never renewed counts from its creation.
   const renewTime = lease.spec?.renewTime ?? lease.metadata.creationTimestamp ?? "";
-  return before?.renewTime === renewTime ? before : { renewTime, seenMs: nowMs, isNews: before !== undefined };
+  return before?.renewTime === renewTime ? before : { renewTime, seenMs: nowMs, isObserved: before !== undefined };
 }
 
-export function expiresAtMs(cluster: Read, { renewTime, seenMs, isNews }: Renewal): number {
+export function expiresAtMs(cluster: Read, { renewTime, seenMs, isObserved }: Renewal): number {
   const renewedMs = Date.parse(renewTime) || 0;
-  return (isExempt(cluster) ? seenMs : isNews ? renewedMs : Math.max(renewedMs, seenMs)) + graceMs(cluster);
+  return (isExempt(cluster) ? seenMs : isObserved ? renewedMs : Math.max(renewedMs, seenMs)) + graceMs(cluster);
 }
 
 /** Undefined while unknown: a renewal from before the hub's start may be old for good reasons. */
-export function isClockSynced(cluster: Read, { renewTime, seenMs, isNews }: Renewal): boolean | undefined {
-  if (!isNews) return undefined;
+export function isClockSynced(cluster: Read, { renewTime, seenMs, isObserved }: Renewal): boolean | undefined {
+  if (!isObserved) return undefined;
   return isExempt(cluster) || Math.abs(seenMs - (Date.parse(renewTime) || 0)) < graceMs(cluster);
 }
 

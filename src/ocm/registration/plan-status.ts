@@ -36,8 +36,8 @@ export function planStatus(
   { access, report, renewal, sets, nowMs, now }: StatusView,
 ): Status | undefined {
   const before: Status = cluster.status ?? { conditions: [] };
-  const told = report ? report.conditions : renewal ? leaseConditions(cluster, renewal, nowMs) : [];
-  const conditions = [...(access ? [access] : []), ...told].reduce<Status["conditions"]>(
+  const reported = report ? report.conditions : renewal ? leaseConditions(cluster, renewal, nowMs) : [];
+  const conditions = [...(access ? [access] : []), ...reported].reduce<Status["conditions"]>(
     (all, next) => withCondition(all, next, now),
     before.conditions ?? [],
   );

@@ -37,7 +37,7 @@ const BY_OWNER = "replicaSet";
 const BY_PLACEMENT = "decidedBy";
 const BY_REFERENCE = "placementRef";
 /** A set that waits for its works to be deleted receives an event for each; this is a fallback for missing events. */
-const LOOK_AGAIN_MS = 60_000;
+const RECHECK_MS = 60_000;
 
 export function createReplicaSetController({
   hub,
@@ -138,9 +138,7 @@ export function createReplicaSetController({
     async finalize(set, { signal }) {
       const own = works.by(BY_OWNER, ownerValue(set));
       for (const work of own) if (work.metadata.deletionTimestamp === undefined) await remove(work, signal);
-      return own.length > 0 && set.spec.cascadeDeletionPolicy === "Foreground"
-        ? { requeueAfterMs: LOOK_AGAIN_MS }
-        : done;
+      return own.length > 0 && set.spec.cascadeDeletionPolicy === "Foreground" ? { requeueAfterMs: RECHECK_MS } : done;
     },
   });
 }

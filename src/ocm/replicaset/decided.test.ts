@@ -4,12 +4,12 @@ import { decidedBy, type Verdict } from "./decided.ts";
 
 const API_VERSION = "cluster.open-cluster-management.io/v1beta1";
 
-interface Told {
+interface PlacementFields {
   selected?: number;
   observedGeneration?: number;
   metadata?: Partial<OcmPlacement["metadata"]>;
 }
-const placementOf = ({ selected, observedGeneration, metadata = {} }: Told): OcmPlacement => ({
+const placementOf = ({ selected, observedGeneration, metadata = {} }: PlacementFields): OcmPlacement => ({
   apiVersion: API_VERSION,
   kind: "Placement",
   metadata: { name: "all", namespace: "shop", uid: "now", generation: 2, ...metadata },
@@ -52,7 +52,7 @@ function decision(owner: string | undefined, clusters: string[], index = 0): Pla
     status: { decisions: clusters.map((clusterName) => ({ clusterName, reason: "" })) },
   };
 }
-const told = (verdict: Verdict): unknown =>
+const summaryOf = (verdict: Verdict): unknown =>
   typeof verdict === "string"
     ? verdict
     : { clusters: verdict.groups.flatMap(({ clusters }) => clusters), isFinal: verdict.isFinal };
@@ -60,7 +60,7 @@ const told = (verdict: Verdict): unknown =>
 const off = {
   metadata: { annotations: { "cluster.open-cluster-management.io/experimental-scheduling-disable": "true" } },
 };
-const cases: Record<string, { placement?: Told; decisions: PlacementDecision[]; want: unknown }> = {
+const cases: Record<string, { placement?: PlacementFields; decisions: PlacementDecision[]; want: unknown }> = {
   "has decided when its decisions add up to numberOfSelectedClusters": {
     placement: { selected: 3 },
     decisions: [decision("now", ["c1", "c2"]), decision("now", ["c3"], 1)],
@@ -135,7 +135,7 @@ const cases: Record<string, { placement?: Told; decisions: PlacementDecision[]; 
 };
 for (const [behaviour, { placement, decisions, want }] of Object.entries(cases)) {
   test(`a Placement ${behaviour}`, () => {
-    expect(told(decidedBy(placement && placementOf(placement), decisions))).toEqual(want);
+    expect(summaryOf(decidedBy(placement && placementOf(placement), decisions))).toEqual(want);
   });
 }
 

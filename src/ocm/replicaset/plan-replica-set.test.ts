@@ -68,7 +68,7 @@ const plan = (
     now: "2026-01-01T00:00:00Z",
     isTaken,
   });
-const told = ({ writes, deletes }: ReplicaSetPlan): { writes: unknown[]; deletes: unknown[] } => ({
+const summaryOf = ({ writes, deletes }: ReplicaSetPlan): { writes: unknown[]; deletes: unknown[] } => ({
   writes: writes.map(({ metadata }) => metadata.namespace),
   deletes: deletes.map(({ metadata }) => metadata.namespace),
 });
@@ -80,7 +80,7 @@ const conditionOf = ({ status }: ReplicaSetPlan, type: string): string => {
 test("every chosen cluster gets a work with the set's labels", () => {
   const got = plan(setOf(undefined), [], { all: decided("c1", "c2") });
 
-  expect(told(got)).toEqual({ writes: ["c1", "c2"], deletes: [] });
+  expect(summaryOf(got)).toEqual({ writes: ["c1", "c2"], deletes: [] });
   expect(got.writes[0]?.metadata.labels).toEqual({
     team: "a",
     "work.open-cluster-management.io/manifestworkreplicaset": "shop.web",
@@ -94,8 +94,8 @@ describe("a progressive rollout", () => {
   const all = { all: decided("c1", "c2", "c3", "c4") };
 
   test("starts maxConcurrency clusters at a time", () => {
-    expect(told(plan(set, [], all))).toEqual({ writes: ["c1", "c2"], deletes: [] });
-    expect(told(plan(set, [work(set, "c1", "progressing"), work(set, "c2", "applied")], all))).toEqual({
+    expect(summaryOf(plan(set, [], all))).toEqual({ writes: ["c1", "c2"], deletes: [] });
+    expect(summaryOf(plan(set, [work(set, "c1", "progressing"), work(set, "c2", "applied")], all))).toEqual({
       writes: [],
       deletes: [],
     });
@@ -104,7 +104,7 @@ describe("a progressive rollout", () => {
   test("continues as clusters succeed", () => {
     const got = plan(set, [work(set, "c1", "succeeded"), work(set, "c2", "progressing")], all);
 
-    expect(told(got)).toEqual({ writes: ["c3"], deletes: [] });
+    expect(summaryOf(got)).toEqual({ writes: ["c3"], deletes: [] });
     expect(got.status.placementSummary).toEqual([
       {
         name: "all",
@@ -128,7 +128,7 @@ describe("a progressive rollout", () => {
   test("reports the failures that stopped it", () => {
     const got = plan(set, [work(set, "c1", "failed")], all);
 
-    expect(told(got)).toEqual({ writes: [], deletes: [] });
+    expect(summaryOf(got)).toEqual({ writes: [], deletes: [] });
     expect(conditionOf(got, "PlacementRolledOut")).toBe(
       "False Progressing: no more clusters are started, because more failed than maxFailures allows: c1",
     );
@@ -143,7 +143,7 @@ describe("a progressive rollout", () => {
       };
     };
 
-    expect(told(plan(set, [there("c1"), there("c2")], all))).toEqual({ writes: ["c3", "c4"], deletes: [] });
+    expect(summaryOf(plan(set, [there("c1"), there("c2")], all))).toEqual({ writes: ["c3", "c4"], deletes: [] });
   });
 
   test("waits for a Progressing condition from a user's rule", () => {
@@ -158,7 +158,7 @@ describe("a progressive rollout", () => {
       spec: { ...set.spec, manifestWorkTemplate: { ...set.spec.manifestWorkTemplate, manifestConfigs } },
     };
 
-    expect(told(plan(ruled, [work(ruled, "c1", "applied"), work(ruled, "c2", "applied")], all))).toEqual({
+    expect(summaryOf(plan(ruled, [work(ruled, "c1", "applied"), work(ruled, "c2", "applied")], all))).toEqual({
       writes: [],
       deletes: [],
     });
@@ -170,7 +170,7 @@ test("works of deselected clusters are deleted, also with an old template", () =
   const old = { workload: { manifests: [] } };
 
   expect(
-    told(
+    summaryOf(
       plan(
         set,
         [work(set, "c1", "succeeded"), work(set, "c8", "succeeded", { template: old }), work(set, "c9", "succeeded")],
@@ -183,7 +183,7 @@ test("works of deselected clusters are deleted, also with an old template", () =
 test("works of Placements that the set no longer references are deleted", () => {
   const set = setOf(undefined);
 
-  expect(told(plan(set, [work(set, "c1", "succeeded", { placement: "gone" })], { all: decided() }))).toEqual({
+  expect(summaryOf(plan(set, [work(set, "c1", "succeeded", { placement: "gone" })], { all: decided() }))).toEqual({
     writes: [],
     deletes: ["c1"],
   });
@@ -193,7 +193,7 @@ test("nothing changes while a Placement does not exist", () => {
   const set = setOf(undefined);
   const got = plan(set, [work(set, "c1", "succeeded")], {});
 
-  expect(told(got)).toEqual({ writes: [], deletes: [] });
+  expect(summaryOf(got)).toEqual({ writes: [], deletes: [] });
   expect(conditionOf(got, "PlacementVerified")).toBe(
     "False PlacementDecisionNotFound: the Placement all does not exist",
   );
@@ -209,7 +209,7 @@ describe("while a Placement has not decided", () => {
   test("nothing changes, whatever the other Placements have decided", () => {
     const got = plan(set, works, { one: decided("c1", "c2"), two: "deciding" });
 
-    expect(told(got)).toEqual({ writes: [], deletes: [] });
+    expect(summaryOf(got)).toEqual({ writes: [], deletes: [] });
     expect(conditionOf(got, "PlacementVerified")).toBe(
       "False PlacementDecisionNotFound: the Placement two has not decided yet",
     );
@@ -223,7 +223,7 @@ describe("while a Placement has not decided", () => {
   });
 
   test("works for user-written decisions are created, and none are deleted", () => {
-    expect(told(plan(set, works, { one: { ...decided("c2"), isFinal: false }, two: decided() }))).toEqual({
+    expect(summaryOf(plan(set, works, { one: { ...decided("c2"), isFinal: false }, two: decided() }))).toEqual({
       writes: ["c2"],
       deletes: [],
     });
@@ -239,7 +239,7 @@ describe("a work created for another Placement of the set", () => {
   test("is handed over when the set no longer references that Placement", () => {
     const got = plan(only, [work(both, "c1", "succeeded", { placement: "one" })], { two: decided("c1") });
 
-    expect(told(got)).toEqual({ writes: ["c1"], deletes: [] });
+    expect(summaryOf(got)).toEqual({ writes: ["c1"], deletes: [] });
     expect(labelOf(got)).toBe("two");
     expect(conditionOf(got, "PlacementRolledOut")).toBe("True Complete");
   });
@@ -250,7 +250,7 @@ describe("a work created for another Placement of the set", () => {
       two: decided("c1"),
     });
 
-    expect(told(got)).toEqual({ writes: ["c1"], deletes: [] });
+    expect(summaryOf(got)).toEqual({ writes: ["c1"], deletes: [] });
     expect(labelOf(got)).toBe("two");
   });
 
@@ -264,7 +264,7 @@ describe("a work created for another Placement of the set", () => {
 
     const got = plan(progressive, works, { two: decided("c1", "c2") });
 
-    expect(told(got)).toEqual({ writes: ["c2"], deletes: [] });
+    expect(summaryOf(got)).toEqual({ writes: ["c2"], deletes: [] });
     expect(got.writes[0]?.spec).toEqual(template);
     expect(labelOf(got)).toBe("two");
   });
@@ -292,8 +292,8 @@ test("a Placement that is referenced twice counts once", () => {
     { all: decided("c1", "c2") },
   );
 
-  expect(told(first)).toEqual({ writes: ["c1", "c2"], deletes: [] });
-  expect(told(next)).toEqual({ writes: [], deletes: [] });
+  expect(summaryOf(first)).toEqual({ writes: ["c1", "c2"], deletes: [] });
+  expect(summaryOf(next)).toEqual({ writes: [], deletes: [] });
   expect(next.status.summary).toMatchObject({ total: 2 });
   expect(conditionOf(next, "PlacementRolledOut")).toBe("True Complete");
 });
@@ -303,7 +303,7 @@ test("a cluster whose old work is being deleted waits for its deletion", () => {
   const made = work(set, "c1", "succeeded");
   const leaving = { ...made, metadata: { ...made.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
 
-  expect(told(plan(set, [leaving], { all: decided("c1", "c2") }))).toEqual({ writes: ["c2"], deletes: [] });
+  expect(summaryOf(plan(set, [leaving], { all: decided("c1", "c2") }))).toEqual({ writes: ["c2"], deletes: [] });
 });
 
 test("a work has the name of its set, with a suffix if another owner has the name, and is never renamed", () => {
@@ -352,14 +352,14 @@ test("a work that its member rejects fails when the progress deadline has passed
     };
   };
 
-  expect(told(plan(set, [refused(5)], { all: decided("c1", "c2") }))).toEqual({ writes: [], deletes: [] });
+  expect(summaryOf(plan(set, [refused(5)], { all: decided("c1", "c2") }))).toEqual({ writes: [], deletes: [] });
   expect(plan(set, [refused(5)], { all: decided("c1", "c2") }).recheckAfterMs).toBe(3_000);
-  expect(told(plan(set, [refused(9)], { all: decided("c1", "c2") }))).toEqual({ writes: ["c2"], deletes: [] });
+  expect(summaryOf(plan(set, [refused(9)], { all: decided("c1", "c2") }))).toEqual({ writes: ["c2"], deletes: [] });
 });
 
 test("a cluster that two Placements chose gets one work", () => {
   expect(
-    told(plan(setOf(undefined, "one", "two"), [], { one: decided("c1", "c2"), two: decided("c2", "c3") })),
+    summaryOf(plan(setOf(undefined, "one", "two"), [], { one: decided("c1", "c2"), two: decided("c2", "c3") })),
   ).toEqual({ writes: ["c1", "c2", "c3"], deletes: [] });
 });
 
@@ -379,7 +379,7 @@ test("an owner name that does not fit into a label is replaced by a hash", () =>
 test("an invalid rollout strategy is reported", () => {
   const got = plan(setOf({ type: "Progressive", progressive: { maxConcurrency: "some" } }), [], { all: decided("c1") });
 
-  expect(told(got)).toEqual({ writes: [], deletes: [] });
+  expect(summaryOf(got)).toEqual({ writes: [], deletes: [] });
   expect(conditionOf(got, "PlacementVerified")).toMatch(
     /^False NotAsExpected: all: failed to parse the provided maxConcurrency/,
   );

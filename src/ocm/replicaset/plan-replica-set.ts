@@ -59,14 +59,14 @@ export function planReplicaSet(
       set.status?.conditions,
     );
   const shares: Share[] = [];
-  const homes = new Map<string, string>();
+  const placementByCluster = new Map<string, string>();
   for (const reference of referencesOf(set)) {
     const decided = decidedOf(reference.name);
     // A Placement that does not exist or has not decided has not decided on zero clusters: existing works stay until
     // the decision is known.
     if (typeof decided === "string")
       return { writes: [], deletes: [], status: waitingStatus(set, reference.name, decided, conditionsWith) };
-    shares.push(shareOf(reference, decided, homes));
+    shares.push(shareOf(reference, decided, placementByCluster));
   }
 
   const alive = works.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
@@ -74,11 +74,11 @@ export function planReplicaSet(
   const leaving = new Set(
     works.flatMap(({ metadata }) => (metadata.deletionTimestamp === undefined ? [] : [metadata.namespace])),
   );
-  const keepers = keepersOf(alive, homes);
+  const keptWorks = keptWorksOf(alive, placementByCluster);
   const isFinal = shares.every(({ decided }) => decided.isFinal);
   const plan: Pick<ReplicaSetPlan, "writes" | "deletes"> = {
     writes: [],
-    deletes: isFinal ? alive.filter((work) => keepers.get(work.metadata.namespace ?? "") !== work) : [],
+    deletes: isFinal ? alive.filter((work) => keptWorks.get(work.metadata.namespace ?? "") !== work) : [],
   };
   const summaries: { name: string; availableDecisionGroups: string; summary: ManifestWorkReplicaSetSummary }[] = [];
   const problems: string[] = [];
@@ -87,14 +87,14 @@ export function planReplicaSet(
 
   for (const { reference, decided, groups, clusters } of shares) {
     const { name } = reference;
-    const own = [...clusters].flatMap((cluster) => keepers.get(cluster) ?? []);
+    const own = [...clusters].flatMap((cluster) => keptWorks.get(cluster) ?? []);
     const current = own.filter((work) => isCurrent(work, workFor(set, name, work.metadata.namespace ?? "", work)));
     const rollout = follow(reference, groups, current, nowMs, problems);
     const present = new Set(current.map(({ metadata }) => metadata.namespace));
     const started = new Set<string | undefined>();
     for (const { cluster, state } of rollout?.toRollout ?? []) {
       if (state !== "ToApply" || present.has(cluster) || leaving.has(cluster)) continue;
-      plan.writes.push(workFor(set, name, cluster, keepers.get(cluster), isTaken));
+      plan.writes.push(workFor(set, name, cluster, keptWorks.get(cluster), isTaken));
       present.add(cluster);
       started.add(cluster);
     }
@@ -142,13 +142,13 @@ export function referencesOf({ spec }: ReplicaSet): Reference[] {
 }
 
 /** A cluster chosen by two Placements gets one work, for the first Placement. */
-function shareOf(reference: Reference, decided: Decided, homes: Map<string, string>): Share {
+function shareOf(reference: Reference, decided: Decided, placementByCluster: Map<string, string>): Share {
   const groups = decided.groups.map((group) => ({
     ...group,
-    clusters: group.clusters.filter((cluster) => !homes.has(cluster)),
+    clusters: group.clusters.filter((cluster) => !placementByCluster.has(cluster)),
   }));
   const clusters = new Set(groups.flatMap((group) => group.clusters));
-  for (const cluster of clusters) homes.set(cluster, reference.name);
+  for (const cluster of clusters) placementByCluster.set(cluster, reference.name);
   return { reference, decided, groups, clusters };
 }
 
@@ -156,16 +156,16 @@ function shareOf(reference: Reference, decided: Decided, homes: Map<string, stri
  * The work that each chosen cluster keeps: one of its own Placement if it exists, otherwise one of another Placement,
  * which is handed over.
  */
-function keepersOf(alive: readonly Work[], homes: ReadonlyMap<string, string>): Map<string, Work> {
-  const keepers = new Map<string, Work>();
+function keptWorksOf(alive: readonly Work[], placementByCluster: ReadonlyMap<string, string>): Map<string, Work> {
+  const keptWorks = new Map<string, Work>();
   for (const work of alive) {
     const cluster = work.metadata.namespace ?? "";
-    const home = homes.get(cluster);
+    const home = placementByCluster.get(cluster);
     if (home === undefined) continue;
-    const known = keepers.get(cluster);
-    if (!known || (placementOf(known) !== home && placementOf(work) === home)) keepers.set(cluster, work);
+    const known = keptWorks.get(cluster);
+    if (!known || (placementOf(known) !== home && placementOf(work) === home)) keptWorks.set(cluster, work);
   }
-  return keepers;
+  return keptWorks;
 }
 
 function waitingStatus(

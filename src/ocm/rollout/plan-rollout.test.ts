@@ -17,7 +17,7 @@ const at = (cluster: string, state: RolloutState, secondsAgo: number): ClusterRo
 });
 const groupsOf = (...groups: string[][]): DecisionGroup[] =>
   groups.map((clusters, index) => ({ name: `group${index + 1}`, index, clusters }));
-const told = ({ toRollout, timedOut, isStopped, recheckAfterMs }: RolloutPlan): object => ({
+const summaryOf = ({ toRollout, timedOut, isStopped, recheckAfterMs }: RolloutPlan): object => ({
   rollout: toRollout.map(({ cluster }) => cluster),
   timedOut: timedOut.map(({ cluster }) => cluster),
   isStopped,
@@ -99,7 +99,7 @@ const cases: Record<string, Case> = {
 
 for (const [behaviour, { strategy, groups = six, existing, want }] of Object.entries(cases)) {
   test(`a rollout ${behaviour}`, () => {
-    expect(told(planRollout(strategy, groups, existing, NOW))).toEqual({
+    expect(summaryOf(planRollout(strategy, groups, existing, NOW))).toEqual({
       timedOut: [],
       isStopped: false,
       recheck: undefined,

@@ -47,7 +47,7 @@ export interface RolloutPlan {
 
 type Found = Omit<RolloutPlan, "removed" | "recheckAfterMs">;
 
-interface Patience {
+interface Timing {
   soakMs: number;
   deadlineMs: number;
   nowMs: number;
@@ -56,7 +56,7 @@ interface Patience {
 interface Chosen {
   groups: readonly DecisionGroup[];
   reached: readonly ClusterRollout[];
-  patience: Patience;
+  timing: Timing;
 }
 
 export function planRollout(
@@ -88,32 +88,30 @@ function follow(
   const total = countClusters(groups);
   switch (strategy.type) {
     case "All": {
-      const patience = { soakMs: 0, deadlineMs: parseDeadline(strategy.all?.progressDeadline), nowMs };
-      return byCluster({ groups, reached, patience }, { atOnce: total, maxFailures: total });
+      const timing = { soakMs: 0, deadlineMs: parseDeadline(strategy.all?.progressDeadline), nowMs };
+      return byCluster({ groups, reached, timing }, { atOnce: total, maxFailures: total });
     }
     case "Progressive": {
       const { progressive = {} } = strategy;
-      const patience = patienceOf(progressive, nowMs);
+      const timing = timingOf(progressive, nowMs);
       const maxFailures = sizeOf("maxFailures", progressive.maxFailures, total, 0);
       const [mandatory, others] = splitMandatory(groups, progressive.mandatoryDecisionGroups);
-      const first = byGroup({ groups: mandatory, reached, patience }, 0);
+      const first = byGroup({ groups: mandatory, reached, timing }, 0);
       if (mandatory.length > 0 && isBusy(first)) return first;
       const rest = countClusters(others);
       return byCluster(
-        { groups: others, reached, patience },
+        { groups: others, reached, timing },
         { atOnce: sizeOf("maxConcurrency", progressive.maxConcurrency, rest, rest), maxFailures },
       );
     }
     case "ProgressivePerGroup": {
       const { progressivePerGroup = {} } = strategy;
-      const patience = patienceOf(progressivePerGroup, nowMs);
+      const timing = timingOf(progressivePerGroup, nowMs);
       const { maxFailures } = progressivePerGroup;
       sizeOf("maxFailures", maxFailures, total, 0);
       const [mandatory, others] = splitMandatory(groups, progressivePerGroup.mandatoryDecisionGroups);
-      const first = byGroup({ groups: mandatory, reached, patience }, 0);
-      return mandatory.length > 0 && isBusy(first)
-        ? first
-        : byGroup({ groups: others, reached, patience }, maxFailures);
+      const first = byGroup({ groups: mandatory, reached, timing }, 0);
+      return mandatory.length > 0 && isBusy(first) ? first : byGroup({ groups: others, reached, timing }, maxFailures);
     }
     default:
       throw new RolloutError(`incorrect rollout strategy type ${strategy.type ?? ""}`);
@@ -124,10 +122,10 @@ const isBusy = ({ toRollout, timedOut }: Found): boolean => toRollout.length + t
 const countClusters = (groups: readonly DecisionGroup[]): number =>
   new Set(groups.flatMap(({ clusters }) => clusters)).size;
 
-function patienceOf(
+function timingOf(
   { minSuccessTime, progressDeadline }: { minSuccessTime?: string; progressDeadline?: string },
   nowMs: number,
-): Patience {
+): Timing {
   return { soakMs: parseSoak(minSuccessTime), deadlineMs: parseDeadline(progressDeadline), nowMs };
 }
 
@@ -143,7 +141,7 @@ function splitMandatory(
 
 /** Up to maxConcurrency clusters at a time, ordered by name. */
 function byCluster(
-  { groups, reached, patience }: Chosen,
+  { groups, reached, timing }: Chosen,
   { atOnce, maxFailures }: { atOnce: number; maxFailures: number },
 ): Found {
   const found: Found = { toRollout: [], timedOut: [], isStopped: false };
@@ -151,7 +149,7 @@ function byCluster(
   let failures = 0;
   for (const each of reached.toSorted((a, b) => (a.cluster < b.cluster ? -1 : 1))) {
     known.add(each.cluster);
-    const state = found.isStopped && each.state === "ToApply" ? each.state : judge(each, patience, found);
+    const state = found.isStopped && each.state === "ToApply" ? each.state : classify(each, timing, found);
     if (isFailure(state)) failures += 1;
     found.isStopped = failures > maxFailures;
     if (found.toRollout.length >= atOnce) return found;
@@ -166,10 +164,10 @@ function byCluster(
 }
 
 /** One group after the other, each as a whole. */
-function byGroup({ groups, reached, patience }: Chosen, maxFailures: string | number | undefined): Found {
+function byGroup({ groups, reached, timing }: Chosen, maxFailures: string | number | undefined): Found {
   const found: Found = { toRollout: [], timedOut: [], isStopped: false };
   const states = new Map<string, RolloutState>();
-  for (const each of reached) if (each.state !== "ToApply") states.set(each.cluster, judge(each, patience, found));
+  for (const each of reached) if (each.state !== "ToApply") states.set(each.cluster, classify(each, timing, found));
 
   /** Failed clusters that may still recover: they are in progress, but do not block others. */
   let recovering = 0;
@@ -191,7 +189,7 @@ function byGroup({ groups, reached, patience }: Chosen, maxFailures: string | nu
 const isFailure = (state: RolloutState): boolean => state === "Failed" || state === "TimeOut";
 
 /** Adds a cluster to the list for its current status, and returns that status. */
-function judge(each: ClusterRollout, { soakMs, deadlineMs, nowMs }: Patience, found: Found): RolloutState {
+function classify(each: ClusterRollout, { soakMs, deadlineMs, nowMs }: Timing, found: Found): RolloutState {
   const since = each.sinceMs ?? nowMs;
   switch (each.state) {
     case "ToApply":

@@ -32,7 +32,7 @@ export interface AppliedWorkDependencies {
 }
 
 /** The polling interval for objects that are being deleted, and for an unreachable hub. */
-const LOOK_AGAIN_MS = 10_000;
+const RECHECK_MS = 10_000;
 
 export function createAppliedWorkController({
   hub,
@@ -63,7 +63,7 @@ export function createAppliedWorkController({
           signal,
         )) === "going" || isGoing;
     }
-    if (isGoing) return { requeueAfterMs: LOOK_AGAIN_MS };
+    if (isGoing) return { requeueAfterMs: RECHECK_MS };
     await removeApplied(applied, member, signal);
     return done;
   }
@@ -135,7 +135,7 @@ export function createAppliedWorkController({
       // For another hub it is only known that the work is not here; the same work existing here means that it was
       // moved.
       if (evictionGraceMs === undefined) return done;
-      if (!works.fresh) return { requeueAfterMs: LOOK_AGAIN_MS };
+      if (!works.fresh) return { requeueAfterMs: RECHECK_MS };
       return evict(applied, key, evictionGraceMs, member, signal);
     },
   });

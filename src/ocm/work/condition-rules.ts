@@ -66,7 +66,7 @@ function evaluateRule(object: CelValue, rule: Rule, budget: CelBudget): NextCond
       reason: "ConditionRuleInvalid",
       message: `unrecognized condition rule type ${rule.type}`,
     };
-  const { status, reason, problem } = judge(object, rule.celExpressions ?? [], budget);
+  const { status, reason, problem } = evaluateAll(object, rule.celExpressions ?? [], budget);
   return {
     type: rule.condition,
     status,
@@ -76,7 +76,7 @@ function evaluateRule(object: CelValue, rule: Rule, budget: CelBudget): NextCond
 }
 
 /** All expressions must be true; evaluation stops at the first that is not. An expression that fails is not true. */
-function judge(object: CelValue, expressions: readonly string[], budget: CelBudget): Verdict {
+function evaluateAll(object: CelValue, expressions: readonly string[], budget: CelBudget): Verdict {
   const fails = (problem: string): Verdict => ({ status: "False", reason: "ConditionRuleExpressionError", problem });
   for (const expression of expressions) {
     const { program, errors } = compileConditionRule(expression);

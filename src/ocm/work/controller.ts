@@ -49,7 +49,7 @@ import { manifestsOf, metaOf, refOf, type Manifest } from "./manifests.ts";
 import { createWorkObjects, type MemberFor, type WorkMember } from "./member-objects.ts";
 import { isOwned, untracked } from "./ownership.ts";
 import { planDeleting, planWorkStatus } from "./plan-work-status.ts";
-import { readManifest, type ManifestReading, type Sight } from "./read-manifest.ts";
+import { readManifest, type ManifestReading, type ObjectView } from "./read-manifest.ts";
 import { createWaits } from "./waits.ts";
 import { WorkMistakeError } from "./work-mistake.ts";
 
@@ -76,8 +76,8 @@ export interface WorkDependencies {
 
 const CONCURRENCY = 64;
 /** Debounce for progress reports, as in the pipeline of policies; that a generation was applied is never delayed. */
-const PROGRESS_PATIENCE_MS = 1_500;
-const LOOK_AGAIN_MS = 60_000;
+const PROGRESS_DEBOUNCE_MS = 1_500;
+const RECHECK_MS = 60_000;
 
 export function createWorkController({
   hub,
@@ -101,7 +101,7 @@ export function createWorkController({
   const clusterOf = ({ metadata }: Work): string => metadata.namespace ?? "";
 
   /** Whether a work currently targets its cluster, and if not, why. */
-  function aimOf(work: Work): "meant" | "unknown" | { withheld: string } {
+  function targetStateOf(work: Work): "meant" | "unknown" | { withheld: string } {
     const { annotations } = work.metadata;
     if (!hasCondition(work)) return "meant";
     const cluster = clusters.get({ cluster: hub, name: clusterOf(work) });
@@ -114,7 +114,7 @@ export function createWorkController({
   }
 
   /** Identifies the work and its objects on the member: a rejection applies only to this combination. */
-  function questionOf(work: Work): string {
+  function checkIdOf(work: Work): string {
     const stamps = manifestsOf(work).map(({ object, problem }) => {
       const { uid, generation, resourceVersion } =
         (problem === undefined ? objects.get(work, refOf(object))?.metadata : undefined) ?? {};
@@ -123,7 +123,12 @@ export function createWorkController({
     return `${work.metadata.generation} ${stamps.join()}`;
   }
 
-  function sightOf(work: Work, manifest: Manifest, resource: string | undefined, attempt: Attempt | undefined): Sight {
+  function viewOf(
+    work: Work,
+    manifest: Manifest,
+    resource: string | undefined,
+    attempt: Attempt | undefined,
+  ): ObjectView {
     if (!resource) return "unserved";
     if (attempt && "object" in attempt.outcome) return { object: attempt.outcome.object };
     const ref = refOf(manifest.object);
@@ -139,7 +144,7 @@ export function createWorkController({
     };
   }
 
-  async function look(
+  async function readManifests(
     work: Work,
     manifests: readonly Manifest[],
     attempts: readonly Attempt[] | undefined,
@@ -165,7 +170,7 @@ export function createWorkController({
         const isRefused = said?.status === "False" && said.observedGeneration === generation;
         const reading = await readManifest(
           meta,
-          sightOf(work, manifest, meta.resource, attempt),
+          viewOf(work, manifest, meta.resource, attempt),
           optionsOf(meta, work.spec.manifestConfigs),
           interpreter,
           { generation, isRefused },
@@ -182,13 +187,18 @@ export function createWorkController({
       : condition;
   }
 
-  function tell(work: Work, key: ObjectKey, manifests: readonly ManifestReading[], withheld: string | undefined): void {
+  function reportStatus(
+    work: Work,
+    key: ObjectKey,
+    manifests: readonly ManifestReading[],
+    withheld: string | undefined,
+  ): void {
     const { generation = 0 } = work.metadata;
-    const news = { generation, manifests, withheld };
+    const report = { generation, manifests, withheld };
     const now = formatTime(clock.now());
-    const next = planWorkStatus(work, news, now);
+    const next = planWorkStatus(work, report, now);
     if (next === work) return;
-    workStatus.set(key, "work", (newest) => planWorkStatus(newest, news, now), patienceFor(work, next));
+    workStatus.set(key, "work", (newest) => planWorkStatus(newest, report, now), debounceFor(work, next));
   }
 
   /** Releases objects that the work no longer contains; returns those that still exist. */
@@ -220,7 +230,7 @@ export function createWorkController({
   }
 
   /** Updates the AppliedManifestWork, and removes objects that the work no longer contains. */
-  async function keepNote(
+  async function syncAppliedWork(
     work: Work,
     applied: Applied,
     attempts: readonly Attempt[],
@@ -270,7 +280,7 @@ export function createWorkController({
   }
 
   /** The work's AppliedManifestWork, created on demand; an error is reported like one of a manifest. */
-  async function noteOf(
+  async function appliedWorkOf(
     work: Work,
     isNeeded: boolean,
     member: WorkMember,
@@ -295,14 +305,14 @@ export function createWorkController({
     passage: Passage,
     signal: AbortSignal,
   ): Promise<Result> {
-    const aim = aimOf(work);
+    const aim = targetStateOf(work);
     if (aim === "unknown") return done;
     const withheld = aim === "meant" ? undefined : aim.withheld;
     const manifests = aim === "meant" ? manifestsOf(work) : [];
     const beforeRequest = (): void => passage.enter();
-    const applied = await noteOf(work, manifests.length > 0, member, beforeRequest, signal);
+    const applied = await appliedWorkOf(work, manifests.length > 0, member, beforeRequest, signal);
     if (!applied) {
-      tell(work, key, [], withheld);
+      reportStatus(work, key, [], withheld);
       return done;
     }
     if (!("error" in applied) && applied.metadata.deletionTimestamp) {
@@ -319,11 +329,11 @@ export function createWorkController({
     const failures = attempts.flatMap(({ outcome }) => (outcome.result === "failed" ? [outcome.error] : []));
     // The work is requeued when there is room.
     if (signal.aborted || failures.some((error) => obstacleOf(error) === "busy")) return done;
-    tell(work, key, await look(work, manifests, attempts), withheld);
+    reportStatus(work, key, await readManifests(work, manifests, attempts), withheld);
     const unreachable = failures.find((error) => obstacleOf(error) === "unreachable");
     if (unreachable !== undefined) throw unreachable as Error;
     if ("error" in applied) return afterFailures(work, key, failures);
-    const noted = await keepNote(work, applied, attempts, manifests, member, passage, signal);
+    const noted = await syncAppliedWork(work, applied, attempts, manifests, member, passage, signal);
     if (failures.length > 0) return afterFailures(work, key, failures);
     refusals.forget(key);
     if (noted === done) waits.forget(key);
@@ -339,7 +349,7 @@ export function createWorkController({
     return {
       requeueAfterMs: refusals.note(
         key,
-        { cluster: clusterOf(work), question: questionOf(work), waitsForKind },
+        { cluster: clusterOf(work), question: checkIdOf(work), waitsForKind },
         clock.now(),
       ),
     };
@@ -369,14 +379,14 @@ export function createWorkController({
   function waitDeleting(
     work: Work,
     key: ObjectKey,
-    result: Result = { requeueAfterMs: LOOK_AGAIN_MS },
+    result: Result = { requeueAfterMs: RECHECK_MS },
     refusal?: string,
   ): Result {
     const now = formatTime(clock.now());
     const manifests = manifestsOf(work);
     const gone = (work.status?.resourceStatus?.manifests ?? []).flatMap(({ resourceMeta: { ordinal, resource } }) => {
       const manifest = manifests[ordinal];
-      return manifest && sightOf(work, manifest, resource, undefined) === "absent" ? [ordinal] : [];
+      return manifest && viewOf(work, manifest, resource, undefined) === "absent" ? [ordinal] : [];
     });
     const farewell = { gone: new Set(gone), refusal };
     if (planDeleting(work, farewell, now) !== work)
@@ -437,20 +447,20 @@ export function createWorkController({
         findCondition(work.status?.conditions, "Applied")?.observedGeneration !== work.metadata.generation
       )
         return done;
-      const restMs = isAtRest ? 0 : refusals.restMs(key, () => questionOf(work), clock.now());
+      const restMs = isAtRest ? 0 : refusals.restMs(key, () => checkIdOf(work), clock.now());
       if (isAtRest || restMs > 0) {
-        tell(work, key, await look(work, manifestsOf(work), undefined), undefined);
+        reportStatus(work, key, await readManifests(work, manifestsOf(work), undefined), undefined);
         return restMs > 0 ? { requeueAfterMs: restMs } : done;
       }
       const result = await inLane(key, (passage) => deliver(work, key, member, passage, signal));
       if (result === "busy") return done;
-      return result === "unreachable" ? { requeueAfterMs: LOOK_AGAIN_MS } : result;
+      return result === "unreachable" ? { requeueAfterMs: RECHECK_MS } : result;
     },
 
     async finalize(work, { key, signal }) {
       const member = memberFor(clusterOf(work));
-      if (!member) return { requeueAfterMs: LOOK_AGAIN_MS };
-      if (member.farewell === "abandon") return done;
+      if (!member) return { requeueAfterMs: RECHECK_MS };
+      if (member.leaveMode === "abandon") return done;
       let refusal: string | undefined;
       const result = await inLane(key, async (passage) => {
         const applied = await findApplied(work, appliedNameOf(work), member, objects, () => passage.enter(), signal);
@@ -466,7 +476,7 @@ export function createWorkController({
         }
       });
       // Objects left on a leaving member are harmless; an unreachable member must not block its works' deletion.
-      if (result === "unreachable" && member.farewell === "release") return done;
+      if (result === "unreachable" && member.leaveMode === "release") return done;
       if (result === "unreachable" || result === "busy") return waitDeleting(work, key);
       if (result.requeueAfterMs === undefined) return done;
       return waitDeleting(work, key, result, refusal);
@@ -490,13 +500,13 @@ export function createWorkController({
  * That a generation was applied is reported at once, because users and rollouts wait for it. After that, a success that
  * still progresses is debounced until it settles; failures and settled states wait only for the batch window.
  */
-function patienceFor(before: Work, { metadata, status }: Work): { patienceMs?: number } {
-  const isTold = findCondition(before.status?.conditions, "Applied")?.observedGeneration === metadata.generation;
+function debounceFor(before: Work, { metadata, status }: Work): { debounceMs?: number } {
+  const isReported = findCondition(before.status?.conditions, "Applied")?.observedGeneration === metadata.generation;
   const [isApplied, isProgressing, isDegraded] = ["Applied", "Progressing", "Degraded"].map((type) =>
     isConditionTrue(status?.conditions, type),
   );
-  if (isApplied && !isTold) return { patienceMs: 0 };
-  return isApplied && isProgressing && !isDegraded ? { patienceMs: PROGRESS_PATIENCE_MS } : {};
+  if (isApplied && !isReported) return { debounceMs: 0 };
+  return isApplied && isProgressing && !isDegraded ? { debounceMs: PROGRESS_DEBOUNCE_MS } : {};
 }
 
 const hasCondition = ({ metadata }: Work): boolean =>

@@ -12,11 +12,11 @@ import { isSameDelivery } from "../../delivery/index.ts";
 import type { RetainFn } from "../../delivery/index.ts";
 import { compileStrictJsonPath } from "../../machinery/index.ts";
 import { compileJqPath } from "./jq-path.ts";
-import { addPlace, type Places } from "./places.ts";
+import { addPlace, type FieldLocations } from "./places.ts";
 import { WorkMistakeError } from "./work-mistake.ts";
 
 type Object = DeepReadonly<KubernetesObject>;
-type Finder = (object: unknown, places: Places) => void;
+type Finder = (object: unknown, places: FieldLocations) => void;
 
 export class IgnoreFieldsError extends WorkMistakeError {}
 
@@ -26,7 +26,7 @@ export function retainIgnored(fields: readonly DeepReadonly<IgnoreField>[]): Ret
   const changed = findersOf(fields.filter(({ condition }) => condition === "OnSpokeChange"));
   return (desired, observed) => {
     const finders = isSameDelivery(desired, observed) ? [...present, ...changed] : present;
-    const places: Places = new Map();
+    const places: FieldLocations = new Map();
     for (const find of finders) find(desired, places);
     return places.size === 0 ? desired : (take(desired, observed, places) as Object);
   };
@@ -92,7 +92,7 @@ function childOf(holder: unknown, key: string): unknown {
  * The desired value with ignored parts replaced by the member's; parts that the member lacks are omitted. Shares
  * unchanged parts.
  */
-function take(wanted: unknown, shown: unknown, places: Places): unknown {
+function take(wanted: unknown, shown: unknown, places: FieldLocations): unknown {
   const keys = typeof wanted === "object" && wanted !== null ? places.get(wanted) : undefined;
   if (Array.isArray(wanted)) {
     const items = wanted.map((item, index) =>

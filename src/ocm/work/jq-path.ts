@@ -4,7 +4,7 @@
  */
 import { isObject, type Json } from "../../base/index.ts";
 import { badRequest } from "../../machinery/index.ts";
-import { addPlace, type Places } from "./places.ts";
+import { addPlace, type FieldLocations } from "./places.ts";
 
 /** A value and its location. */
 interface Spot {
@@ -23,7 +23,7 @@ const EACH = /^\.?\[\s*\]/;
 const SELECT = /^select\s*\(\s*([^()]+?)\s*(==|!=)\s*("(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|true|false|null)\s*\)/;
 
 /** Throws a bad request for any other expression. */
-export function compileJqPath(expression: string): (object: unknown, places: Places) => void {
+export function compileJqPath(expression: string): (object: unknown, places: FieldLocations) => void {
   if (expression.length > MAX_LENGTH) throw badRequest(`it is longer than ${MAX_LENGTH} characters`);
   const branches = splitOutside(expression, ",").map(stepsOf);
   return (object, places) => {

@@ -26,7 +26,7 @@ export interface WorkMember {
    * A leaving member keeps its workloads: `release` removes our AppliedManifestWorks if it answers, `abandon` does not
    * contact it.
    */
-  farewell?: "release" | "abandon";
+  leaveMode?: "release" | "abandon";
 }
 
 export type MemberFor = (cluster: string) => WorkMember | undefined;

@@ -5,24 +5,24 @@ import { nativeProgress } from "./native-progress.ts";
 
 const object = (apiVersion: string, kind: string, spec: object, status: object): KubernetesObject =>
   ({ apiVersion, kind, metadata: { name: "web", namespace: "shop", generation: 2 }, spec, status }) as KubernetesObject;
-const told = async (subject: KubernetesObject, rules: ConditionRule[] = []): Promise<string[]> =>
+const conditionsOf = async (subject: KubernetesObject, rules: ConditionRule[] = []): Promise<string[]> =>
   (await nativeProgress(subject, rules, createInterpreter())).map(
     ({ type, status, reason }) => `${type} ${status} ${reason}`,
   );
 const rule = (condition: string): ConditionRule => ({ condition, type: "CEL", celExpressions: ["true"] });
-const ON_ITS_WAY = ["Progressing True ConditionRuleNative"];
+const PROGRESSING = ["Progressing True ConditionRuleNative"];
 const DONE = ["Progressing False ConditionRuleNative"];
-const FAILED = [...ON_ITS_WAY, "Degraded True ConditionRuleNative"];
+const FAILED = [...PROGRESSING, "Degraded True ConditionRuleNative"];
 
 const rolledOut = { observedGeneration: 2, replicas: 3, updatedReplicas: 3, readyReplicas: 3, availableReplicas: 3 };
 const cases: Record<string, { subject: KubernetesObject; want: string[] }> = {
   "a Deployment with an unobserved generation is progressing": {
     subject: object("apps/v1", "Deployment", { replicas: 3 }, { ...rolledOut, observedGeneration: 1 }),
-    want: ON_ITS_WAY,
+    want: PROGRESSING,
   },
   "a Deployment with missing pods is progressing": {
     subject: object("apps/v1", "Deployment", { replicas: 3 }, { ...rolledOut, availableReplicas: 2 }),
-    want: ON_ITS_WAY,
+    want: PROGRESSING,
   },
   "a Deployment whose surge pod does not become ready is progressing": {
     subject: object(
@@ -38,7 +38,7 @@ const cases: Record<string, { subject: KubernetesObject; want: string[] }> = {
         unavailableReplicas: 1,
       },
     ),
-    want: ON_ITS_WAY,
+    want: PROGRESSING,
   },
   "a rolled-out Deployment is complete": {
     subject: object("apps/v1", "Deployment", { replicas: 3 }, rolledOut),
@@ -73,9 +73,9 @@ const cases: Record<string, { subject: KubernetesObject; want: string[] }> = {
       { replicas: 3 },
       { ...rolledOut, updatedReplicas: 1, expectedUpdatedReplicas: 3 },
     ),
-    want: ON_ITS_WAY,
+    want: PROGRESSING,
   },
-  "a running Job is progressing": { subject: object("batch/v1", "Job", {}, { active: 1 }), want: ON_ITS_WAY },
+  "a running Job is progressing": { subject: object("batch/v1", "Job", {}, { active: 1 }), want: PROGRESSING },
   "a suspended Job is not progressing": {
     subject: object("batch/v1", "Job", { suspend: true }, {}),
     want: DONE,
@@ -104,18 +104,18 @@ const cases: Record<string, { subject: KubernetesObject; want: string[] }> = {
   "a ConfigMap has no progress": { subject: object("v1", "ConfigMap", {}, {}), want: [] },
   "an invalid status reports no progress": {
     subject: object("batch/v1", "Job", {}, { conditions: "none" }),
-    want: ON_ITS_WAY,
+    want: PROGRESSING,
   },
 };
 for (const [behaviour, { subject, want }] of Object.entries(cases)) {
   test(behaviour, async () => {
-    expect(await told(subject)).toEqual(want);
+    expect(await conditionsOf(subject)).toEqual(want);
   });
 }
 
 test("a rule of the work replaces the native progress", async () => {
   const failed = cases["a Job that failed has failed"]?.subject as KubernetesObject;
 
-  expect(await told(failed, [rule("Progressing")])).toEqual([]);
-  expect(await told(failed, [rule("Degraded")])).toEqual(ON_ITS_WAY);
+  expect(await conditionsOf(failed, [rule("Progressing")])).toEqual([]);
+  expect(await conditionsOf(failed, [rule("Degraded")])).toEqual(PROGRESSING);
 });

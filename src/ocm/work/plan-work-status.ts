@@ -17,7 +17,7 @@ type Conditions = DeepReadonly<ManifestCondition>["conditions"];
 /** Part of the message of a work that cannot be deleted, followed by its member's error. */
 export const DELETION_REFUSED = ", but its cluster rejects the deletion:";
 
-export interface Look {
+export interface StatusReport {
   /** The work's generation. */
   generation: number;
   manifests: readonly ManifestReading[];
@@ -25,7 +25,7 @@ export interface Look {
   withheld?: string;
 }
 
-export function planWorkStatus(work: Work, { generation, manifests, withheld }: Look, now: string): Work {
+export function planWorkStatus(work: Work, { generation, manifests, withheld }: StatusReport, now: string): Work {
   const before = work.status?.resourceStatus?.manifests ?? [];
   const merged = mergeManifests(
     before,
@@ -69,7 +69,7 @@ function withReading(
 function workConditions(
   before: Conditions,
   manifests: readonly DeepReadonly<ManifestCondition>[],
-  { generation, manifests: readings, withheld }: Look,
+  { generation, manifests: readings, withheld }: StatusReport,
   now: string,
 ): Conditions {
   const applied =
@@ -128,14 +128,14 @@ function appliedOf(
 }
 
 /** The details of a work that is being deleted. */
-export interface Farewell {
+export interface DeletionState {
   /** The member's error if it rejects the deletion of an object. */
   refusal?: string;
   /** Ordinals of the deleted objects. */
   gone: ReadonlySet<number>;
 }
 
-export function planDeleting(work: Work, { refusal, gone }: Farewell, now: string): Work {
+export function planDeleting(work: Work, { refusal, gone }: DeletionState, now: string): Work {
   const before = work.status?.conditions ?? [];
   const message = `ManifestWork is being deleted${refusal === undefined ? "" : `${DELETION_REFUSED}${refusal}`}`;
   const conditions = withCondition(

@@ -11,7 +11,7 @@ import { nativeProgress } from "./native-progress.ts";
 type Object = DeepReadonly<KubernetesObject>;
 
 /** `absent` is only used with a synced informer; `problem` describes why the object cannot be read. */
-export type Sight = { object: Object } | "absent" | "unserved" | { problem: string };
+export type ObjectView = { object: Object } | "absent" | "unserved" | { problem: string };
 
 export interface ManifestReading {
   meta: ManifestResourceMeta;
@@ -33,14 +33,14 @@ export interface Reading {
 
 export async function readManifest(
   meta: ManifestResourceMeta,
-  sight: Sight,
+  view: ObjectView,
   options: ManifestOptions | undefined,
   interpreter: Pick<Interpreter, "health">,
   { generation, isRefused }: Reading,
 ): Promise<Omit<ManifestReading, "applied">> {
-  const available = availability(sight);
-  if (typeof sight === "string" || !("object" in sight)) return { meta, available };
-  const { object } = sight;
+  const available = availability(view);
+  if (typeof view === "string" || !("object" in view)) return { meta, available };
+  const { object } = view;
   const rules = options?.conditionRules ?? [];
   // The existing object is from an earlier generation: its progress does not apply to the rejected one.
   const progress = isRefused ? [] : await progressOf(object, rules, interpreter);
@@ -86,17 +86,17 @@ export const NOT_THERE: NextCondition = {
   message: "Resource is not available",
 };
 
-function availability(sight: Sight): NextCondition {
+function availability(view: ObjectView): NextCondition {
   const condition = (status: NextCondition["status"], reason: string, message: string): NextCondition => ({
     type: "Available",
     status,
     reason,
     message,
   });
-  if (sight === "absent") return NOT_THERE;
-  if (sight === "unserved") return condition("Unknown", "IncompleteResourceMeta", "Resource meta is incomplete");
-  if ("problem" in sight)
-    return condition("Unknown", "FetchingResourceFailed", `Failed to fetch resource: ${sight.problem}`);
+  if (view === "absent") return NOT_THERE;
+  if (view === "unserved") return condition("Unknown", "IncompleteResourceMeta", "Resource meta is incomplete");
+  if ("problem" in view)
+    return condition("Unknown", "FetchingResourceFailed", `Failed to fetch resource: ${view.problem}`);
   return condition("True", "ResourceAvailable", "Resource is available");
 }
 

@@ -17,14 +17,14 @@ export interface Waits {
 }
 
 export function createWaits(hub: string): Waits {
-  const looks = new Map<string, number>();
+  const attempts = new Map<string, number>();
   return {
     nextMs(work) {
       const id = idOfKey(keyOf(hub, work));
-      const count = looks.get(id) ?? 0;
-      looks.set(id, count + 1);
+      const count = attempts.get(id) ?? 0;
+      attempts.set(id, count + 1);
       return Math.min(LAST_MS, FIRST_MS * 2 ** count);
     },
-    forget: (key) => void looks.delete(idOfKey(key)),
+    forget: (key) => void attempts.delete(idOfKey(key)),
   };
 }

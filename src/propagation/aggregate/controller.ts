@@ -16,9 +16,9 @@ import { defineController, done, watch } from "../../runtime/index.ts";
 import type { Controller, Source, StatusWriter } from "../../runtime/index.ts";
 import { bindingKeyOf, isAtHome, stageName } from "../binding-scope.ts";
 import type { BindingScope } from "../binding-scope.ts";
-import type { TellRuleFailure } from "../rule-failures.ts";
-import { PROGRESS_PATIENCE_MS } from "../status-timing.ts";
-import { LOOK_AGAIN_MS } from "../templates.ts";
+import type { ReportRuleFailure } from "../rule-failures.ts";
+import { PROGRESS_DEBOUNCE_MS } from "../status-timing.ts";
+import { RELIST_RETRY_MS } from "../templates.ts";
 import type { Templates } from "../templates.ts";
 import { isBehind, isTooEarly, planAggregation, planItems, takeStatus } from "./plan-aggregation.ts";
 
@@ -31,7 +31,7 @@ export interface AggregateDependencies {
   interpreter: Pick<Interpreter, "aggregateStatus">;
   /** Bindings whose interpreter rules changed. */
   ruleChanges: Source<ObjectKey>;
-  tellFailure: TellRuleFailure;
+  tellFailure: ReportRuleFailure;
   /** Reports, once, that the kind of this template has no status subresource. */
   tellNoStatus(template: DeepReadonly<KubernetesObject>, binding: DeepReadonly<ResourceBinding>): void;
   bindingStatus: StatusWriter<ResourceBinding>;
@@ -82,11 +82,11 @@ export function createAggregateController(deps: AggregateDependencies): Controll
       const now = formatTime(deps.clock.now());
       // A failure is reported at once, and so is the end of a rollout; intermediate states may be delayed.
       const isSettled = items.some(({ applied }) => !applied) || items.every(({ health }) => health === "Healthy");
-      const timing = isSettled ? {} : { patienceMs: PROGRESS_PATIENCE_MS };
+      const timing = isSettled ? {} : { debounceMs: PROGRESS_DEBOUNCE_MS };
       if (planAggregation(binding, items, now) !== binding)
         deps.bindingStatus.set(key, "aggregate", (newest) => planAggregation(newest, items, now), timing);
       const template = await deps.templates.get(binding.spec.resource);
-      if (template === "unknown") return { requeueAfterMs: LOOK_AGAIN_MS };
+      if (template === "unknown") return { requeueAfterMs: RELIST_RETRY_MS };
       if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
       if (!(await deps.templates.kindOf(binding.spec.resource)).subresources.status) {
         // Written as an ordinary field it would be a new version of the template, and every status report a rollout.
@@ -101,7 +101,7 @@ export function createAggregateController(deps: AggregateDependencies): Controll
           { cluster: key.cluster, namespace: namespace || undefined, name },
           "aggregate",
           (newest) => takeStatus(newest, template, summed),
-          isBehind(summed) ? { patienceMs: PROGRESS_PATIENCE_MS } : timing,
+          isBehind(summed) ? { debounceMs: PROGRESS_DEBOUNCE_MS } : timing,
         );
       }
       return done;

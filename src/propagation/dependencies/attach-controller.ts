@@ -40,7 +40,7 @@ const idOf = ({ group, kind, namespace, name }: TemplateKey): string => `${group
 const BY_PLACE = "dependencies.place";
 const CONCURRENCY = 16;
 /** Recheck interval while the binding of an earlier object of the same name is garbage-collected. */
-const LOOK_AGAIN_MS = 5_000;
+const RECHECK_MS = 5_000;
 
 export function createAttachController({
   hub,
@@ -95,7 +95,7 @@ export function createAttachController({
   }
 
   /** Each once: a key is enqueued whenever one of its bindings changes. */
-  function tellWithheld(key: TemplateKey, withheld: readonly Binding[]): void {
+  function reportWithheld(key: TemplateKey, withheld: readonly Binding[]): void {
     const id = idOf(key);
     const before = told.get(id);
     if (withheld.length === 0) told.delete(id);
@@ -164,7 +164,7 @@ export function createAttachController({
 
     async reconcile(key, { log, signal }) {
       // A missing binding is meaningful only after all are listed.
-      if (!bindings.synced || !clusterBindings.synced) return { requeueAfterMs: LOOK_AGAIN_MS };
+      if (!bindings.synced || !clusterBindings.synced) return { requeueAfterMs: RECHECK_MS };
       const object = templates.find(key);
       // The object owns its binding, so garbage collection deletes both.
       if (!object || object.metadata.deletionTimestamp) {
@@ -176,7 +176,7 @@ export function createAttachController({
       const bindingKey = { cluster: hub, namespace: key.namespace || undefined, name: bindingName(key.kind, key.name) };
       const existing = (key.namespace ? bindings : clusterBindings).get(bindingKey);
       const { requirers, withheld } = requirersOf(object);
-      tellWithheld(key, withheld);
+      reportWithheld(key, withheld);
       const badName = requirers.length > 0 ? derivedNameProblem(key.kind, key.namespace, key.name) : undefined;
       if (badName !== undefined) {
         tellTaken(key, requirers, badName);
@@ -191,9 +191,9 @@ export function createAttachController({
               requirers,
               `binding ${bindingKey.name} belongs to an object of another API group, because binding names do not contain the group; rename one of the two objects`,
             );
-          return { requeueAfterMs: LOOK_AGAIN_MS };
+          return { requeueAfterMs: RECHECK_MS };
         }
-        if (existing.metadata.deletionTimestamp) return { requeueAfterMs: LOOK_AGAIN_MS };
+        if (existing.metadata.deletionTimestamp) return { requeueAfterMs: RECHECK_MS };
       }
       if (existing?.metadata.deletionTimestamp) return done;
       tellFree(key, requirers);

@@ -13,8 +13,8 @@ import { done, unlessChanged } from "../../runtime/index.ts";
 import type { Controller, EventRecorder, Source } from "../../runtime/index.ts";
 import type { BindingScope } from "../binding-scope.ts";
 import { defineForBindings } from "../define-for-bindings.ts";
-import type { TellRuleFailure } from "../rule-failures.ts";
-import { LOOK_AGAIN_MS } from "../templates.ts";
+import type { ReportRuleFailure } from "../rule-failures.ts";
+import { RELIST_RETRY_MS } from "../templates.ts";
 import type { Templates } from "../templates.ts";
 import { DEPENDENCIES, UNMANAGED } from "../well-known.ts";
 import { formatReferences, mayBeNeeded } from "./references.ts";
@@ -28,7 +28,7 @@ export interface RecordDependencies {
   /** Bindings whose interpreter rules changed. */
   ruleChanges: Source<ObjectKey>;
   interpreter: Pick<Interpreter, "dependencies">;
-  tellFailure: TellRuleFailure;
+  tellFailure: ReportRuleFailure;
   events: EventRecorder;
 }
 
@@ -66,7 +66,7 @@ export function createRecordController({
       let unmanaged: string | null = null;
       if (binding.spec.propagateDeps) {
         const template = await templates.get(binding.spec.resource);
-        if (template === "unknown") return { requeueAfterMs: LOOK_AGAIN_MS };
+        if (template === "unknown") return { requeueAfterMs: RELIST_RETRY_MS };
         // The deletion of the template deletes this binding. A new object of the same name gets its own binding first.
         if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
         const all = await ask(template);

@@ -16,12 +16,12 @@ import { defineController, done, idOfKey, watch } from "../../runtime/index.ts";
 import type { Controller, EventRecorder, Lister, Source, StatusWriter } from "../../runtime/index.ts";
 import { bindingKeyOf, isAtHome, stageName } from "../binding-scope.ts";
 import type { BindingScope } from "../binding-scope.ts";
-import type { TellRuleFailure } from "../rule-failures.ts";
-import { LOOK_AGAIN_MS } from "../templates.ts";
+import type { ReportRuleFailure } from "../rule-failures.ts";
+import { RELIST_RETRY_MS } from "../templates.ts";
 import type { Templates } from "../templates.ts";
 import { isTouched } from "../works.ts";
-import { createDispatchNews } from "./dispatch-news.ts";
-import { createPatience, newlyAsked, oldShares } from "./old-shares.ts";
+import { createDispatchEvents } from "./dispatch-news.ts";
+import { createSharesWait, newlyAsked, staleShares } from "./old-shares.ts";
 import { planDispatch } from "./plan-dispatch.ts";
 import { failureOf, FOREIGN, planDispatched } from "./plan-dispatched.ts";
 import type { DispatchFailure } from "./plan-dispatched.ts";
@@ -37,7 +37,7 @@ export interface DispatchDependencies {
   interpreter: Pick<Interpreter, "divide" | "replicas">;
   /** Bindings whose interpreter rules changed. */
   ruleChanges: Source<ObjectKey>;
-  tellFailure: TellRuleFailure;
+  tellFailure: ReportRuleFailure;
   /** Overrides for one cluster (the override stage). */
   render(copy: DeepReadonly<KubernetesObject>, cluster: string): Rendered;
   bindingStatus: StatusWriter<ResourceBinding>;
@@ -58,8 +58,8 @@ export interface DispatchDependencies {
 const CONCURRENCY = 64;
 
 export function createDispatchController(deps: DispatchDependencies): Controller<ObjectKey> {
-  const news = createDispatchNews(deps.events);
-  const patience = createPatience();
+  const news = createDispatchEvents(deps.events);
+  const patience = createSharesWait();
 
   /**
    * If a template cannot be divided, or an override cannot be applied, the Work of that cluster stays unchanged, and
@@ -111,7 +111,7 @@ export function createDispatchController(deps: DispatchDependencies): Controller
         return done;
       }
       const template = await deps.templates.get(binding.spec.resource);
-      if (template === "unknown") return { requeueAfterMs: LOOK_AGAIN_MS };
+      if (template === "unknown") return { requeueAfterMs: RELIST_RETRY_MS };
       // The deletion of the template deletes this binding, and finalize cleans up. A new object of the same name gets
       // its own binding first.
       if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
@@ -119,7 +119,7 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       const works = deps.worksOf(binding);
       const waitMs = patience.waitMs(
         idOfKey(key),
-        oldShares(binding, await newlyAsked(template, works, deps.interpreter)),
+        staleShares(binding, await newlyAsked(template, works, deps.interpreter)),
         deps.clock.now(),
       );
       if (waitMs > 0) return { requeueAfterMs: waitMs };

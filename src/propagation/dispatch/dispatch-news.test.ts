@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { invalid } from "../../machinery/index.ts";
 import { makeBinding, makeDeployment } from "../../testing/index.ts";
 import { OverrideError } from "../override/override-error.ts";
-import { createDispatchNews } from "./dispatch-news.ts";
+import { createDispatchEvents } from "./dispatch-news.ts";
 
 const template = makeDeployment("shop/web").build();
 const binding = makeBinding(template).build();
@@ -10,7 +10,7 @@ const key = { cluster: "hub", namespace: "shop", name: "web-deployment" };
 
 function setUp() {
   const told: string[] = [];
-  const news = createDispatchNews({
+  const news = createDispatchEvents({
     record: (_cluster, { kind }, { reason, message }) => void told.push(`${kind} ${reason}: ${message}`),
   });
   return { news, told };

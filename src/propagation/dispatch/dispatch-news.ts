@@ -17,7 +17,7 @@ import type { WorksPlan } from "./plan-works.ts";
 type Binding = DeepReadonly<ResourceBinding>;
 type Template = DeepReadonly<KubernetesObject>;
 
-export interface DispatchNews {
+export interface DispatchEvents {
   /** Copies cannot be made, or can be made again: the binding's condition should report it. */
   synced(key: ObjectKey, binding: Binding, failure: DispatchFailure | undefined): void;
   /** The binding's condition is up to date, or a failure ended before it was written. */
@@ -40,7 +40,7 @@ interface Failing {
 
 const WELL: Failing = { overrides: new Set() };
 
-export function createDispatchNews(events: EventRecorder): DispatchNews {
+export function createDispatchEvents(events: EventRecorder): DispatchEvents {
   /** By binding; only bindings with failures. */
   const failing = new Map<string, Failing>();
   /** Reported failures of bindings whose condition is not written yet. */

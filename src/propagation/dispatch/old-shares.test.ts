@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { ResourceBinding } from "../../api/index.ts";
 import { InterpretError } from "../../interpreter/index.ts";
 import { makeBinding, makeDeployment, makeWork } from "../../testing/index.ts";
-import { createPatience, newlyAsked, oldShares, PATIENCE_MS } from "./old-shares.ts";
+import { createSharesWait, newlyAsked, staleShares, STALE_SHARES_WAIT_MS } from "./old-shares.ts";
 
 const template = makeDeployment("shop/web").replicas(6).build();
 type Spec = ResourceBinding["spec"];
@@ -84,7 +84,7 @@ for (const [behaviour, { spec, asked, want }] of Object.entries(cases)) {
       .with((draft) => Object.assign(draft.spec, { replicas: undefined, ...spec }))
       .build();
 
-    expect(oldShares(binding, asked)).toBe(want);
+    expect(staleShares(binding, asked)).toBe(want);
   });
 }
 
@@ -114,12 +114,12 @@ test("a template's replicas are computed only when a Work has another generation
 });
 
 test("stale shares are waited for once, for one second", () => {
-  const patience = createPatience();
+  const patience = createSharesWait();
 
-  expect(patience.waitMs("web", "12, 6, 6", 0)).toBe(PATIENCE_MS);
+  expect(patience.waitMs("web", "12, 6, 6", 0)).toBe(STALE_SHARES_WAIT_MS);
   expect(patience.waitMs("web", "12, 6, 6", 400)).toBe(600);
   expect(patience.waitMs("web", "12, 6, 6", 1000)).toBe(0);
   expect(patience.waitMs("web", "12, 6, 6", 90_000)).toBe(0);
-  expect(patience.waitMs("web", "12, 12, 6", 90_000)).toBe(PATIENCE_MS);
+  expect(patience.waitMs("web", "12, 12, 6", 90_000)).toBe(STALE_SHARES_WAIT_MS);
   expect(patience.waitMs("web", undefined, 90_001)).toBe(0);
 });

@@ -19,10 +19,10 @@ type Template = DeepReadonly<KubernetesObject>;
  * Match and schedule take milliseconds in process; on a busy hub they may take up to a second, which no rollout
  * notices.
  */
-export const PATIENCE_MS = 1000;
+export const STALE_SHARES_WAIT_MS = 1000;
 
 /** The disagreeing numbers, as a string that changes when one of them does; undefined when they agree. */
-export function oldShares({ spec }: Binding, asked: number | undefined): string | undefined {
+export function staleShares({ spec }: Binding, asked: number | undefined): string | undefined {
   const { clusters = [], placement, replicas = 0, components } = spec;
   if (clusters.length === 0 || !placement || components?.length || spec.suspension?.scheduling) return undefined;
   const isDivided = placement.replicaScheduling?.replicaSchedulingType === "Divided";
@@ -55,14 +55,14 @@ function generationIn({ spec }: DeepReadonly<Work>): string | undefined {
   return manifest?.metadata.annotations?.[TEMPLATE_GENERATION];
 }
 
-export interface Patience {
+export interface SharesWait {
   /** The remaining wait for shares to agree; 0 when they do, or when the wait is over. */
   waitMs(id: string, disagreement: string | undefined, nowMs: number): number;
   forget(id: string): void;
 }
 
 /** By binding, and only while its numbers disagree: when to continue, and the numbers. */
-export function createPatience(): Patience {
+export function createSharesWait(): SharesWait {
   const waiting = new Map<string, { disagreement: string; untilMs: number }>();
   return {
     waitMs(id, disagreement, nowMs) {
@@ -71,7 +71,8 @@ export function createPatience(): Patience {
         return 0;
       }
       let wait = waiting.get(id);
-      if (wait?.disagreement !== disagreement) waiting.set(id, (wait = { disagreement, untilMs: nowMs + PATIENCE_MS }));
+      if (wait?.disagreement !== disagreement)
+        waiting.set(id, (wait = { disagreement, untilMs: nowMs + STALE_SHARES_WAIT_MS }));
       return Math.max(0, wait.untilMs - nowMs);
     },
     forget: (id) => void waiting.delete(id),

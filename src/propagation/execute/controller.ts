@@ -24,11 +24,11 @@ import type { ObjectKey } from "../../client/index.ts";
 import { manifestsOf, refOf, refsOf } from "../member-objects.ts";
 import type { DeliveryFor, MemberObjects } from "../member-objects.ts";
 import type { ExecutionMeter } from "../meter.ts";
-import { PROGRESS_PATIENCE_MS } from "../status-timing.ts";
+import { PROGRESS_DEBOUNCE_MS } from "../status-timing.ts";
 import { WORK_FINALIZER } from "../well-known.ts";
 import { isConvertedByCode, isUnmanaged, ownerOf, planApplyPolicy } from "./apply-policy.ts";
 import type { AutoscaledWorks } from "./autoscaled-works.ts";
-import { createDepartures, LOOK_INSIDE_AGAIN_MS } from "./departures.ts";
+import { createDepartures, RECHECK_CONTENTS_MS } from "./departures.ts";
 import { createLostAnswers } from "./lost-answers.ts";
 import { failureOf, pendingAnswer, planApplied, planDispatching, planManaged } from "./plan-applied.ts";
 import type { Attempt, Failure } from "./plan-applied.ts";
@@ -60,7 +60,7 @@ const CONCURRENCY = 64;
  * A Work that is being deleted is requeued when its member answers again; this interval covers changes without an
  * event.
  */
-const LOOK_AGAIN_MS = 60_000;
+const RECHECK_MS = 60_000;
 
 type ManifestAttempt = { kind: string; name: string; repairs: boolean; servesAsItIs: boolean; attempt: Attempt };
 
@@ -158,7 +158,7 @@ export function createExecuteController({
     );
   }
 
-  function tellDispatching(work: DeepReadonly<Work>, key: ObjectKey, now: string): void {
+  function reportDispatching(work: DeepReadonly<Work>, key: ObjectKey, now: string): void {
     const next = planDispatching(work, now);
     if (next === work) return;
     workStatus.set(key, "dispatching", (newest) => planDispatching(newest, now));
@@ -169,14 +169,14 @@ export function createExecuteController({
     });
   }
 
-  function tellApplied(work: DeepReadonly<Work>, key: ObjectKey, failure: Failure | undefined, now: string): void {
+  function reportApplied(work: DeepReadonly<Work>, key: ObjectKey, failure: Failure | undefined, now: string): void {
     if (planApplied(work, failure, now) === work) return;
     // Reflect will report the applied object shortly; a success waits for that, a failure does not.
     workStatus.set(
       key,
       "execute",
       (newest) => planApplied(newest, failure, now),
-      failure === undefined ? { patienceMs: PROGRESS_PATIENCE_MS } : {},
+      failure === undefined ? { debounceMs: PROGRESS_DEBOUNCE_MS } : {},
     );
     const { namespace, name } = work.metadata;
     const before = findCondition(work.status?.conditions, "Applied");
@@ -195,7 +195,7 @@ export function createExecuteController({
       });
   }
 
-  function tellDrift(
+  function reportDrift(
     work: DeepReadonly<Work>,
     key: ObjectKey,
     attempts: readonly ManifestAttempt[],
@@ -245,7 +245,7 @@ export function createExecuteController({
 
     async reconcile(work, { key, log, signal }) {
       const now = formatTime(clock.now());
-      tellDispatching(work, key, now);
+      reportDispatching(work, key, now);
       if (work.spec.suspendDispatching) return done;
       const restMs = refusals.restMs(key, () => questionOf(work), clock.now());
       if (restMs > 0) return { requeueAfterMs: restMs };
@@ -272,13 +272,13 @@ export function createExecuteController({
         workStatus.set(key, "managed", (newest) => planManaged(newest, isManaged, now));
       // Unmanaged objects do not determine whether the rest is applied.
       if (isManaged || failures.length > 0 || isPending)
-        tellApplied(
+        reportApplied(
           isPending ? planApplied(work, pendingAnswer(clusterOf(work)), now) : work,
           key,
           lostAnswers.after(key, failureOf(attempts)),
           now,
         );
-      tellDrift(work, key, attempts, now);
+      reportDrift(work, key, attempts, now);
 
       // An unreachable member is waited for; other failures were reported on the Work.
       for (const error of failures) if (obstacleOf(error) === "passing") throw error;
@@ -312,12 +312,12 @@ export function createExecuteController({
       const [failure] = failures;
       if (failure === undefined)
         return outcomes.some((outcome) => outcome.status === "fulfilled" && outcome.value === "waits")
-          ? { requeueAfterMs: LOOK_INSIDE_AGAIN_MS }
+          ? { requeueAfterMs: RECHECK_CONTENTS_MS }
           : done;
       if (obstacleOf(failure) !== "busy")
-        tellApplied(work, key, { reason: "AppliedFailed", message: messageOf(failure) }, formatTime(clock.now()));
+        reportApplied(work, key, { reason: "AppliedFailed", message: messageOf(failure) }, formatTime(clock.now()));
       for (const error of failures) if (["passing", "refused"].includes(obstacleOf(error))) throw error;
-      return { requeueAfterMs: LOOK_AGAIN_MS };
+      return { requeueAfterMs: RECHECK_MS };
     },
 
     forget(key) {

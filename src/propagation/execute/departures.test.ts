@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { KubernetesObject, Work } from "../../api/index.ts";
 import { createFakeClock } from "../../base/index.ts";
 import { makeDeployment, makeWork } from "../../testing/index.ts";
-import { createDepartures, PATIENCE_MS } from "./departures.ts";
+import { createDepartures, GRACE_PERIOD_MS } from "./departures.ts";
 
 const NAMESPACE: KubernetesObject = { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } };
 const DEFINITION = {
@@ -49,7 +49,7 @@ const cases: Record<string, [verdict: unknown, want: unknown]> = {
   "an object that is no container is deleted": [judged(web, [workOf("other", web)]), "delete"],
   "a namespace is deleted when it has no other Work": [judged(NAMESPACE, [workOf("other", elsewhere)]), "delete"],
   "a namespace waits for terminating Works, without a limit": [
-    judged(NAMESPACE, [workOf("other", web, true)], 10 * PATIENCE_MS),
+    judged(NAMESPACE, [workOf("other", web, true)], 10 * GRACE_PERIOD_MS),
     "wait",
   ],
   "a namespace waits for a grace period for Works that may be deleted soon": [
@@ -57,13 +57,13 @@ const cases: Record<string, [verdict: unknown, want: unknown]> = {
     "wait",
   ],
   "a namespace with delivered objects stays": [
-    judged(NAMESPACE, [workOf("other", web)], PATIENCE_MS),
+    judged(NAMESPACE, [workOf("other", web)], GRACE_PERIOD_MS),
     { stays: "Work other delivers Deployment web into it" },
   ],
   "a CRD is deleted when no other Work has its kind": [judged(DEFINITION, [workOf("other", web)]), "delete"],
   "a CRD waits for Works with its kind, in any version": [judged(DEFINITION, [workOf("other", widget, true)]), "wait"],
   "a CRD whose kind is delivered stays": [
-    judged(DEFINITION, [workOf("other", widget)], PATIENCE_MS),
+    judged(DEFINITION, [workOf("other", widget)], GRACE_PERIOD_MS),
     { stays: "Work other delivers Widget a into it" },
   ],
 };
@@ -74,7 +74,7 @@ test("remaining objects on the member get a grace period, and then keep the cont
   const departures = createDepartures({ works: worksWith([]), clock });
 
   expect(departures.judgeHolding(KEY)).toBe("leave");
-  clock.advance(PATIENCE_MS);
+  clock.advance(GRACE_PERIOD_MS);
   expect(departures.judgeHolding(KEY)).toBe("release");
 });
 

@@ -15,9 +15,9 @@ import { manifestsOf } from "../member-objects.ts";
 type Manifest = DeepReadonly<KubernetesObject>;
 
 /** Garbage collection, and clients that delete Works, need seconds. */
-export const PATIENCE_MS = 30_000;
+export const GRACE_PERIOD_MS = 30_000;
 /** A check costs a request per kind that the member serves. */
-export const LOOK_INSIDE_AGAIN_MS = 15_000;
+export const RECHECK_CONTENTS_MS = 15_000;
 
 const BY_PLACE = "execute.place";
 
@@ -52,7 +52,7 @@ export function createDepartures({
     if (!departure) departing.set(idOfKey(key), (departure = { sinceMs: clock.now(), places: new Set() }));
     return departure;
   }
-  const isPatient = (key: ObjectKey): boolean => clock.now() - departureOf(key).sinceMs < PATIENCE_MS;
+  const isPatient = (key: ObjectKey): boolean => clock.now() - departureOf(key).sinceMs < GRACE_PERIOD_MS;
 
   function wait(key: ObjectKey, place: string): "wait" {
     departureOf(key).places.add(place);

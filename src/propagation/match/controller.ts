@@ -27,8 +27,8 @@ import { clusterScope, namespacedScope, scopeIn } from "../binding-scope.ts";
 import { derivedNameProblem } from "../derived-names.ts";
 import type { PipelineMeter } from "../meter.ts";
 import { isRefusal } from "../refusal.ts";
-import type { TellRuleFailure } from "../rule-failures.ts";
-import { isTemplate, keyOfTemplate, LOOK_AGAIN_MS } from "../templates.ts";
+import type { ReportRuleFailure } from "../rule-failures.ts";
+import { isTemplate, keyOfTemplate, RELIST_RETRY_MS } from "../templates.ts";
 import type { Template, TemplateKey, Templates } from "../templates.ts";
 import { affectedByChange, affectedTemplates } from "./affected-templates.ts";
 import { askedVersion } from "./align-selectors.ts";
@@ -38,7 +38,7 @@ import { bindingConflict, mergeBinding, planBinding } from "./plan-binding.ts";
 import { planMatch } from "./plan-match.ts";
 import type { MatchPlan, Policy } from "./plan-match.ts";
 import type { PolicyIndex } from "./policy-index.ts";
-import type { PolicyNews } from "./policy-news.ts";
+import type { PolicyEvents } from "./policy-news.ts";
 import type { PolicyTally } from "./policy-tally.ts";
 import { planPrerequisites } from "./prerequisites.ts";
 import type { PrerequisiteListers } from "./prerequisites.ts";
@@ -58,8 +58,8 @@ export interface MatchDependencies extends PrerequisiteListers {
   countsComponents: boolean;
   /** Templates whose interpreter rules changed. */
   ruleChanges: Source<TemplateKey>;
-  tellFailure: TellRuleFailure;
-  news: PolicyNews;
+  tellFailure: ReportRuleFailure;
+  news: PolicyEvents;
   tally: Pick<PolicyTally, "wait">;
   meter?: PipelineMeter;
 }
@@ -128,7 +128,7 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
           name: key.name,
         })
       : template;
-    if (spoken === "unknown") return { requeueAfterMs: LOOK_AGAIN_MS };
+    if (spoken === "unknown") return { requeueAfterMs: RELIST_RETRY_MS };
     if (!spoken) return done;
 
     const needs = planPrerequisites(hub, policy, deps);
@@ -257,7 +257,7 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
 
     async reconcile(key, { log, signal }) {
       // No policies and unlisted policies look alike; only the former means that a claim has ended.
-      if (!policies.isSynced()) return { requeueAfterMs: LOOK_AGAIN_MS };
+      if (!policies.isSynced()) return { requeueAfterMs: RELIST_RETRY_MS };
       const template = templates.find(key);
       if (!template || template.metadata.deletionTimestamp) {
         // The template owns its binding, so garbage collection deletes both.

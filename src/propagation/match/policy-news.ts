@@ -7,7 +7,7 @@ import type { EventRecorder } from "../../runtime/index.ts";
 import type { Template } from "../templates.ts";
 import { claimOf, type Policy } from "./plan-match.ts";
 
-export interface PolicyNews {
+export interface PolicyEvents {
   failed(template: Template, policy: Policy, message: string): void;
   applied(template: Template, policy: Policy): void;
   preempted(template: Template, by: Policy, from: Policy): void;
@@ -19,7 +19,7 @@ export function nameOfPolicy({ kind, metadata }: Pick<Policy, "kind" | "metadata
   return metadata.namespace ? `${kind} ${metadata.namespace}/${metadata.name}` : `${kind} ${metadata.name}`;
 }
 
-export function createPolicyNews(hub: string, events: EventRecorder): PolicyNews {
+export function createPolicyEvents(hub: string, events: EventRecorder): PolicyEvents {
   /** By template; only templates that currently fail. */
   const failing = new Map<string, string>();
   const idOf = (template: Template): string =>

@@ -27,7 +27,7 @@ export interface PolicyStatusDependencies<T extends AnyPolicy> {
 }
 
 /** Debounce interval: long enough for a new object to be scheduled, applied and reported in one write of its policy. */
-const PATIENCE_MS = 2_000;
+const DEBOUNCE_MS = 2_000;
 const BY_ID = "permanent id";
 
 export function createPolicyStatusController<T extends AnyPolicy>({
@@ -63,7 +63,7 @@ export function createPolicyStatusController<T extends AnyPolicy>({
         planPolicyStatus<Policy>(newest, tally.read(id), formatTime(clock.now())) as DeepReadonly<T>;
       if (plan(policy) === policy) return done;
       // The totals are read at write time, so intermediate changes cost nothing.
-      policyStatus.set(key, "match", plan, { patienceMs: PATIENCE_MS });
+      policyStatus.set(key, "match", plan, { debounceMs: DEBOUNCE_MS });
       return done;
     },
   });

@@ -13,18 +13,18 @@ import { defineController, done } from "../../runtime/index.ts";
 import type { Controller, Source, StatusWriter } from "../../runtime/index.ts";
 import { refsOf } from "../member-objects.ts";
 import type { MemberObjects } from "../member-objects.ts";
-import type { RuleFailure, TellRuleFailure } from "../rule-failures.ts";
-import { PROGRESS_PATIENCE_MS } from "../status-timing.ts";
+import type { RuleFailure, ReportRuleFailure } from "../rule-failures.ts";
+import { PROGRESS_DEBOUNCE_MS } from "../status-timing.ts";
 import { WORK_NAME } from "../well-known.ts";
 import { planReflection, readObject, withoutGeneration } from "./plan-reflection.ts";
-import type { Sight } from "./plan-reflection.ts";
+import type { ObservedManifest } from "./plan-reflection.ts";
 
 export interface ReflectDependencies {
   memberObjects: MemberObjects;
   interpreter: Pick<Interpreter, "reflectStatus" | "health">;
   /** Works whose interpreter rules changed. */
   ruleChanges: Source<ObjectKey>;
-  tellFailure: TellRuleFailure;
+  tellFailure: ReportRuleFailure;
   workStatus: StatusWriter<Work>;
 }
 
@@ -51,7 +51,7 @@ export function createReflectController({
         failed.add(reason);
         tellFailure(work, reason, error);
       };
-      const sights = refsOf(work).map(async (ref): Promise<Sight> => {
+      const sights = refsOf(work).map(async (ref): Promise<ObservedManifest> => {
         const object = memberObjects.get(work, ref);
         const resource = memberObjects.resourceOf(work, ref);
         if (!object && memberObjects.isFresh(work, ref)) return "absent";
@@ -82,7 +82,7 @@ export function createReflectController({
           key,
           "reflect",
           (newest) => planReflection(newest, seen),
-          isSettled ? {} : { patienceMs: PROGRESS_PATIENCE_MS },
+          isSettled ? {} : { debounceMs: PROGRESS_DEBOUNCE_MS },
         );
       }
       return done;

@@ -16,7 +16,7 @@ export interface Seen {
 type ManifestStatus = NonNullable<NonNullable<Work["status"]>["manifestStatuses"]>[number];
 
 /** `absent`: the member's cache is fresh and the object does not exist. Undefined: currently unknown. */
-export type Sight = Seen | "absent" | undefined;
+export type ObservedManifest = Seen | "absent" | undefined;
 
 /** An object's status and health, as its kind's rules interpret it. */
 export type Reading = Pick<ManifestStatus, "status" | "health">;
@@ -49,7 +49,7 @@ export function withoutGeneration(object: DeepReadonly<KubernetesObject>): DeepR
   };
 }
 
-export function planReflection(work: DeepReadonly<Work>, seen: readonly Sight[]): DeepReadonly<Work> {
+export function planReflection(work: DeepReadonly<Work>, seen: readonly ObservedManifest[]): DeepReadonly<Work> {
   const before = work.status?.manifestStatuses ?? [];
   const manifestStatuses = seen.flatMap((item, ordinal) => {
     if (item === "absent") return [];

@@ -16,11 +16,11 @@ import type { Controller, EventRecorder, Lister, StatusWriter } from "../../runt
 import { hasGrown } from "../estimate/index.ts";
 import type { PipelineMeter } from "../meter.ts";
 import { resourceOf } from "../resource-of.ts";
-import { PROGRESS_PATIENCE_MS } from "../status-timing.ts";
+import { PROGRESS_DEBOUNCE_MS } from "../status-timing.ts";
 import { createDecisions } from "./decisions.ts";
 import { createFleet, readCluster, updateFleet, type Fleet } from "./fleet.ts";
 import { scheduleType } from "./needs-scheduling.ts";
-import { planNews, planTold, toldBy, type Told } from "./plan-news.ts";
+import { planEvents, planReported, reportedBy, type Reported } from "./plan-news.ts";
 import { isToBeScheduled, planPatch } from "./plan-patch.ts";
 import { planSchedule, type SchedulePlan } from "./plan-schedule.ts";
 import { planScheduled } from "./plan-scheduled.ts";
@@ -61,7 +61,7 @@ export function createScheduleController({
 }: ScheduleDependencies): Controller<ObjectKey> {
   const decisions = createDecisions<ObjectKey>();
   /** Reported results of bindings whose status is not written yet. */
-  const told = new Map<string, Told>();
+  const told = new Map<string, Reported>();
   /** By hub; updated by the watch, so that scheduling a binding reads no clusters. */
   const fleets = new Map<string, Fleet>();
   const fleetOf = (hub: string): Fleet => {
@@ -78,19 +78,19 @@ export function createScheduleController({
     deleted: boolean,
   ): ObjectKey[] {
     if (!old || deleted || changesFit(old, cluster)) {
-      decisions.startEra();
+      decisions.startFleetGeneration();
       return bindings.list({ cluster: hub }).map((binding) => keyOf(hub, binding));
     }
-    return hasGrown(readCluster(old).capacity, readCluster(cluster).capacity) ? decisions.nudge(clock.now()) : [];
+    return hasGrown(readCluster(old).capacity, readCluster(cluster).capacity) ? decisions.wakeWaiting(clock.now()) : [];
   }
 
   function tell(key: ObjectKey, binding: DeepReadonly<ResourceBinding>, plan: SchedulePlan): void {
     const id = idOfKey(key);
-    const known = toldBy(binding);
+    const known = reportedBy(binding);
     const before = told.get(id) ?? known;
-    for (const event of planNews(binding, plan, before))
+    for (const event of planEvents(binding, plan, before))
       for (const object of [binding, resourceOf(binding)]) events.record(key.cluster, object, event);
-    const next = planTold(plan, before);
+    const next = planReported(plan, before);
     if (equalJson(next, known)) told.delete(id);
     else if (next.failure !== undefined || before.failure !== undefined || next.affinityName !== before.affinityName)
       told.set(id, next);
@@ -153,7 +153,7 @@ export function createScheduleController({
       const turn = decisions.turn(id, binding, nowMs);
       if (!turn.decide) return turn.requeueAfterMs === undefined ? done : { requeueAfterMs: turn.requeueAfterMs };
 
-      const { era } = decisions;
+      const { fleetGeneration: era } = decisions;
       const startMs = meter?.nowMs() ?? 0;
       const plan = planSchedule({
         ...options,
@@ -181,7 +181,7 @@ export function createScheduleController({
           key,
           "schedule",
           outcome,
-          isUrgent(scheduled, plan) ? {} : { patienceMs: PROGRESS_PATIENCE_MS },
+          isUrgent(scheduled, plan) ? {} : { debounceMs: PROGRESS_DEBOUNCE_MS },
         );
       return decisions.keep(id, key, scheduled, plan, era, nowMs);
     },

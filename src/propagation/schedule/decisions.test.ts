@@ -14,7 +14,7 @@ const failed: SchedulePlan = {
 
 let decisions: Decisions<string>;
 const keep = (plan: SchedulePlan, nowMs = 0): { requeueAfterMs?: number } =>
-  decisions.keep("web", "web", binding, plan, decisions.era, nowMs);
+  decisions.keep("web", "web", binding, plan, decisions.fleetGeneration, nowMs);
 
 beforeEach(() => {
   decisions = createDecisions<string>();
@@ -28,7 +28,7 @@ describe("a scheduled binding", () => {
   });
 
   test("is not retried when there is more room", () => {
-    expect(decisions.nudge(0)).toEqual([]);
+    expect(decisions.wakeWaiting(0)).toEqual([]);
   });
 
   test("is decided again when it is reconsidered", () => {
@@ -39,7 +39,7 @@ describe("a scheduled binding", () => {
 
   const changes: Record<string, () => object> = {
     "the fitting clusters changed": () => {
-      decisions.startEra();
+      decisions.startFleetGeneration();
       return binding;
     },
     "its spec changed": () => ({ metadata: { uid: "u", generation: 2 } }),
@@ -60,7 +60,7 @@ function pausesOf(rounds: number, startMs = 0): number[] {
   const pauses: number[] = [];
   let nowMs = startMs;
   for (let round = 0; round < rounds; round++) {
-    decisions.nudge(nowMs);
+    decisions.wakeWaiting(nowMs);
     const turn = decisions.turn("web", binding, nowMs);
     const pauseMs = turn.decide ? 0 : (turn.requeueAfterMs ?? 0);
     pauses.push(pauseMs);
@@ -76,8 +76,8 @@ describe("a binding that waits for room", () => {
 
   test("is woken once for more room, and decided after a pause", () => {
     expect(decisions.turn("web", binding, 5000)).toEqual({ decide: false, requeueAfterMs: 295_000 });
-    expect(decisions.nudge(0)).toEqual(["web"]);
-    expect(decisions.nudge(0)).toEqual([]);
+    expect(decisions.wakeWaiting(0)).toEqual(["web"]);
+    expect(decisions.wakeWaiting(0)).toEqual([]);
     expect(decisions.turn("web", binding, 400)).toEqual({ decide: false, requeueAfterMs: 600 });
     expect(decisions.turn("web", binding, 1000)).toEqual({ decide: true });
   });
@@ -89,8 +89,8 @@ describe("a binding that waits for room", () => {
   test("pauses briefly again once a binding was placed", () => {
     pausesOf(5);
 
-    decisions.keep("other", "other", binding, failed, decisions.era, 25_000);
-    decisions.keep("other", "other", binding, scheduled, decisions.era, 25_000);
+    decisions.keep("other", "other", binding, failed, decisions.fleetGeneration, 25_000);
+    decisions.keep("other", "other", binding, scheduled, decisions.fleetGeneration, 25_000);
 
     expect(pausesOf(2, 25_000)).toEqual([1000, 2000]);
   });
@@ -104,10 +104,10 @@ describe("a binding that waits for room", () => {
 
   test("is retried together with the others, regardless of waiting time", () => {
     pausesOf(4);
-    decisions.keep("late", "late", binding, failed, decisions.era, 15_000);
+    decisions.keep("late", "late", binding, failed, decisions.fleetGeneration, 15_000);
     keep(failed, 15_000);
 
-    expect(decisions.nudge(16_000).toSorted()).toEqual(["late", "web"]);
+    expect(decisions.wakeWaiting(16_000).toSorted()).toEqual(["late", "web"]);
 
     const turns = ["late", "web"].map((id) => decisions.turn(id, binding, 16_000));
     expect(turns[0]).toEqual(turns[1]);
@@ -118,22 +118,22 @@ describe("a binding that waits for room", () => {
     expect(decisions.reconsider("web", 0)).toBe(true);
 
     expect(decisions.turn("web", binding, 400)).toEqual({ decide: false, requeueAfterMs: 600 });
-    expect(decisions.nudge(400)).toEqual([]);
+    expect(decisions.wakeWaiting(400)).toEqual([]);
   });
 
   test("skips its pause when the fitting clusters change", () => {
-    decisions.startEra();
+    decisions.startFleetGeneration();
 
     expect(decisions.turn("web", binding, 0)).toEqual({ decide: true });
   });
 
   test("is not woken once it is scheduled or deleted", () => {
     keep(scheduled);
-    expect(decisions.nudge(0)).toEqual([]);
+    expect(decisions.wakeWaiting(0)).toEqual([]);
 
     keep(failed);
     decisions.forget("web");
-    expect(decisions.nudge(0)).toEqual([]);
+    expect(decisions.wakeWaiting(0)).toEqual([]);
   });
 });
 
@@ -155,7 +155,7 @@ test("a decision in progress is made again when something else changed", () => {
 
 test("a binding that still waits joins the next round when something else changed during its attempt", () => {
   keep(failed);
-  decisions.nudge(0);
+  decisions.wakeWaiting(0);
   expect(decisions.turn("web", binding, 1000)).toEqual({ decide: true });
   expect(decisions.reconsider("web", 1000)).toBe(true);
   keep(failed, 1000);
@@ -165,7 +165,7 @@ test("a binding that still waits joins the next round when something else change
 
 test("a placed binding is decided again when something else changed during its attempt", () => {
   keep(failed);
-  decisions.nudge(0);
+  decisions.wakeWaiting(0);
   decisions.turn("web", binding, 1000);
   decisions.reconsider("web", 1000);
   keep(scheduled, 1000);
@@ -174,8 +174,8 @@ test("a placed binding is decided again when something else changed during its a
 });
 
 test("a decision made before the fitting clusters changed is not valid afterwards", () => {
-  const { era } = decisions;
-  decisions.startEra();
+  const { fleetGeneration: era } = decisions;
+  decisions.startFleetGeneration();
   decisions.keep("web", "web", binding, scheduled, era, 0);
 
   expect(decisions.turn("web", binding, 0)).toEqual({ decide: true });

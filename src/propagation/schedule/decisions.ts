@@ -27,7 +27,7 @@ interface Decision<K> {
   readonly uid: string | undefined;
   readonly generation: number | undefined;
   readonly returnAfter: string | undefined;
-  readonly era: number;
+  readonly fleetGeneration: number;
   /** Unset for a binding that waits for nothing. */
   readonly waiting?: Waiting<K>;
 }
@@ -45,9 +45,9 @@ export type Turn = { readonly decide: true } | { readonly decide: false; readonl
 
 export interface Decisions<K> {
   /** The fitting clusters have changed: starts a new generation. */
-  startEra(): void;
+  startFleetGeneration(): void;
   /** The keys of bindings that wait for room and were not woken yet. */
-  nudge(nowMs: number): K[];
+  wakeWaiting(nowMs: number): K[];
   /**
    * Another dependency of this binding has changed. False when no decision is recorded for it, so that it is decided
    * anyway.
@@ -63,14 +63,14 @@ export interface Decisions<K> {
     began: number,
     nowMs: number,
   ): { requeueAfterMs?: number };
-  readonly era: number;
+  readonly fleetGeneration: number;
   forget(id: string): void;
 }
 
 export function createDecisions<K>(): Decisions<K> {
   const decided = new Map<string, Decision<K>>();
   const waiting = new Map<string, Waiting<K>>();
-  let era = 0;
+  let fleetGeneration = 0;
   /** Decisions in progress, and whether their inputs have changed since they began. */
   const underWay = new Map<string, { isStale: boolean }>();
   let lastRoundMs = 0;
@@ -98,15 +98,15 @@ export function createDecisions<K>(): Decisions<K> {
   }
 
   return {
-    get era() {
-      return era;
+    get fleetGeneration() {
+      return fleetGeneration;
     },
 
-    startEra() {
-      era++;
+    startFleetGeneration() {
+      fleetGeneration++;
     },
 
-    nudge(nowMs) {
+    wakeWaiting(nowMs) {
       const keys: K[] = [];
       for (const wait of waiting.values()) {
         if (wait.roundMs !== undefined) continue;
@@ -127,7 +127,7 @@ export function createDecisions<K>(): Decisions<K> {
 
     turn(id, binding, nowMs) {
       const last = decided.get(id);
-      if (!last || last.era !== era || !isSame(binding, last)) return begin(id);
+      if (!last || last.fleetGeneration !== fleetGeneration || !isSame(binding, last)) return begin(id);
       const wait = last.waiting;
       if (!wait) return { decide: false };
       const nextMs = Math.min(wait.nextMs, wait.roundMs ?? Infinity);
@@ -142,7 +142,7 @@ export function createDecisions<K>(): Decisions<K> {
       const { uid, generation, annotations } = binding.metadata;
       const isStale = underWay.get(id)?.isStale === true;
       underWay.delete(id);
-      const decision = { uid, generation, returnAfter: annotations?.[RETURN_AFTER_SECONDS], era: began };
+      const decision = { uid, generation, returnAfter: annotations?.[RETURN_AFTER_SECONDS], fleetGeneration: began };
       const wasWaiting = waiting.delete(id);
       const nextMs = plan.outcome === "unschedulable" ? nowMs + LONGEST_WAIT_MS : plan.returnsAtMs;
       if (nextMs === undefined) {

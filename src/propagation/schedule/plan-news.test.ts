@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ResourceBinding } from "../../api/index.ts";
 import { makeBinding, makeDeployment } from "../../testing/index.ts";
-import { planNews, planTold, toldBy } from "./plan-news.ts";
+import { planEvents, planReported, reportedBy } from "./plan-news.ts";
 import type { SchedulePlan } from "./plan-schedule.ts";
 
 const none = { verdicts: [], failedTerms: [] };
@@ -86,16 +86,16 @@ const cases: Record<string, { binding: ResourceBinding; plan: SchedulePlan; want
 };
 for (const [behaviour, { binding, plan, want }] of Object.entries(cases)) {
   test(behaviour, () => {
-    expect(planNews(binding, plan).map(({ reason, message }) => `${reason} ${message}`)).toEqual(want);
+    expect(planEvents(binding, plan).map(({ reason, message }) => `${reason} ${message}`)).toEqual(want);
   });
 }
 
 test("reported events count before the status is written", () => {
   const binding = makeScheduled();
 
-  const told = planTold(full(3), toldBy(binding));
+  const told = planReported(full(3), reportedBy(binding));
 
-  expect(planNews(binding, full(4), told)).toEqual([]);
-  expect(planNews(binding, scheduled, told).map(({ reason }) => reason)).toEqual(["ScheduleBindingSucceed"]);
-  expect(planNews(binding, scheduled, planTold(scheduled, told))).toEqual([]);
+  expect(planEvents(binding, full(4), told)).toEqual([]);
+  expect(planEvents(binding, scheduled, told).map(({ reason }) => reason)).toEqual(["ScheduleBindingSucceed"]);
+  expect(planEvents(binding, scheduled, planReported(scheduled, told))).toEqual([]);
 });

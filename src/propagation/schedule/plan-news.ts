@@ -13,13 +13,13 @@ import type { SchedulePlan } from "./plan-schedule.ts";
 type Binding = DeepReadonly<ResourceBinding>;
 
 /** What was reported about a binding. */
-export interface Told {
+export interface Reported {
   /** Why it is unschedulable; undefined when it is scheduled, or nothing was reported. */
   readonly failure: string | undefined;
   readonly affinityName: string | undefined;
 }
 
-export function toldBy({ status }: Binding): Told {
+export function reportedBy({ status }: Binding): Reported {
   const condition = findCondition(status?.conditions, "Scheduled");
   return {
     failure: condition?.status === "False" ? (condition.message ?? "") : undefined,
@@ -28,7 +28,7 @@ export function toldBy({ status }: Binding): Told {
 }
 
 /** What is reported after the decision. */
-export function planTold(plan: SchedulePlan, before: Told): Told {
+export function planReported(plan: SchedulePlan, before: Reported): Reported {
   if (plan.outcome === "unschedulable") return { ...before, failure: plan.message };
   return {
     failure: undefined,
@@ -37,7 +37,7 @@ export function planTold(plan: SchedulePlan, before: Told): Told {
 }
 
 /** `binding` as of the decision. */
-export function planNews(binding: Binding, plan: SchedulePlan, before = toldBy(binding)): RecordedEvent[] {
+export function planEvents(binding: Binding, plan: SchedulePlan, before = reportedBy(binding)): RecordedEvent[] {
   if (plan.outcome === "unschedulable")
     return before.failure !== undefined && isAlike(before.failure, plan.message) ? [] : [failed(plan.message)];
   const isFallback = plan.outcome === "scheduled" && plan.affinityName !== before.affinityName;

@@ -14,7 +14,7 @@ import type { CycleMeter } from "./cycle-meter.ts";
 import { createFleet, type Fleet } from "./fleet.ts";
 import { affinityOf, type BindingSpecView, type ClusterView, type CycleAffinity } from "./framework.ts";
 import { needsScheduling, type BindingView } from "./needs-scheduling.ts";
-import { leaveGracefully, wayBack } from "./return-to-affinity.ts";
+import { leaveGracefully, returnDue } from "./return-to-affinity.ts";
 import { scheduleCycle, type CycleResult, type ScheduleOptions, type UnschedulableReason } from "./schedule-cycle.ts";
 import type { Neighbours } from "./workload-groups.ts";
 
@@ -78,7 +78,7 @@ export function planSchedule(input: ScheduleInput): SchedulePlan {
   const { binding, clusters = [], fleet = createFleet(clusters), nowMs = 0 } = input;
   const terms = affinityTerms(binding);
   const current = currentIndex(binding, terms);
-  const returnsAtMs = current > 0 ? wayBack(binding.metadata, binding.status?.lastScheduledTime, nowMs) : undefined;
+  const returnsAtMs = current > 0 ? returnDue(binding.metadata, binding.status?.lastScheduledTime, nowMs) : undefined;
 
   if (returnsAtMs !== undefined && returnsAtMs <= nowMs) {
     const earlier = tryTerms({ ...input, fleet }, terms.slice(0, current));
@@ -93,7 +93,7 @@ export function planSchedule(input: ScheduleInput): SchedulePlan {
   if (plan.outcome !== "scheduled") return plan;
   // A binding that falls back now starts waiting now.
   const fellBackMs =
-    plan.affinityName === terms[current]?.name ? undefined : wayBack(binding.metadata, undefined, nowMs);
+    plan.affinityName === terms[current]?.name ? undefined : returnDue(binding.metadata, undefined, nowMs);
   return { ...plan, ...(fellBackMs === undefined ? waiting : { returnsAtMs: fellBackMs }) };
 }
 

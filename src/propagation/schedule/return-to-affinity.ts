@@ -16,7 +16,7 @@ import type { BindingView } from "./needs-scheduling.ts";
 const WHOLE_SECONDS = /^\d{1,9}$/;
 
 /** When the binding may return; undefined when it is not enabled or the annotation is no number of seconds. */
-export function wayBack(
+export function returnDue(
   { annotations }: BindingView["metadata"],
   lastScheduledTime: string | undefined,
   nowMs: number,

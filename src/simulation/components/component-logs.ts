@@ -14,7 +14,7 @@ const MAX_CLUSTERS = 4_096;
 /** Longer lines are truncated. */
 const MAX_LINE_LENGTH = 1_000;
 /** A follower that does not read loses lines instead of buffering all of them. */
-const MAX_BEHIND = 1_000;
+const MAX_BUFFERED = 1_000;
 
 export interface ComponentLogs {
   /** Returns a log that records its lines here and passes them on to `log`. */
@@ -94,7 +94,7 @@ export function createComponentLogs({ clock, componentOf, clusterOf }: Component
       const waiting: LogLine[] = [];
       let wake = (): void => {};
       const follower: Follower = (line) => {
-        if (waiting.length >= MAX_BEHIND) waiting.shift();
+        if (waiting.length >= MAX_BUFFERED) waiting.shift();
         waiting.push(line);
         wake();
       };

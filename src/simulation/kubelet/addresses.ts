@@ -28,14 +28,14 @@ export function createPodAddresses(informers: Informers): PodAddresses {
    * By pod UID: addresses that were assigned and are not on a pod yet. A pod may be deleted before its address is
    * written.
    */
-  const promised = new Map<string, number>();
+  const assigned = new Map<string, number>();
 
   informers.of(Pod).subscribe(({ cluster, object: { metadata, status, spec }, deleted, old }) => {
     if (spec.hostNetwork || (old && !deleted && old.status?.podIP === status?.podIP)) return;
     const uid = metadata.uid ?? "";
-    const number = parse(status?.podIP ?? "") ?? (deleted ? promised.get(uid) : undefined);
+    const number = parse(status?.podIP ?? "") ?? (deleted ? assigned.get(uid) : undefined);
     if (number === undefined) return;
-    promised.delete(uid);
+    assigned.delete(uid);
     const taken = takenIn(cluster);
     if (!deleted) taken.set(number, uid);
     else if (taken.get(number) === uid) taken.delete(number);
@@ -44,12 +44,12 @@ export function createPodAddresses(informers: Informers): PodAddresses {
   return {
     of(cluster, uid) {
       const taken = takenIn(cluster);
-      let number = promised.get(uid) ?? fnv1a32(uid) % SIZE;
+      let number = assigned.get(uid) ?? fnv1a32(uid) % SIZE;
       // Rarely more than one or two steps: a member has a few thousand pods and eight million addresses.
       for (let steps = 0; steps < SIZE && !isFree(number, taken.get(number), uid); steps++)
         number = (number + 1) % SIZE;
       taken.set(number, uid);
-      promised.set(uid, number);
+      assigned.set(uid, number);
       return `10.${128 + (number >> 16)}.${(number >> 8) & 255}.${number & 255}`;
     },
   };

@@ -42,7 +42,7 @@ export interface Step {
 const FIRST_BACK_OFF_MS = 10_000;
 const LAST_BACK_OFF_MS = 300_000;
 /** A container that ran this long is not in a crash loop. */
-const FORGIVEN_MS = 600_000;
+const BACK_OFF_RESET_MS = 600_000;
 
 export function backOffMs(restartCount: number): number {
   return restartCount === 0 ? 0 : Math.min(LAST_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** Math.min(restartCount - 1, 10));
@@ -128,7 +128,7 @@ function end(running: Status, container: ReadonlyContainer, situation: Container
   const terminated = terminatedOf(running, exitCode, nowMs);
   if (!situation.restarts(exitCode))
     return { status: { ...running, state: { terminated }, ready: false, started: false } };
-  const isForgiven = nowMs - timeOf(terminated.startedAt) >= FORGIVEN_MS;
+  const isForgiven = nowMs - timeOf(terminated.startedAt) >= BACK_OFF_RESET_MS;
   const delayMs = isForgiven ? 0 : backOffMs(running.restartCount);
   const stopped: Status = { ...running, state: { terminated }, ready: false, started: false };
   if (delayMs === 0) return start(container, stopped, situation);

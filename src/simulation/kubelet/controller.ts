@@ -87,7 +87,7 @@ export function createKubeletController({
     sources: [
       // Pods without a node have no kubelet yet.
       watch(Pod, ({ cluster, object, old, deleted }) => {
-        if (!deleted) tellProblems(cluster, object, old);
+        if (!deleted) reportProblems(cluster, object, old);
         return object.spec.nodeName || deleted ? [keyOf(cluster, object)] : [];
       }),
       { source: config.source },
@@ -156,7 +156,7 @@ export function createKubeletController({
    * Reports problems when they appear: with a new pod, or with a change. A starting process finds running pods that
    * were reported before.
    */
-  function tellProblems(cluster: string, pod: ReadonlyPod, old: ReadonlyPod | undefined): void {
+  function reportProblems(cluster: string, pod: ReadonlyPod, old: ReadonlyPod | undefined): void {
     if (!events || (!old && pod.status?.startTime !== undefined)) return;
     for (const event of planProblemEvents(pod, old, "Pod")) events.record(cluster, pod, event);
   }

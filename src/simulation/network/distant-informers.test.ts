@@ -23,7 +23,7 @@ function makeNear(): Informers & {
   const stored = new Map<string, { cluster: string; object: ConfigMap }>();
   const listeners = new Set<(event: ObjectEvent<ConfigMap>, lane: Lane) => void>();
   const idOf = (cluster: string, name: string): string => `${cluster}/${name}`;
-  const tell = (event: ObjectEvent<ConfigMap>): void => listeners.forEach((listener) => listener(event, "fresh"));
+  const notify = (event: ObjectEvent<ConfigMap>): void => listeners.forEach((listener) => listener(event, "fresh"));
   const informer = {
     get: ({ cluster, name }: { cluster: string; name: string }) => stored.get(idOf(cluster, name))?.object,
     list: ({ cluster }: { cluster?: string } = {}) =>
@@ -41,12 +41,12 @@ function makeNear(): Informers & {
     put(cluster, object) {
       const old = stored.get(idOf(cluster, object.metadata.name))?.object;
       stored.set(idOf(cluster, object.metadata.name), { cluster, object });
-      tell({ cluster, object, old, deleted: false });
+      notify({ cluster, object, old, deleted: false });
     },
     remove(cluster, name) {
       const old = stored.get(idOf(cluster, name))?.object;
       stored.delete(idOf(cluster, name));
-      if (old) tell({ cluster, object: old, old, deleted: true });
+      if (old) notify({ cluster, object: old, old, deleted: true });
     },
   };
 }
@@ -75,21 +75,21 @@ function makeNetwork(): MemberNetwork & { cut(cluster: string): void; mend(clust
 function setUp() {
   const [near, network] = [makeNear(), makeNetwork()];
   const view = createDistantInformers(near, network).of(ConfigMap);
-  const told: string[] = [];
-  const listen = (list = told): (() => void) =>
+  const events: string[] = [];
+  const listen = (list = events): (() => void) =>
     view.subscribe(
       ({ cluster, object, old, deleted }) =>
         void list.push(
           `${deleted ? "-" : old ? "~" : "+"} ${cluster}/${object.metadata.name} ${object.data?.["value"]}${old ? ` was ${old.data?.["value"]}` : ""}`,
         ),
     );
-  return { near, network, view, told, listen };
+  return { near, network, view, told: events, listen };
 }
 const valuesOf = (maps: readonly DeepReadonly<ConfigMap>[]): string[] =>
   maps.map(({ data }) => data?.["value"] ?? "").sort();
 
 test("passes changes of reachable members through", () => {
-  const { near, network, view, told, listen } = setUp();
+  const { near, network, view, told: events, listen } = setUp();
   listen();
   network.cut("m2");
 
@@ -97,17 +97,17 @@ test("passes changes of reachable members through", () => {
   near.put("m1", makeMap("a", "2"));
   near.remove("m1", "a");
 
-  expect(told).toEqual(["+ m1/a 1", "~ m1/a 2 was 1", "- m1/a 2 was 2"]);
+  expect(events).toEqual(["+ m1/a 1", "~ m1/a 2 was 1", "- m1/a 2 was 2"]);
   expect(view.list({ cluster: "m1" })).toEqual([]);
 });
 
 test("keeps the last seen state of a member that is cut off, whatever changes there", () => {
-  const { near, network, view, told, listen } = setUp();
+  const { near, network, view, told: events, listen } = setUp();
   near.put("m1", makeMap("kept", "1"));
   near.put("m1", makeMap("changed", "1"));
   near.put("m1", makeMap("removed", "1"));
   listen();
-  told.length = 0;
+  events.length = 0;
   network.cut("m1");
 
   near.put("m1", makeMap("changed", "2"));
@@ -115,7 +115,7 @@ test("keeps the last seen state of a member that is cut off, whatever changes th
   near.put("m1", makeMap("new", "1"));
   near.remove("m1", "removed");
 
-  expect(told).toEqual([]);
+  expect(events).toEqual([]);
   expect(["kept", "changed", "removed", "new"].map((name) => view.get(keyOf("m1", name))?.data?.["value"])).toEqual([
     "1",
     "1",
@@ -130,11 +130,11 @@ test("keeps the last seen state of a member that is cut off, whatever changes th
 });
 
 test("delivers each difference once when the member is back, and nothing for unchanged objects", () => {
-  const { near, network, view, told, listen } = setUp();
+  const { near, network, view, told: events, listen } = setUp();
   near.put("m1", makeMap("changed", "1"));
   near.put("m1", makeMap("removed", "1"));
   listen();
-  told.length = 0;
+  events.length = 0;
   network.cut("m1");
   near.put("m1", makeMap("changed", "2"));
   near.put("m1", makeMap("changed", "3"));
@@ -146,7 +146,7 @@ test("delivers each difference once when the member is back, and nothing for unc
   network.mend("m1");
   near.put("m1", makeMap("new", "2"));
 
-  expect(told).toEqual(["~ m1/changed 3 was 1", "- m1/removed 1 was 1", "+ m1/new 1", "~ m1/new 2 was 1"]);
+  expect(events).toEqual(["~ m1/changed 3 was 1", "- m1/removed 1 was 1", "+ m1/new 1", "~ m1/new 2 was 1"]);
   expect(valuesOf(view.list({ cluster: "m1" }))).toEqual(["2", "3"]);
 });
 

@@ -45,10 +45,10 @@ function viewOf<T extends KubernetesObject>(near: Informer<T>, network: MemberNe
     const changed = isCut ? undefined : kept.get(cluster);
     if (!changed) return;
     kept.delete(cluster);
-    for (const { key, seen } of changed.values()) tell(key, seen, near.get(key));
+    for (const { key, seen } of changed.values()) notify(key, seen, near.get(key));
   });
 
-  function tell({ cluster }: ObjectKey, seen: Seen<T>, now: Seen<T>): void {
+  function notify({ cluster }: ObjectKey, seen: Seen<T>, now: Seen<T>): void {
     const object = now ?? seen;
     if (!object || now === seen) return;
     for (const listener of listeners)

@@ -25,7 +25,7 @@ export function throughNetwork(transport: Transport, network: MemberNetwork): Tr
     async *watch(request, signal) {
       const { cluster } = request.path;
       pass(cluster);
-      const { lost, stop } = lossOf(cluster, network);
+      const { lost, stop } = cutSignal(cluster, network);
       try {
         yield* transport.watch(request, AbortSignal.any([signal, lost]));
       } finally {
@@ -48,7 +48,7 @@ export function callThroughNetwork(call: CallMember, network: MemberNetwork): Ca
   return async (cluster, request, signal) => {
     // Without Retry-After: clients would retry ten times before they report that a member is away.
     if (network.isCut(cluster)) throw unavailable(`error trying to reach service: ${cutOff(cluster).message}`, 0);
-    const { lost, stop } = lossOf(cluster, network);
+    const { lost, stop } = cutSignal(cluster, network);
     try {
       const response = await call(cluster, request, AbortSignal.any([signal, lost]));
       const { body, upgrade } = response;
@@ -87,7 +87,7 @@ async function* withEnd(body: AsyncIterable<Uint8Array>, end: () => void): Async
 }
 
 /** Aborted when the member is cut off; `stop` ends the subscription. */
-function lossOf(cluster: string, network: MemberNetwork): { lost: AbortSignal; stop(): void } {
+function cutSignal(cluster: string, network: MemberNetwork): { lost: AbortSignal; stop(): void } {
   const loss = new AbortController();
   const stop = network.onChange((name, isCut) => {
     if (name === cluster && isCut) loss.abort();

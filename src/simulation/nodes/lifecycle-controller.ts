@@ -21,11 +21,11 @@ type ReadonlyNode = DeepReadonly<Node>;
 
 export interface NodeTimes {
   /** How long a silent node still counts as healthy. */
-  silenceMs: number;
+  gracePeriodMs: number;
 }
 
 /** Kubernetes' default. */
-export const DEFAULT_NODE_TIMES: NodeTimes = { silenceMs: 50_000 };
+export const DEFAULT_NODE_TIMES: NodeTimes = { gracePeriodMs: 50_000 };
 
 export interface LifecycleDependencies {
   client: Client;
@@ -45,7 +45,7 @@ export function createNodeLifecycleController({
   times,
   events,
 }: LifecycleDependencies): Controller<ObjectKey> {
-  const { silenceMs } = { ...DEFAULT_NODE_TIMES, ...defined(times) };
+  const { gracePeriodMs } = { ...DEFAULT_NODE_TIMES, ...defined(times) };
   const waits = createWaits(clock);
 
   return defineController({
@@ -58,7 +58,7 @@ export function createNodeLifecycleController({
         await start(node, key, signal);
         return done;
       }
-      const leftMs = isLost(node) ? waits.leftMs(idOfKey(key), "lost", silenceMs) : 0;
+      const leftMs = isLost(node) ? waits.leftMs(idOfKey(key), "lost", gracePeriodMs) : 0;
       if (!isLost(node)) waits.over(idOfKey(key));
       const conditions = planConditions(node, isLost(node) && leftMs === 0, clock.now());
       const current =

@@ -29,7 +29,7 @@ const readyOf = ({ status }: DeepReadonly<Node>): string | undefined =>
   status?.conditions?.find(({ type }) => type === "Ready")?.status;
 const taintsOf = ({ spec }: DeepReadonly<Node>): string[] =>
   (spec?.taints ?? []).map(({ key, effect }) => `${key}:${effect}`);
-const patience = (tolerationSeconds: number): Toleration => ({
+const tolerationFor = (tolerationSeconds: number): Toleration => ({
   key: "node.kubernetes.io/unreachable",
   operator: "Exists",
   effect: "NoExecute",
@@ -58,9 +58,9 @@ describe("a lost node", () => {
   });
 
   test("evicts pods after tolerationSeconds; they remain until its kubelet returns", async () => {
-    const member = await start({ times: { startMs: 0, stopMs: 0, silenceMs: 0 } });
+    const member = await start({ times: { startMs: 0, stopMs: 0, gracePeriodMs: 0 } });
     await member.create(
-      makePod("brief", { ...pin("node-000"), tolerations: [patience(10)] }),
+      makePod("brief", { ...pin("node-000"), tolerations: [tolerationFor(10)] }),
       makePod("patient", pin("node-000")),
       makePod("loyal", { ...pin("node-000"), tolerations: [{ operator: "Exists" }] }),
     );
@@ -85,7 +85,7 @@ describe("a lost node", () => {
   });
 
   test("that returns in time keeps its pods", async () => {
-    const member = await start({ times: { startMs: 0, silenceMs: 0 } });
+    const member = await start({ times: { startMs: 0, gracePeriodMs: 0 } });
     await member.create(makePod("a", pin("node-000")));
     await annotate(member, "node-000", "lost");
     await member.pass(100_000);

@@ -128,7 +128,7 @@ export function createPlacementController({
     waiting.add({
       key,
       priority,
-      wantsCompany: affinity?.podAffinity !== undefined || topologySpreadConstraints !== undefined,
+      hasPodAffinity: affinity?.podAffinity !== undefined || topologySpreadConstraints !== undefined,
     });
     return done;
   }

@@ -9,7 +9,7 @@ import { portsCollide } from "./pod-view.ts";
 import type { PodView } from "./pod-view.ts";
 import type { SpreadRules } from "./spread.ts";
 
-export interface Refusal {
+export interface Exclusion {
   readonly reasons: readonly string[];
   /** No pod that leaves the node would help. */
   readonly isFinal: boolean;
@@ -24,8 +24,8 @@ export interface Rules {
 }
 
 const CORDONED = { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" } as const;
-const final = (reason: string): Refusal => ({ reasons: [reason], isFinal: true });
-const passing = (reason: string): Refusal => ({ reasons: [reason], isFinal: false });
+const final = (reason: string): Exclusion => ({ reasons: [reason], isFinal: true });
+const passing = (reason: string): Exclusion => ({ reasons: [reason], isFinal: false });
 
 const UNSCHEDULABLE = final("node(s) were unschedulable");
 const TAINTED = final("node(s) had untolerated taint(s)");
@@ -33,17 +33,17 @@ const UNWANTED = final("node(s) didn't match Pod's node affinity/selector");
 const PORTS_TAKEN = passing("node(s) didn't have free ports for the requested pod ports");
 
 /** Shared, because nearly every call for every node and pod returns it. */
-const NOBODY: readonly PodView[] = [];
+const NO_PODS: readonly PodView[] = [];
 
 /** Undefined if the pod fits. */
-export function whyNot(pod: PodView, node: NodeView, rules: Rules): Refusal | undefined {
+export function whyNot(pod: PodView, node: NodeView, rules: Rules): Exclusion | undefined {
   if (node.node.spec?.unschedulable && !toleratesTaint(pod.pod, CORDONED)) return UNSCHEDULABLE;
   if (isRepelled(pod.pod, node.node)) return TAINTED;
   if (!wantsNode(pod.pod, node.node)) return UNWANTED;
   return whyNoRoom(pod, node) ?? whyNotBeside(node, rules);
 }
 
-function whyNotBeside(node: NodeView, { affinity, spread, volumes }: Rules): Refusal | undefined {
+function whyNotBeside(node: NodeView, { affinity, spread, volumes }: Rules): Exclusion | undefined {
   const volume = volumes?.(node);
   if (volume !== undefined) return final(volume);
   const uneven = spread?.refuse(node);
@@ -53,10 +53,10 @@ function whyNotBeside(node: NodeView, { affinity, spread, volumes }: Rules): Ref
 }
 
 /** Ports and resources. Nominated pods that wait for victims count as if they already ran on the node. */
-function whyNoRoom(pod: PodView, { load, allocatable }: NodeView): Refusal | undefined {
+function whyNoRoom(pod: PodView, { load, allocatable }: NodeView): Exclusion | undefined {
   const waiting =
     load.nominated.size === 0
-      ? NOBODY
+      ? NO_PODS
       : [...load.nominated.values()].filter(({ uid, priority }) => uid !== pod.uid && priority >= pod.priority);
   if (pod.hostPorts.length > 0) {
     for (const other of [...load.withPorts, ...waiting])

@@ -7,7 +7,7 @@ import type { DeepReadonly } from "../../base/index.ts";
 import { fnv1a32 } from "../../machinery/index.ts";
 import type { ClusterView, NodeView } from "./cluster-view.ts";
 import { whyNot } from "./filters.ts";
-import type { Refusal, Rules } from "./filters.ts";
+import type { Exclusion, Rules } from "./filters.ts";
 import { namedNodes } from "./node-rules.ts";
 import { affinityRules } from "./pod-affinity.ts";
 import type { NamespaceLabels } from "./pod-affinity.ts";
@@ -42,7 +42,7 @@ export function planPlacement(view: ClusterView, pod: PodView, around: Surroundi
   if (volumes.problem !== undefined) return nobody(volumes.problem);
   const rules = rulesOf(view, pod, around);
   const named = namedNodes(pod.pod);
-  const refusals = new Map<NodeView, Refusal>();
+  const refusals = new Map<NodeView, Exclusion>();
   const fitting = [...fittingNodes(view, pod, rules, named, volumes.preferred, refusals)];
   const chosen = volumes.preferred === undefined ? undefined : fitting.find(({ name }) => name === volumes.preferred);
   const nominated = fitting.find(({ name }) => name === pod.pod.status?.nominatedNodeName);
@@ -79,7 +79,7 @@ function* fittingNodes(
   rules: Rules,
   named: ReadonlySet<string> | undefined,
   preferred: string | undefined,
-  refusals: Map<NodeView, Refusal>,
+  refusals: Map<NodeView, Exclusion>,
 ): Generator<NodeView> {
   const candidates = named ? [...named].flatMap((name) => view.nodes.get(name) ?? []) : [...view.nodes.values()];
   const enough =

@@ -9,7 +9,7 @@ import type { DeepReadonly } from "../../base/index.ts";
 import { labelSelectorOf, matchesLabels } from "../../machinery/index.ts";
 import type { ClusterView, NodeView } from "./cluster-view.ts";
 import { whyNot } from "./filters.ts";
-import type { Refusal, Rules } from "./filters.ts";
+import type { Exclusion, Rules } from "./filters.ts";
 import type { PodView } from "./pod-view.ts";
 
 type Budget = DeepReadonly<PodDisruptionBudget>;
@@ -42,7 +42,7 @@ const MAX_CANDIDATES = 100;
 export function planPreemption(
   view: ClusterView,
   pod: PodView,
-  refusals: ReadonlyMap<NodeView, Refusal>,
+  refusals: ReadonlyMap<NodeView, Exclusion>,
   context: PreemptionContext,
 ): PreemptionOutcome {
   if (pod.pod.spec.preemptionPolicy === "Never") return { reason: "not eligible due to preemptionPolicy=Never." };
@@ -75,7 +75,7 @@ export function planPreemption(
 function awaitsVictims(
   view: ClusterView,
   { pod, priority }: PodView,
-  refusals: ReadonlyMap<NodeView, Refusal>,
+  refusals: ReadonlyMap<NodeView, Exclusion>,
 ): boolean {
   const node = view.nodes.get(pod.status?.nominatedNodeName ?? "");
   if (!node || refusals.get(node)?.isFinal) return false;
@@ -98,8 +98,8 @@ function victimsOn(
   lesser: readonly PodView[],
   budgets: readonly Budget[],
   rulesOf: () => Rules,
-): Candidate | Refusal {
-  const refusal = (): Refusal | undefined => {
+): Candidate | Exclusion {
+  const refusal = (): Exclusion | undefined => {
     const node = view.nodes.get(name);
     return node ? whyNot(pod, node, rulesOf()) : undefined;
   };

@@ -31,7 +31,7 @@ export function bestNode(pod: PodView, nodes: readonly NodeView[], rules: Rules)
     if (repelling.some((count) => count > 0)) add(scores, WEIGHTS.taints, lowIsGood(repelling));
   }
   const { spread, affinity } = rules;
-  if (spread?.hasCrowd) add(scores, WEIGHTS.spread, lowIsGood(nodes.map((node) => spread.crowd(node))));
+  if (spread?.hasCrowd) add(scores, WEIGHTS.spread, lowIsGood(nodes.map((node) => spread.spreadCost(node))));
   if (affinity?.hasScores) add(scores, WEIGHTS.podAffinity, highIsGood(nodes.map((node) => affinity.score(node))));
   // Index loops, here and below: this runs for every node and every pod, and `entries()` would produce most of the
   // garbage.

@@ -14,7 +14,7 @@ type Constraint = NonNullable<DeepReadonly<Pod>["spec"]["topologySpreadConstrain
 export interface SpreadRules {
   refuse(node: NodeView): { reason: string; isFinal: boolean } | undefined;
   /** The number of matching pods in the node's domains, weighted; smaller is better. */
-  crowd(node: NodeView): number;
+  spreadCost(node: NodeView): number;
   readonly hasCrowd: boolean;
 }
 
@@ -43,16 +43,16 @@ export function spreadRules(view: ClusterView, pod: PodView): SpreadRules | unde
       return undefined;
     },
     hasCrowd: crowds.length > 0,
-    crowd({ node }) {
-      let crowd = 0;
+    spreadCost({ node }) {
+      let spreadCost = 0;
       for (const { key, counts, maxSkew } of crowds) {
         const domain = labelOf(node.metadata.labels, key);
         // A node without the topology label takes no part in spreading; kube-scheduler gives it the lowest score.
         if (domain === undefined) return Number.POSITIVE_INFINITY;
         // With fewer domains, one more pod in a domain weighs more.
-        crowd += (counts.get(domain) ?? 0) * Math.log(counts.size + 2) + (maxSkew - 1);
+        spreadCost += (counts.get(domain) ?? 0) * Math.log(counts.size + 2) + (maxSkew - 1);
       }
-      return crowd;
+      return spreadCost;
     },
   };
 }
@@ -107,7 +107,7 @@ function defaultSpread(view: ClusterView, { owner }: PodView): SpreadRules {
   return {
     refuse: () => undefined,
     hasCrowd: true,
-    crowd: ({ node, load }) =>
+    spreadCost: ({ node, load }) =>
       (load.owners.get(owner) ?? 0) * perNode + (zones.get(node.metadata.labels?.[ZONE] ?? "") ?? 0) * perZone,
   };
 }

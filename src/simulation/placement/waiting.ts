@@ -12,7 +12,7 @@ export interface WaitingPod {
   key: ObjectKey;
   priority: number;
   /** The pod has affinity to other pods, so new pods may help as well. */
-  wantsCompany: boolean;
+  hasPodAffinity: boolean;
 }
 
 export interface Waiting {
@@ -59,8 +59,8 @@ export function createWaiting(clock: Clock): Waiting {
       let member = members.get(cluster);
       if (!member) members.set(cluster, (member = { pods: new Map(), companions: 0, nextMs: 0 }));
       const id = idOfKey(pod.key);
-      if (member.pods.get(id)?.wantsCompany) member.companions--;
-      if (pod.wantsCompany) member.companions++;
+      if (member.pods.get(id)?.hasPodAffinity) member.companions--;
+      if (pod.hasPodAffinity) member.companions++;
       member.pods.set(id, pod);
     },
     remove(key) {
@@ -69,7 +69,7 @@ export function createWaiting(clock: Clock): Waiting {
       const pod = member?.pods.get(id);
       if (!member || !pod) return;
       member.pods.delete(id);
-      if (pod.wantsCompany) member.companions--;
+      if (pod.hasPodAffinity) member.companions--;
       if (member.pods.size > 0) return;
       member.timer?.cancel();
       members.delete(key.cluster);

@@ -58,7 +58,7 @@ export function createClaimController({
     writes: [PersistentVolumeClaim, PersistentVolume],
 
     async reconcile(claim, { key, signal }) {
-      if (claim.metadata.deletionTimestamp) await letGo(claim, key, signal);
+      if (claim.metadata.deletionTimestamp) await removeFinalizer(claim, key, signal);
       else if (claim.status?.phase === "Bound") await keep(claim, key, signal);
       else {
         const volume = await volumeFor(claim, key, signal);
@@ -83,7 +83,11 @@ export function createClaimController({
   }
 
   /** Pods without a node and finished pods do not protect a claim. */
-  async function letGo(claim: Claim, { cluster, namespace = "", name }: ObjectKey, signal: AbortSignal): Promise<void> {
+  async function removeFinalizer(
+    claim: Claim,
+    { cluster, namespace = "", name }: ObjectKey,
+    signal: AbortSignal,
+  ): Promise<void> {
     const finalizers = claim.metadata.finalizers ?? [];
     const isUsed = reads.podsUsing(cluster, namespace, name).some((pod) => pod.spec.nodeName && !isOver(pod));
     if (isUsed || !finalizers.includes(PROTECTION)) return;

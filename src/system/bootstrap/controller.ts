@@ -66,7 +66,7 @@ export function createBootstrapController(
       info.data,
       items.map((secret) => signingToken(secret, nowMs)).filter((token) => token !== undefined),
     );
-    if (data) await client.update(ConfigMap, cluster, { ...info, data }, { signal }).catch(ignoreOvertaken);
+    if (data) await client.update(ConfigMap, cluster, { ...info, data }, { signal }).catch(ignoreConflict);
   };
 
   const clean = async ({ cluster, namespace, name }: Required<ObjectKey>, signal: AbortSignal): Promise<Result> => {
@@ -78,7 +78,7 @@ export function createBootstrapController(
     if (leftMs > 0) return { requeueAfterMs: Math.min(leftMs, LONGEST_WAIT_MS) };
     await client
       .delete(Secret, { cluster, namespace, name }, { preconditions: { uid: secret.metadata.uid ?? "" }, signal })
-      .catch(ignoreOvertaken);
+      .catch(ignoreConflict);
     log.info("bootstrap token deleted", { cluster, secret: name });
     return done;
   };
@@ -101,6 +101,6 @@ export function createBootstrapController(
 }
 
 /** Another client changed or deleted the object; its event triggers the next reconcile. */
-function ignoreOvertaken(error: unknown): void {
+function ignoreConflict(error: unknown): void {
   if (!isConflict(error) && !isNotFound(error)) throw error;
 }

@@ -59,7 +59,7 @@ export function createApprovalController({ client }: Pick<SystemDependencies, "c
         const patch = { metadata: { resourceVersion: csr.metadata.resourceVersion ?? "" }, status: { conditions } };
         await client
           .patch(CertificateSigningRequest, key, patch, { type: "merge", subresource: "approval", signal })
-          .catch(ignoreOvertaken);
+          .catch(ignoreConflict);
         log.info("certificate request approved", { cluster: key.cluster, request: key.name, user: csr.spec.username });
         return done;
       }
@@ -69,6 +69,6 @@ export function createApprovalController({ client }: Pick<SystemDependencies, "c
 }
 
 /** Another client changed or deleted the object; its event triggers the next reconcile. */
-function ignoreOvertaken(error: unknown): void {
+function ignoreConflict(error: unknown): void {
   if (!isConflict(error) && !isNotFound(error)) throw error;
 }

@@ -28,7 +28,7 @@ export function createCleanupController({
       const { uid = "", resourceVersion = "" } = csr.metadata;
       await client
         .delete(CertificateSigningRequest, key, { preconditions: { uid, resourceVersion }, signal })
-        .catch(ignoreOvertaken);
+        .catch(ignoreConflict);
       log.info("certificate request deleted", { cluster: key.cluster, request: key.name });
       return done;
     },
@@ -36,6 +36,6 @@ export function createCleanupController({
 }
 
 /** Another client changed or deleted the object; its event triggers the next reconcile. */
-function ignoreOvertaken(error: unknown): void {
+function ignoreConflict(error: unknown): void {
   if (!isConflict(error) && !isNotFound(error)) throw error;
 }

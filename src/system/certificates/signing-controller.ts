@@ -51,7 +51,7 @@ export function createSigningController({
             };
       await client
         .updateStatus(CertificateSigningRequest, cluster, { ...csr, status }, { signal })
-        .catch(ignoreOvertaken);
+        .catch(ignoreConflict);
       log.info(plan.type === "sign" ? "certificate signed" : "certificate request rejected", {
         cluster,
         request: csr.metadata.name,
@@ -62,6 +62,6 @@ export function createSigningController({
 }
 
 /** Another client changed or deleted the object; its event triggers the next reconcile. */
-function ignoreOvertaken(error: unknown): void {
+function ignoreConflict(error: unknown): void {
   if (!isConflict(error) && !isNotFound(error)) throw error;
 }

@@ -16,7 +16,7 @@ import { createWatchSource, keysOf } from "../watch-source.ts";
 
 const FIELD_MANAGER = "clusterrole-aggregation-controller";
 /** Every cluster has this namespace, so it represents the cluster when the controller starts. */
-const LANDMARK = "kube-system";
+const MARKER_NAMESPACE = "kube-system";
 
 /** Keys are cluster names. */
 export function createClusterRoleController(
@@ -39,7 +39,9 @@ export function createClusterRoleController(
     writes: [ClusterRole],
     sources: [
       { source: changes },
-      watch(Namespace, ({ cluster, object, old }) => (object.metadata.name === LANDMARK && !old ? [cluster] : [])),
+      watch(Namespace, ({ cluster, object, old }) =>
+        object.metadata.name === MARKER_NAMESPACE && !old ? [cluster] : [],
+      ),
     ],
     idOf: (cluster) => cluster,
 

@@ -29,7 +29,7 @@ import { countUsage, kindOf } from "./count-usage.ts";
 import { countedResources, planStatus, type CountedResource } from "./plan-status.ts";
 
 /** A charged object is stored within milliseconds; a count that ran in between is repeated. */
-const SECOND_LOOK_MS = 1_000;
+const RECOUNT_DELAY_MS = 1_000;
 const CUSTOM_KINDS_MS = 10_000;
 const RESYNC_MS = 300_000;
 
@@ -82,9 +82,9 @@ export function createQuotaController(
         if (isNotFound(error)) return done;
         // The server charged the quota in the meantime: the next reconcile recounts.
         if (!isConflict(error)) throw error;
-        return { requeueAfterMs: SECOND_LOOK_MS };
+        return { requeueAfterMs: RECOUNT_DELAY_MS };
       }
-      if (shrinks) return { requeueAfterMs: SECOND_LOOK_MS };
+      if (shrinks) return { requeueAfterMs: RECOUNT_DELAY_MS };
       return {
         requeueAfterMs: countedResources(quota).every((counted) => kindOf(counted)) ? RESYNC_MS : CUSTOM_KINDS_MS,
       };

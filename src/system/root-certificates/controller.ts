@@ -10,7 +10,7 @@ import type { Client, ObjectKey } from "../../client/index.ts";
 import { isConflict, isNotFound } from "../../machinery/index.ts";
 import { defineController, done, type Controller } from "../../runtime/index.ts";
 import type { SystemDependencies } from "../dependencies.ts";
-import { furnish, isTerminating } from "../namespaces.ts";
+import { createInNamespace, isTerminating } from "../namespaces.ts";
 import { createWatchSource, keysOf } from "../watch-source.ts";
 import { DESCRIPTION, ROOT_CERTIFICATE_NAME, rootCertificateConfigMap } from "./config-map.ts";
 
@@ -38,7 +38,7 @@ export function createRootCertificateController(
       const wanted = rootCertificateConfigMap(name, rootCertificate);
       const present = await find(client, { cluster, namespace: name, name: ROOT_CERTIFICATE_NAME }, signal);
       if (!present) {
-        await furnish(client, ConfigMap, cluster, wanted, signal);
+        await createInNamespace(client, ConfigMap, cluster, wanted, signal);
         return done;
       }
       if (equalJson(present.data, wanted.data) && present.metadata.annotations?.[DESCRIPTION]) return done;
@@ -50,14 +50,14 @@ export function createRootCertificateController(
           { ...present, metadata: { ...present.metadata, annotations }, data: wanted.data },
           { signal },
         )
-        .catch(ignoreOvertaken);
+        .catch(ignoreConflict);
       return done;
     },
   });
 }
 
 /** Another client changed or deleted the object; its event triggers the next reconcile. */
-function ignoreOvertaken(error: unknown): void {
+function ignoreConflict(error: unknown): void {
   if (!isConflict(error) && !isNotFound(error)) throw error;
 }
 

@@ -8,7 +8,7 @@ import { Namespace, ServiceAccount } from "../../api/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
 import { defineController, done, watch, type Controller } from "../../runtime/index.ts";
 import type { SystemDependencies } from "../dependencies.ts";
-import { furnish, isTerminating } from "../namespaces.ts";
+import { createInNamespace, isTerminating } from "../namespaces.ts";
 import { DEFAULT_ACCOUNT, defaultServiceAccount } from "./default-account.ts";
 
 export function createServiceAccountController({
@@ -33,7 +33,7 @@ export function createServiceAccountController({
         informers.of(ServiceAccount).get({ cluster, namespace: name, name: DEFAULT_ACCOUNT })
       )
         return done;
-      await furnish(client, ServiceAccount, cluster, defaultServiceAccount(name), signal);
+      await createInNamespace(client, ServiceAccount, cluster, defaultServiceAccount(name), signal);
       return done;
     },
   });

@@ -62,7 +62,7 @@ export function createTokenController(deps: Dependencies): Controller<TokenKey> 
     const filled = await planSecret(secret, account, rootCertificate, () =>
       issueSecretToken(cluster, namespace, account, name),
     );
-    if (filled) await client.update(Secret, cluster, filled, { signal }).catch(ignoreOvertaken);
+    if (filled) await client.update(Secret, cluster, filled, { signal }).catch(ignoreConflict);
   };
 
   const removeSecret = async (
@@ -71,9 +71,7 @@ export function createTokenController(deps: Dependencies): Controller<TokenKey> 
     signal: AbortSignal,
   ): Promise<void> => {
     const { namespace = "", name, uid = "" } = metadata;
-    await client
-      .delete(Secret, { cluster, namespace, name }, { preconditions: { uid }, signal })
-      .catch(ignoreOvertaken);
+    await client.delete(Secret, { cluster, namespace, name }, { preconditions: { uid }, signal }).catch(ignoreConflict);
   };
 
   /** Deletes every token of a deleted account; a new account of the same name is another one. */
@@ -81,7 +79,7 @@ export function createTokenController(deps: Dependencies): Controller<TokenKey> 
     const current = informers.of(ServiceAccount).get({ cluster, namespace, name });
     const { items } = await client
       .list(Secret, { cluster, namespace, fieldSelector: `type=${TOKEN_TYPE}`, signal })
-      .catch(noneWhenGone);
+      .catch(emptyIfNotFound);
     for (const secret of items) {
       const { annotations = {} } = secret.metadata;
       const belongs =
@@ -98,7 +96,7 @@ export function createTokenController(deps: Dependencies): Controller<TokenKey> 
     const account = informers.of(ServiceAccount).get({ cluster, namespace, name });
     if (!account?.secrets?.some((reference) => reference.name === secret)) return;
     const rest = account.secrets.filter((reference) => reference.name !== secret);
-    await client.update(ServiceAccount, cluster, { ...account, secrets: rest }, { signal }).catch(ignoreOvertaken);
+    await client.update(ServiceAccount, cluster, { ...account, secrets: rest }, { signal }).catch(ignoreConflict);
   };
 
   return defineKeyedController<TokenKey>({
@@ -122,12 +120,12 @@ export function createTokenController(deps: Dependencies): Controller<TokenKey> 
 }
 
 /** Another client changed or deleted the object; its event triggers the next reconcile. */
-function ignoreOvertaken(error: unknown): void {
+function ignoreConflict(error: unknown): void {
   if (!isConflict(error) && !isNotFound(error)) throw error;
 }
 
 /** The accounts of a deleted cluster are reported as deleted, and so is everything else in it. */
-function noneWhenGone(error: unknown): { items: [] } {
+function emptyIfNotFound(error: unknown): { items: [] } {
   if (!isNotFound(error)) throw error;
   return { items: [] };
 }

@@ -44,7 +44,7 @@ export async function startKruiseMember({
       appliesTo: () => true,
       gates,
       nowMs: () => nowMs(),
-      tell: (component, cluster, pod, event) => events?.(component).record(cluster, pod, event),
+      recordEvent: (component, cluster, pod, event) => events?.(component).record(cluster, pod, event),
     }),
     ...options,
     controllers(deps) {

@@ -7,7 +7,7 @@ import { tasksIn } from "./conditions.ts";
 import { parseDurationMs } from "./durations.ts";
 import type { ReadonlyTemplate, ReadonlyWorkflow } from "./names.ts";
 import { taskOrder } from "./task-order.ts";
-import { understood } from "./understood.ts";
+import { supportedSchema } from "./understood.ts";
 
 type Spec = ReadonlyWorkflow["spec"];
 /** The supported part of a spec, or the first problem in it. */
@@ -26,10 +26,10 @@ export function readSpec({ spec }: { readonly spec?: Spec }): ReadSpec {
 function check(given: Spec): ReadSpec {
   const unknownFields: string[] = [];
   // Null fields are omitted from the admitted spec.
-  const admitted = understood.admit({ spec: given } as unknown as JsonObject, { unknownFields });
+  const admitted = supportedSchema.admit({ spec: given } as unknown as JsonObject, { unknownFields });
   const [unknown] = unknownFields;
   if (unknown !== undefined) return { problem: `${unknown} is not supported by simulated members` };
-  const [error] = understood.validate(admitted)?.values ?? [];
+  const [error] = supportedSchema.validate(admitted)?.values ?? [];
   if (error) return { problem: `${error.field}: ${error.message}` };
   const spec = admitted["spec"] as unknown as Spec;
   const problem = meaningProblem(spec);

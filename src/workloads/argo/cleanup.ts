@@ -22,7 +22,7 @@ export function planCleanup(workflow: ReadonlyWorkflow, pods: readonly ReadonlyP
       !metadata.deletionTimestamp && (status?.phase === "Succeeded" || status?.phase === "Failed"),
   );
   // A pod is deleted only once its node records the result.
-  const known = ended.filter((pod) => over || isTold(workflow, pod));
+  const known = ended.filter((pod) => over || isRecorded(workflow, pod));
   const goes = ({ status }: ReadonlyPod): boolean =>
     strategy === "OnPodCompletion" ||
     (strategy === "OnPodSuccess" && status?.phase === "Succeeded") ||
@@ -36,7 +36,7 @@ export function planCleanup(workflow: ReadonlyWorkflow, pods: readonly ReadonlyP
   };
 }
 
-function isTold({ status }: ReadonlyWorkflow, { metadata }: ReadonlyPod): boolean {
+function isRecorded({ status }: ReadonlyWorkflow, { metadata }: ReadonlyPod): boolean {
   const node = status?.nodes?.[metadata.annotations?.[NODE_ID_ANNOTATION] ?? ""];
   return node?.phase === "Succeeded" || node?.phase === "Failed" || node?.phase === "Error";
 }

@@ -23,12 +23,13 @@ import { slowStart, writeAll } from "../write-all.ts";
 import { planCleanup } from "./cleanup.ts";
 import { COMPLETED_LABEL, PHASE_LABEL } from "./names.ts";
 import type { ReadonlyWorkflow } from "./names.ts";
-import { isOver, planWorkflow, withRefused } from "./plan.ts";
+import { isOver, planWorkflow, withRejectedPods } from "./plan.ts";
 import type { WorkflowPlan } from "./plan.ts";
 
 /** Bad request, too large, invalid: the pod itself is wrong, so a retry cannot help. */
-const REFUSALS: ReadonlySet<number | undefined> = new Set([400, 413, 422]);
-const isRefusal = (error: unknown): error is ApiError => error instanceof ApiError && REFUSALS.has(error.status.code);
+const REJECTED_CODES: ReadonlySet<number | undefined> = new Set([400, 413, 422]);
+const isRefusal = (error: unknown): error is ApiError =>
+  error instanceof ApiError && REJECTED_CODES.has(error.status.code);
 /** Limit of a node's message in the status. */
 const MAX_MESSAGE = 1024;
 
@@ -57,7 +58,7 @@ export function createWorkflowController(
       if (isOver(workflow.status ?? {})) return cleanUp(workflow, own, key, signal);
       const plan = planWorkflow(workflow, own, clock.now());
       await carryOut(workflow, plan, owner, signal);
-      await sweep(workflow, own, owner, signal);
+      await cleanUpPods(workflow, own, owner, signal);
       return plan.againInMs === undefined ? done : { requeueAfterMs: plan.againInMs };
     },
   });
@@ -83,7 +84,7 @@ export function createWorkflowController(
     await deletePods(remove, owner, signal);
     await writeStatus(
       workflow,
-      refused.size > 0 ? withRefused(workflow, status, refused, clock.now()) : status,
+      refused.size > 0 ? withRejectedPods(workflow, status, refused, clock.now()) : status,
       owner,
       signal,
     );
@@ -109,10 +110,10 @@ export function createWorkflowController(
     );
     if (!written) return; // Another client wrote it; the next reconcile reads the new state.
     workflowSeen.wrote(owner, written);
-    if (status.phase !== workflow.status?.phase) tellPhase(workflow, status, owner.cluster);
+    if (status.phase !== workflow.status?.phase) recordPhaseEvent(workflow, status, owner.cluster);
   }
 
-  function tellPhase(
+  function recordPhaseEvent(
     workflow: ReadonlyWorkflow,
     { phase = "", message = "" }: DeepReadonly<WorkflowStatus>,
     cluster: string,
@@ -134,7 +135,7 @@ export function createWorkflowController(
   }
 
   /** Labels or deletes finished pods, according to `podGC`. */
-  async function sweep(
+  async function cleanUpPods(
     workflow: ReadonlyWorkflow,
     own: readonly ReadonlyPod[],
     owner: Owner,
@@ -157,7 +158,7 @@ export function createWorkflowController(
     signal: AbortSignal,
   ): Promise<Result> {
     const owner = { cluster: key.cluster, uid: workflow.metadata.uid ?? "" };
-    await sweep(workflow, own, owner, signal);
+    await cleanUpPods(workflow, own, owner, signal);
     const { expiresInMs } = planCleanup(workflow, own, clock.now());
     if (expiresInMs === undefined) return done;
     if (expiresInMs > 0) return { requeueAfterMs: expiresInMs };

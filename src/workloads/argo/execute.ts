@@ -15,7 +15,7 @@ import type { Scope } from "./variables.ts";
 /** Templates may call each other, and themselves. */
 const MAX_DEPTH = 50;
 /** Pods created per reconcile; the status update requeues the Workflow for the others. */
-const MAX_NEW_PER_LOOK = 250;
+const MAX_NEW_PER_RECONCILE = 250;
 
 /** The current node of the call; undefined if it has to wait for a slot. */
 export function execute(run: Run, call: Call): ReadonlyNode | undefined {
@@ -68,7 +68,7 @@ function executePod(run: Run, template: ReadonlyTemplate, call: Call, scope: Sco
   if (!run.pods.has(podNameOf(run.workflow.metadata.name, call.nodeName, template.name ?? ""))) {
     const { parallelism } = run.workflow.spec;
     if (
-      run.create.length >= MAX_NEW_PER_LOOK ||
+      run.create.length >= MAX_NEW_PER_RECONCILE ||
       (parallelism !== undefined && parallelism > 0 && run.active >= parallelism)
     )
       return undefined;

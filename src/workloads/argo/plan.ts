@@ -104,7 +104,7 @@ function readable(status: DeepReadonly<WorkflowStatus>): DeepReadonly<WorkflowSt
 const areObjects = (list: unknown): boolean => Array.isArray(list) && list.every((item) => isObject(item));
 
 /** The status in which the nodes of rejected pods contain the reason. */
-export function withRefused(
+export function withRejectedPods(
   workflow: ReadonlyWorkflow,
   status: DeepReadonly<WorkflowStatus>,
   refused: ReadonlyMap<string, string>,

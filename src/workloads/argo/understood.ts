@@ -106,4 +106,4 @@ const spec: Schema = object(
 );
 
 /** For an object with the spec in its field `spec`. */
-export const understood = compileSchema(object({ spec }, ["spec"]));
+export const supportedSchema = compileSchema(object({ spec }, ["spec"]));

@@ -45,7 +45,7 @@ export interface KruiseAdmissions {
   /** Unset means OpenKruise's defaults. */
   gates?: FeatureGates;
   /** Unset emits no events. */
-  tell?: BudgetAdmissionOptions["tell"];
+  recordEvent?: BudgetAdmissionOptions["recordEvent"];
 }
 
 /** OpenKruise's webhooks that depend on other objects of the cluster. Pods pass through them in upstream's order. */

@@ -56,8 +56,12 @@ export function createPodWriter({ client, expectations, events, words = WORDS }:
     cluster,
     uid: object.metadata.uid ?? "",
   });
-  const tell = ({ cluster, object }: PodOwner, type: "Normal" | "Warning", reason: string, message: string): void =>
-    events?.record(cluster, object, { type, reason, message });
+  const recordEvent = (
+    { cluster, object }: PodOwner,
+    type: "Normal" | "Warning",
+    reason: string,
+    message: string,
+  ): void => events?.record(cluster, object, { type, reason, message });
 
   async function createNamed({ cluster }: PodOwner, pod: ReadonlyPod, signal: AbortSignal): Promise<ReadonlyPod> {
     try {
@@ -73,11 +77,11 @@ export function createPodWriter({ client, expectations, events, words = WORDS }:
     try {
       const created = await createNamed(owner, pod, signal);
       expectations.wrote(idOf(owner), created);
-      tell(owner, "Normal", "SuccessfulCreate", words.done("create", created.metadata.name, owner));
+      recordEvent(owner, "Normal", "SuccessfulCreate", words.done("create", created.metadata.name, owner));
     } catch (error) {
       // Nothing can be created there any more, and the owner is about to be deleted.
       if (isNamespaceTerminating(error)) return;
-      tell(owner, "Warning", "FailedCreate", words.failed("create", pod.metadata.name, owner, messageOf(error)));
+      recordEvent(owner, "Warning", "FailedCreate", words.failed("create", pod.metadata.name, owner, messageOf(error)));
       throw error;
     }
   }
@@ -97,11 +101,16 @@ export function createPodWriter({ client, expectations, events, words = WORDS }:
             client.delete(Pod, keyOf(owner.cluster, pod), { preconditions: { uid: pod.metadata.uid ?? "" }, signal }),
           );
         } catch (error) {
-          tell(owner, "Warning", "FailedDelete", words.failed("delete", pod.metadata.name, owner, messageOf(error)));
+          recordEvent(
+            owner,
+            "Warning",
+            "FailedDelete",
+            words.failed("delete", pod.metadata.name, owner, messageOf(error)),
+          );
           throw error;
         }
         expectations.deleted(idOf(owner), pod);
-        tell(owner, "Normal", "SuccessfulDelete", words.done("delete", pod.metadata.name, owner));
+        recordEvent(owner, "Normal", "SuccessfulDelete", words.done("delete", pod.metadata.name, owner));
       });
     },
     async adopt(owner, pods, signal) {

@@ -2,7 +2,12 @@
  * `openkruise-validation.jsonl`: what OpenKruise's webhooks default, reject and convert. Messages are compared loosely;
  * the invalid field and its error type are not.
  */
-import { answerTo, LATER, recordedAnswer, type Recorded } from "../../../src/api/kruise/testdata/recorded-webhooks.ts";
+import {
+  flotillaResponse,
+  UNSUPPORTED_KINDS,
+  recordedAnswer,
+  type Recorded,
+} from "../../../src/api/kruise/testdata/recorded-webhooks.ts";
 import { equalJson, isObject, type Json } from "../../../src/base/index.ts";
 import type { CaseRunner, GoldenCase } from "../golden.ts";
 
@@ -10,13 +15,13 @@ const kindOf = (line: GoldenCase): string => (line as unknown as Recorded).input
 
 export const openKruiseValidation: CaseRunner = {
   check(line) {
-    if (LATER.includes(kindOf(line))) return `${kindOf(line)} is not served yet`;
+    if (UNSUPPORTED_KINDS.includes(kindOf(line))) return `${kindOf(line)} is not served yet`;
     const one = line as unknown as Recorded;
-    const [got, want] = [withoutMessage(answerTo(one)), withoutMessage(recordedAnswer(one))];
+    const [got, want] = [withoutMessage(flotillaResponse(one)), withoutMessage(recordedAnswer(one))];
     return equalJson(got, want) ? undefined : `got ${JSON.stringify(got)}, want ${JSON.stringify(want)}`;
   },
   reasonFor: (line) =>
-    LATER.includes(kindOf(line))
+    UNSUPPORTED_KINDS.includes(kindOf(line))
       ? "The CRDs of OpenKruise's other kinds are served when their controllers exist."
       : undefined,
 };

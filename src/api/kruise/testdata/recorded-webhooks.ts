@@ -19,7 +19,7 @@ export interface Recorded {
 }
 
 /** OpenKruise kinds that will be added with their controllers. */
-export const LATER: readonly string[] = ["AdvancedCronJob", "ContainerRecreateRequest", "EphemeralJob", "ImageListPullJob", "ImagePullJob", "NodeImage", "PersistentPodState", "PodProbeMarker", "ResourceDistribution", "WorkloadSpread"];
+export const UNSUPPORTED_KINDS: readonly string[] = ["AdvancedCronJob", "ContainerRecreateRequest", "EphemeralJob", "ImageListPullJob", "ImagePullJob", "NodeImage", "PersistentPodState", "PodProbeMarker", "ResourceDistribution", "WorkloadSpread"];
 
 const admissionOf = ({ input }: Recorded): AnyAdmission => {
   const gates = { isOn: (gate: string) => input.gates?.[gate] ?? DEFAULT_KRUISE_GATES.isOn(gate as never) };
@@ -66,7 +66,7 @@ function plain(value: Json, inStatus = false): Json {
 }
 
 /** Flotilla's response. */
-export function answerTo(one: Recorded): Json {
+export function flotillaResponse(one: Recorded): Json {
   const { input } = one;
   const admission = admissionOf(one);
   if (input.kind === "default") return plain(admission.mutate?.(reviewOf(one, input.object)) as Json);

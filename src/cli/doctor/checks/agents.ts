@@ -12,7 +12,7 @@ export interface AgentFacts {
   /** Pull-mode members. */
   clusters: readonly DeepReadonly<Cluster>[];
   /** When each agent last renewed its lease, and how long the lease is valid. */
-  heard: ReadonlyMap<string, { atMs: number; holdsMs: number }>;
+  renewals: ReadonlyMap<string, { atMs: number; holdsMs: number }>;
   /** Members with an Open Cluster Management agent, which applies works but does not serve policies. */
   managed: ReadonlySet<string>;
 }
@@ -23,7 +23,7 @@ const HOLDS_MS = 40_000;
 export const agentsCheck = defineCheck<AgentFacts>({
   name: "agents",
   summary: "the agents of pull-mode members report",
-  tells:
+  reports:
     "A problem for each member with `syncMode: Pull` whose agent has not renewed its lease within the lease duration (40 seconds by default), or whose agent reports that the member is not ready. The workloads of such a member keep running unchanged; changes are delayed.",
   async gather(context) {
     const [clusters, leases, managed] = await Promise.all([
@@ -31,16 +31,16 @@ export const agentsCheck = defineCheck<AgentFacts>({
       context.lists.all(Lease),
       context.lists.all(ManagedCluster),
     ]);
-    const heard = new Map<string, { atMs: number; holdsMs: number }>();
+    const renewals = new Map<string, { atMs: number; holdsMs: number }>();
     for (const {
       metadata: { namespace = "", name },
       spec,
     } of leases) {
       const member = namespace === KARMADA_LEASES ? name : name === CLUSTER_LEASE ? namespace : undefined;
       const atMs = Date.parse(spec?.renewTime ?? "");
-      if (member === undefined || !Number.isFinite(atMs) || (heard.get(member)?.atMs ?? 0) > atMs) continue;
+      if (member === undefined || !Number.isFinite(atMs) || (renewals.get(member)?.atMs ?? 0) > atMs) continue;
       // An Open Cluster Management lease is valid for five times its duration.
-      heard.set(member, {
+      renewals.set(member, {
         atMs,
         holdsMs:
           namespace === KARMADA_LEASES ? HOLDS_MS : Math.max(HOLDS_MS, (spec?.leaseDurationSeconds ?? 60) * 5_000),
@@ -48,14 +48,14 @@ export const agentsCheck = defineCheck<AgentFacts>({
     }
     return {
       clusters: clusters.filter(({ spec }) => spec.syncMode === "Pull"),
-      heard,
+      renewals,
       managed: new Set(managed.map(({ metadata }) => metadata.name)),
     };
   },
-  judge({ clusters, heard, managed }, { nowMs }) {
+  judge({ clusters, renewals, managed }, { nowMs }) {
     const findings = clusters.flatMap((cluster): DoctorFinding[] => {
       const { name } = cluster.metadata;
-      const last = heard.get(name);
+      const last = renewals.get(name);
       const ready = findCondition(cluster.status?.conditions, "Ready");
       const start = {
         fix: "Start the agent on the member, or check its log there.",

@@ -36,7 +36,7 @@ const NO_API = "did not have the API resource";
 export const apisCheck = defineCheck<ApiFacts>({
   name: "apis",
   summary: "members serve the kinds and API versions that are propagated to them",
-  tells:
+  reports:
     "A problem for each kind that a workload needs and a member does not serve, because its CustomResourceDefinition or OpenKruise is missing there. A warning if the member serves the kind only in another API version; Flotilla converts OpenKruise's kinds itself. Also reports workloads that are scheduled nowhere because no member serves their kind.",
   async gather(context) {
     const [clusters, definitions, bindings, clusterBindings] = await Promise.all([
@@ -101,7 +101,7 @@ export const apisCheck = defineCheck<ApiFacts>({
         severity: "problem",
         about,
         seen: `${listed(names)} ${names.length === 1 ? "does" : "do"} not serve it; ${listed(objects)} ${objects.length === 1 ? "waits" : "wait"} for it.`,
-        ...cureOf(use, names, definitions),
+        ...fixOf(use, names, definitions),
       };
     });
     const silent = clusters
@@ -121,7 +121,7 @@ export const apisCheck = defineCheck<ApiFacts>({
 /** More names would make the command unreadable; a policy without names selects all members. */
 const MAX_NAMED = 10;
 
-function cureOf(
+function fixOf(
   { apiVersion, kind }: Use,
   names: readonly string[],
   definitions: ApiFacts["definitions"],

@@ -11,8 +11,8 @@ type Binding = DeepReadonly<ResourceBinding>;
 export const bindingsCheck = defineCheck<readonly Binding[]>({
   name: "bindings",
   summary: "every workload is scheduled, and every member's copy can be created",
-  tells:
-    "A problem for each binding with `Scheduled=False` (no member fits, or there is too little capacity) or `Dispatched=False` (an override, a division or a waiting rollout) for longer than `--patience`, and for bindings that were never scheduled. Running workloads stay unchanged.",
+  reports:
+    "A problem for each binding with `Scheduled=False` (no member fits, or there is too little capacity) or `Dispatched=False` (an override, a division or a waiting rollout) for longer than `--stuck-after`, and for bindings that were never scheduled. Running workloads stay unchanged.",
   async gather({ lists }) {
     const [bindings, clusterBindings] = await Promise.all([
       lists.all(ResourceBinding),
@@ -20,15 +20,15 @@ export const bindingsCheck = defineCheck<readonly Binding[]>({
     ]);
     return [...bindings, ...clusterBindings];
   },
-  judge(bindings, { nowMs, patienceMs }) {
+  judge(bindings, { nowMs, stuckAfterMs: stuckAfterMs }) {
     const findings = bindings.flatMap((binding) => {
       const { metadata, spec, status } = binding;
       // Dependencies follow their dependents and are never scheduled themselves.
       if (metadata.deletionTimestamp !== undefined || (spec.requiredBy ?? []).length > 0) return [];
       const scheduled = findCondition(status?.conditions, "Scheduled");
-      const isNew = nowMs - Date.parse(metadata.creationTimestamp ?? "") <= patienceMs;
+      const isNew = nowMs - Date.parse(metadata.creationTimestamp ?? "") <= stuckAfterMs;
       const failed = [scheduled, findCondition(status?.conditions, "Dispatched")].flatMap((condition) =>
-        condition?.status === "False" && nowMs - Date.parse(condition.lastTransitionTime) > patienceMs
+        condition?.status === "False" && nowMs - Date.parse(condition.lastTransitionTime) > stuckAfterMs
           ? [condition]
           : [],
       );

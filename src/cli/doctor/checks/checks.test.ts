@@ -33,7 +33,7 @@ import { versionsCheck } from "./versions.ts";
 import { worksCheck } from "./works.ts";
 
 const NOW = Date.parse("2026-05-01T12:00:00Z");
-const now = { nowMs: NOW, patienceMs: 60_000 };
+const now = { nowMs: NOW, stuckAfterMs: 60_000 };
 const ago = (seconds: number): string => new Date(NOW - seconds * 1000).toISOString().replace(".000Z", "Z");
 const condition = (
   type: string,
@@ -188,7 +188,7 @@ const agents = (heardSecondsAgo?: number, extra: DeepReadonly<Cluster> = pulling
   agentsCheck.judge(
     {
       clusters: [extra],
-      heard: new Map(
+      renewals: new Map(
         heardSecondsAgo === undefined ? [] : [["paris", { atMs: NOW - heardSecondsAgo * 1000, holdsMs: 40_000 }]],
       ),
       managed: new Set(),
@@ -682,7 +682,7 @@ const cases: Record<string, Record<string, Case>> = {
       verdict: "problem",
       says: `{"metadata":{"finalizers":["karmada.io/execution-controller"]}}`,
     },
-    "between one and two times --patience a deletion is a warning": {
+    "between one and two times --stuck-after a deletion is a warning": {
       judged: deleting({ sinceMs: NOW - 90_000 }),
       verdict: "warning",
     },

@@ -33,7 +33,7 @@ const PROBLEM_MS = 30_000;
 export const clocksCheck = defineCheck<ClockFacts>({
   name: "clocks",
   summary: "the clocks of this machine, the hub, the members and the agents agree",
-  tells:
+  reports:
     "A warning from five seconds of difference, a problem from thirty: leases seem expired, and certificates not yet valid. The clocks of the hub and the members are read from the `Date` header of their responses; an agent's clock is known to be ahead when its lease is renewed in the future. Members that the hub cannot reach are not checked.",
   async gather(context) {
     const hub = await askRaw(context, "/version");

@@ -33,7 +33,7 @@ const OLD_SNAPSHOT_MS = 7 * 24 * 60 * 60 * 1000;
 export const dataCheck = defineCheck<DataFacts | undefined>({
   name: "data",
   summary: "the data directory has free space and a recent snapshot, if the hub is on this machine",
-  tells:
+  reports:
     "A problem with less than 256 MiB free on the disk of the data directory, or less than the store's own size; a warning with less than 2 GiB free, a store of more than 8 GiB, or if snapshots were saved and the last is more than a week old. Skipped if the hub is on another machine.",
   async gather({ data, surroundings, server }) {
     const storeBytes = isHere(server) ? await surroundings.fileSize(join(data, STORE)) : undefined;

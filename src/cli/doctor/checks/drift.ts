@@ -11,7 +11,7 @@ const RECENT_MS = 3_600_000;
 export const driftCheck = defineCheck<readonly DeepReadonly<Work>[]>({
   name: "drift",
   summary: "members' copies match the hub's desired state",
-  tells:
+  reports:
     "A warning for each Work with `Drifted=True` (the object was changed on the member, and `flotilla.dev/drift: report` keeps the change), for fields that were repaired within the last hour, and for unmanaged objects (`flotilla.dev/unmanaged`).",
   gather: async ({ lists, only }) =>
     (await lists.all(Work)).filter(({ metadata }) => !only || only.has(clusterNameOf(metadata.namespace ?? "") ?? "")),

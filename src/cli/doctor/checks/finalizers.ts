@@ -18,7 +18,7 @@ import { findCondition, formatAge } from "../../../machinery/index.ts";
 import { counted, defineCheck } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
 import type { DoctorContext } from "../context.ts";
-import { cureOf } from "../finalizer-owners.ts";
+import { fixOf } from "../finalizer-owners.ts";
 import type { Deleting } from "../finalizer-owners.ts";
 import { createKindResolver, UnknownKindError } from "../../../client/index.ts";
 
@@ -49,14 +49,14 @@ const REMAINING = [
   "NamespaceDeletionContentFailure",
   "NamespaceDeletionDiscoveryFailure",
 ];
-/** Twice the limit of `--patience` is a problem. */
+/** Twice the limit of `--stuck-after` is a problem. */
 const PROBLEM_FACTOR = 2;
 
 export const finalizersCheck = defineCheck<DeletingFacts>({
   name: "finalizers",
   summary: "no deletion is blocked by a finalizer",
-  tells:
-    "Reports Namespaces, Clusters, ManagedClusters, bindings, Works, ManifestWorks, CRDs and templates whose deletion takes longer than `--patience` (a warning) or twice as long (a problem): which finalizer blocks it, which component removes the finalizer, and what to do.",
+  reports:
+    "Reports Namespaces, Clusters, ManagedClusters, bindings, Works, ManifestWorks, CRDs and templates whose deletion takes longer than `--stuck-after` (a warning) or twice as long (a problem): which finalizer blocks it, which component removes the finalizer, and what to do.",
   async gather(context) {
     const unseen: string[] = [];
     const kinds = [...KINDS, ...(await templateKinds(context))];
@@ -74,18 +74,18 @@ export const finalizersCheck = defineCheck<DeletingFacts>({
     const all = lists.flat();
     return { looked: all.length, deleting: all.flatMap(({ kind, object }) => deletingOf(kind, object)), unseen };
   },
-  judge({ looked, deleting, unseen }, { nowMs, patienceMs }) {
+  judge({ looked, deleting, unseen }, { nowMs, stuckAfterMs: stuckAfterMs }) {
     const stuck = deleting
-      .filter(({ sinceMs }) => nowMs - sinceMs > patienceMs)
+      .filter(({ sinceMs }) => nowMs - sinceMs > stuckAfterMs)
       .toSorted((a, b) => a.sinceMs - b.sinceMs);
     const findings = stuck.map((object): DoctorFinding => {
-      const { who, fix, commands } = cureOf(object);
+      const { who, fix, commands } = fixOf(object);
       const held =
         object.finalizers.length > 0
           ? `held by ${object.finalizers.join(", ")}. ${who}`
           : "blocked by nothing, and still present.";
       return {
-        severity: nowMs - object.sinceMs > PROBLEM_FACTOR * patienceMs ? "problem" : "warning",
+        severity: nowMs - object.sinceMs > PROBLEM_FACTOR * stuckAfterMs ? "problem" : "warning",
         about: `${object.kind} ${object.namespace ? `${object.namespace}/` : ""}${object.name}`,
         seen: `It has been deleting for ${formatAge(nowMs - object.sinceMs)}, ${held}${object.remaining ? ` ${object.remaining}` : ""}`,
         fix,

@@ -25,7 +25,7 @@ const SLOW_MS = 2_000;
 export const hubCheck = defineCheck<HubFacts>({
   name: "hub",
   summary: "the hub responds, is ready, and matches the version of this program",
-  tells:
+  reports:
     "A problem when one of the hub's own checks (`/readyz`) fails: its controllers are stuck, its disk is full, or it is stopping. A warning when it serves a Kubernetes version other than the one this program was built for, or takes longer than two seconds. When it does not respond at all, nothing else can be checked.",
   async gather(context) {
     const version = await askRaw(context, "/version").catch((error: unknown) => {

@@ -13,8 +13,8 @@ export interface JoinFacts {
 export const joinsCheck = defineCheck<JoinFacts>({
   name: "joins",
   summary: "no cluster waits to be accepted",
-  tells:
-    "A warning for each ManagedCluster that the hub has not accepted, and for each certificate request that has been pending for longer than `--patience`. A problem for a request that was approved and not signed.",
+  reports:
+    "A warning for each ManagedCluster that the hub has not accepted, and for each certificate request that has been pending for longer than `--stuck-after`. A problem for a request that was approved and not signed.",
   async gather({ lists, only }) {
     const [managed, requests] = await Promise.all([lists.all(ManagedCluster), lists.all(CertificateSigningRequest)]);
     return {
@@ -22,7 +22,7 @@ export const joinsCheck = defineCheck<JoinFacts>({
       requests: requests.filter(({ metadata }) => !only || only.has(metadata.labels?.[CLUSTER_NAME_LABEL] ?? "")),
     };
   },
-  judge({ managed, requests }, { nowMs, patienceMs }) {
+  judge({ managed, requests }, { nowMs, stuckAfterMs: stuckAfterMs }) {
     const waiting = managed.filter(
       ({ metadata, spec }) => spec.hubAcceptsClient !== true && metadata.deletionTimestamp === undefined,
     );
@@ -43,7 +43,7 @@ export const joinsCheck = defineCheck<JoinFacts>({
       const { approved, denied, failed, issued } = requestState(request);
       const age = nowMs - Date.parse(creationTimestamp ?? "");
       const cluster = labels?.[CLUSTER_NAME_LABEL];
-      if (denied || issued || age <= patienceMs) return [];
+      if (denied || issued || age <= stuckAfterMs) return [];
       if (failed || approved)
         return [
           {

@@ -20,7 +20,7 @@ const OWN_TAINTS = new Set(["cluster.karmada.io/not-ready", "cluster.karmada.io/
 export const membersCheck = defineCheck<MemberFacts>({
   name: "members",
   summary: "push-mode members are ready",
-  tells:
+  reports:
     "A problem for each member whose condition `Ready` (or, for a ManagedCluster without a Cluster, `ManagedClusterConditionAvailable`) is not `True`, with the hub's message. A warning for user-defined taints that keep workloads out. Workloads on an unreachable member are not removed.",
   async gather(context) {
     const [clusters, managed] = await Promise.all([membersIn(context), context.lists.all(ManagedCluster)]);
@@ -38,7 +38,7 @@ export const membersCheck = defineCheck<MemberFacts>({
           severity: "problem",
           about: `member ${name}`,
           seen: `${ready ? `Ready is ${ready.status} for ${formatAge(nowMs - Date.parse(ready.lastTransitionTime))}: ${ready.message || ready.reason}` : "The hub has not reported yet whether it is ready"}. Its workloads keep running.`,
-          ...cureOf(cluster, ready?.message ?? ""),
+          ...fixOf(cluster, ready?.message ?? ""),
         });
       const taints = (cluster.spec.taints ?? []).filter(
         ({ key, effect }) => !OWN_TAINTS.has(key) && effect !== "PreferNoSchedule",
@@ -85,7 +85,7 @@ export const membersCheck = defineCheck<MemberFacts>({
   },
 });
 
-function cureOf(
+function fixOf(
   { metadata: { name, annotations }, spec }: DeepReadonly<Cluster>,
   message: string,
 ): Pick<DoctorFinding, "fix" | "commands"> {

@@ -5,7 +5,7 @@
 import { ManifestWork, ManifestWorkReplicaSet, OcmPlacement } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import { formatAge } from "../../../machinery/index.ts";
-import { createUnwellCollector } from "../../status/unwell.ts";
+import { createUnhealthyCollector } from "../../status/unwell.ts";
 import { counted, defineCheck } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
 
@@ -18,8 +18,8 @@ export interface OcmFacts {
 export const ocmCheck = defineCheck<OcmFacts>({
   name: "ocm",
   summary: "Placements select clusters, and ManifestWorks are applied",
-  tells:
-    "A problem for each ManifestWork that its member rejects or reports as degraded, for Placements that are not satisfied (no cluster matches, no ManagedClusterSet is bound) or are invalid, and for ManifestWorkReplicaSets whose rollout stopped. Objects younger than `--patience` are not reported.",
+  reports:
+    "A problem for each ManifestWork that its member rejects or reports as degraded, for Placements that are not satisfied (no cluster matches, no ManagedClusterSet is bound) or are invalid, and for ManifestWorkReplicaSets whose rollout stopped. Objects younger than `--stuck-after` are not reported.",
   async gather({ lists, only }) {
     const [works, placements, sets] = await Promise.all([
       lists.all(ManifestWork),
@@ -28,19 +28,19 @@ export const ocmCheck = defineCheck<OcmFacts>({
     ]);
     return { works: works.filter(({ metadata }) => !only || only.has(metadata.namespace ?? "")), placements, sets };
   },
-  judge({ works, placements, sets }, { nowMs, patienceMs }) {
+  judge({ works, placements, sets }, { nowMs, stuckAfterMs: stuckAfterMs }) {
     const isOld = ({
       metadata,
     }: {
       readonly metadata: { readonly creationTimestamp?: string; readonly deletionTimestamp?: string };
     }): boolean =>
-      metadata.deletionTimestamp === undefined && nowMs - Date.parse(metadata.creationTimestamp ?? "") > patienceMs;
+      metadata.deletionTimestamp === undefined && nowMs - Date.parse(metadata.creationTimestamp ?? "") > stuckAfterMs;
     const findings = [
-      ...works.filter(isOld).flatMap((work) => told(work, (collector) => collector.manifestWork(work), nowMs)),
+      ...works.filter(isOld).flatMap((work) => findingsOf(work, (collector) => collector.manifestWork(work), nowMs)),
       ...placements
         .filter(isOld)
-        .flatMap((placement) => told(placement, (collector) => collector.placement(placement), nowMs)),
-      ...sets.filter(isOld).flatMap((set) => told(set, (collector) => collector.replicaSet(set), nowMs)),
+        .flatMap((placement) => findingsOf(placement, (collector) => collector.placement(placement), nowMs)),
+      ...sets.filter(isOld).flatMap((set) => findingsOf(set, (collector) => collector.replicaSet(set), nowMs)),
     ];
     return {
       seen:
@@ -58,12 +58,12 @@ type Named = {
 };
 
 /** Reports one by one what `flotilla status` counts. */
-function told(
+function findingsOf(
   { kind, metadata: { namespace, name, creationTimestamp } }: Named,
-  see: (collector: ReturnType<typeof createUnwellCollector>) => void,
+  see: (collector: ReturnType<typeof createUnhealthyCollector>) => void,
   nowMs: number,
 ): DoctorFinding[] {
-  const collector = createUnwellCollector();
+  const collector = createUnhealthyCollector();
   see(collector);
   const where = namespace ? ` -n ${namespace}` : "";
   const cure =

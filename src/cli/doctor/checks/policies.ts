@@ -8,7 +8,7 @@ import type { DoctorFinding } from "../check.ts";
 type Policy = DeepReadonly<PropagationPolicy & { status?: PolicyStatus }>;
 
 /** Problems that other checks report for the workload itself. */
-const TOLD_ELSEWHERE = new Set([
+const REPORTED_ELSEWHERE = new Set([
   "NoClusterFit",
   "Unschedulable",
   "SchedulerError",
@@ -26,8 +26,8 @@ const TOLD_ELSEWHERE = new Set([
 export const policiesCheck = defineCheck<readonly Policy[]>({
   name: "policies",
   summary: "policies match objects, and their objects are propagated",
-  tells:
-    "A warning for each policy that matches no object for longer than `--patience`, or whose objects another policy has claimed. A problem for what a policy's status reports beyond scheduling and applying: a binding name that is taken or invalid, a claim that the hub rejected, a policy that waits for its overrides or PriorityClass.",
+  reports:
+    "A warning for each policy that matches no object for longer than `--stuck-after`, or whose objects another policy has claimed. A problem for what a policy's status reports beyond scheduling and applying: a binding name that is taken or invalid, a claim that the hub rejected, a policy that waits for its overrides or PriorityClass.",
   async gather({ lists }) {
     const [policies, clusterPolicies] = await Promise.all([
       lists.all(PropagationPolicy),
@@ -35,13 +35,13 @@ export const policiesCheck = defineCheck<readonly Policy[]>({
     ]);
     return [...policies, ...clusterPolicies] as readonly Policy[];
   },
-  judge(policies, { nowMs, patienceMs }) {
+  judge(policies, { nowMs, stuckAfterMs: stuckAfterMs }) {
     const findings = policies.flatMap((policy): DoctorFinding[] => {
       const { kind, metadata, status } = policy;
       const about = `${kind} ${metadata.namespace ? `${metadata.namespace}/` : ""}${metadata.name}`;
       if (
         metadata.deletionTimestamp !== undefined ||
-        nowMs - Date.parse(metadata.creationTimestamp ?? "") <= patienceMs
+        nowMs - Date.parse(metadata.creationTimestamp ?? "") <= stuckAfterMs
       )
         return [];
       if ((status?.matched ?? 0) === 0) {
@@ -60,7 +60,7 @@ export const policiesCheck = defineCheck<readonly Policy[]>({
         ];
       }
       return (status?.problems ?? [])
-        .filter(({ reason }) => !TOLD_ELSEWHERE.has(reason))
+        .filter(({ reason }) => !REPORTED_ELSEWHERE.has(reason))
         .map((problem) => ({
           severity: "problem",
           about,

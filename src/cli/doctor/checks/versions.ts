@@ -13,7 +13,7 @@ const MAX_APART = 3;
 export const versionsCheck = defineCheck<readonly DeepReadonly<Cluster>[]>({
   name: "versions",
   summary: "the members' Kubernetes versions are close to the hub's and to each other",
-  tells:
+  reports:
     "A warning for a member that is more than four minor versions older, or newer, than the Kubernetes API that the hub serves, and when the oldest and the newest member are more than three apart: an API that one serves may be removed in the other. Members that never reported a version are not checked.",
   gather: membersIn,
   judge(clusters) {

@@ -8,17 +8,17 @@ import type { DoctorFinding } from "../check.ts";
 export const worksCheck = defineCheck<readonly DeepReadonly<Work>[]>({
   name: "works",
   summary: "members accept the objects sent to them",
-  tells:
-    "A problem for each Work with `Applied=False` for longer than `--patience`: the member rejected it, does not serve its kind, has an unmanaged object of that name, or did not respond. The fix depends on the cause.",
+  reports:
+    "A problem for each Work with `Applied=False` for longer than `--stuck-after`: the member rejected it, does not serve its kind, has an unmanaged object of that name, or did not respond. The fix depends on the cause.",
   gather: async ({ lists, only }) =>
     (await lists.all(Work)).filter(({ metadata }) => !only || only.has(clusterNameOf(metadata.namespace ?? "") ?? "")),
-  judge(works, { nowMs, patienceMs }) {
+  judge(works, { nowMs, stuckAfterMs: stuckAfterMs }) {
     const findings = works.flatMap((work): DoctorFinding[] => {
       const applied = findCondition(work.status?.conditions, "Applied");
       if (
         applied?.status !== "False" ||
         work.metadata.deletionTimestamp !== undefined ||
-        nowMs - Date.parse(applied.lastTransitionTime) <= patienceMs
+        nowMs - Date.parse(applied.lastTransitionTime) <= stuckAfterMs
       )
         return [];
       const member = clusterNameOf(work.metadata.namespace ?? "") ?? "";
@@ -27,7 +27,7 @@ export const worksCheck = defineCheck<readonly DeepReadonly<Work>[]>({
           severity: "problem",
           about: `${objectIn(work)} on ${member}`,
           seen: `${applied.reason} for ${formatAge(nowMs - Date.parse(applied.lastTransitionTime))}: ${applied.message}`,
-          ...cureOf(work, member, applied),
+          ...fixOf(work, member, applied),
         },
       ];
     });
@@ -46,7 +46,7 @@ function objectIn(work: DeepReadonly<Work>): string {
     : `${kind} ${metadata?.namespace ? `${metadata.namespace}/` : ""}${metadata?.name ?? ""}`;
 }
 
-function cureOf(
+function fixOf(
   work: DeepReadonly<Work>,
   member: string,
   { reason, message }: { reason: string; message: string },

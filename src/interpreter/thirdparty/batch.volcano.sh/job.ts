@@ -11,7 +11,7 @@ import type { KindInterpreter, StatusItem } from "../../kind-interpreter.ts";
 import { countOf, reportedStatuses, statusOf, sumOf, textOf } from "../../replica-status.ts";
 import { componentOf, replicasOr } from "../components.ts";
 import { pickFields } from "../counters.ts";
-import { conditionsIn, laterOf, putStatus, telling, wholeStatus } from "../member-status.ts";
+import { conditionsIn, laterOf, putStatus, nonEmpty, wholeStatus } from "../member-status.ts";
 import { secondsOf } from "./duration.ts";
 import { TaskCounts } from "./task-counts.ts";
 
@@ -87,7 +87,7 @@ function sumStatuses(items: readonly StatusItem[]): JsonObject {
     tasks.add(status["taskStatusCount"]);
     if (isObject(controlled)) for (const name in controlled) setOwn(controlledResources, name, controlled[name]);
   }
-  return telling({
+  return nonEmpty({
     ...summed,
     version,
     runningDuration,

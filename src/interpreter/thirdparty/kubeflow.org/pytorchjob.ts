@@ -2,7 +2,7 @@
 import { isObject, type JsonObject } from "../../../base/index.ts";
 import type { KindInterpreter, StatusItem } from "../../kind-interpreter.ts";
 import { statusOf } from "../../replica-status.ts";
-import { conditionsIn, isTrue, putStatus, telling } from "../member-status.ts";
+import { conditionsIn, isTrue, putStatus, nonEmpty } from "../member-status.ts";
 import { hasNotFailed } from "./health.ts";
 import {
   idleStatus,
@@ -28,7 +28,7 @@ export const pyTorchJobInterpreter: KindInterpreter<TrainingJob> = {
     const ends = endsOf(items);
     return putStatus(
       job,
-      telling({
+      nonEmpty({
         ...statusOf(job),
         startTime,
         lastReconcileTime,

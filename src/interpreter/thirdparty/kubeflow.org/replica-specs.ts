@@ -7,7 +7,7 @@ import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../.
 import type { Component, Dependency, StatusItem } from "../../kind-interpreter.ts";
 import { countOf } from "../../replica-status.ts";
 import { componentOf, replicasOr, roleDependencies, type PodRole } from "../components.ts";
-import { earlierOf, laterOf, telling } from "../member-status.ts";
+import { earlierOf, laterOf, nonEmpty } from "../member-status.ts";
 
 export interface TrainingJob extends KubernetesObject {
   spec?: JsonObject;
@@ -48,7 +48,7 @@ export function idleStatus({ status }: Job): JsonObject {
     conditions: _conditions,
     ...others
   } = isObject(status) ? status : {};
-  return telling(others);
+  return nonEmpty(others);
 }
 
 /**

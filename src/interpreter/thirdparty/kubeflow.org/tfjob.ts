@@ -6,7 +6,7 @@
 import { isObject, type JsonObject } from "../../../base/index.ts";
 import type { KindInterpreter, StatusItem } from "../../kind-interpreter.ts";
 import { statusOf } from "../../replica-status.ts";
-import { conditionsIn, isTrue, laterOf, putStatus, telling } from "../member-status.ts";
+import { conditionsIn, isTrue, laterOf, putStatus, nonEmpty } from "../member-status.ts";
 import { hasNotFailed } from "./health.ts";
 import {
   idleStatus,
@@ -30,7 +30,7 @@ export const tfJobInterpreter: KindInterpreter<TrainingJob> = {
     const { conditions, hasSucceeded } = conditionsOf(items);
     return putStatus(
       job,
-      telling({
+      nonEmpty({
         ...statusOf(job),
         startTime,
         lastReconcileTime,

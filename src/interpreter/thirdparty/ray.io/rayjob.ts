@@ -17,7 +17,7 @@ interface RayJob extends KubernetesObject {
 }
 
 /** Severity of a state; unlisted states rank lowest. */
-const DEPLOYMENT_CONCERN: ReadonlyMap<unknown, number> = new Map<unknown, number>([
+const DEPLOYMENT_SEVERITY: ReadonlyMap<unknown, number> = new Map<unknown, number>([
   ["", 0],
   ["Initializing", 1],
   ["Waiting", 2],
@@ -29,7 +29,7 @@ const DEPLOYMENT_CONCERN: ReadonlyMap<unknown, number> = new Map<unknown, number
   ["ValidationFailed", 7],
   ["Failed", 8],
 ]);
-const JOB_CONCERN: ReadonlyMap<unknown, number> = new Map<unknown, number>([
+const JOB_SEVERITY: ReadonlyMap<unknown, number> = new Map<unknown, number>([
   ["PENDING", 1],
   ["RUNNING", 2],
   ["SUCCEEDED", 3],
@@ -58,12 +58,12 @@ function aggregate(job: DeepReadonly<RayJob>, items: readonly StatusItem[]): Jso
   const deployment = worstOf(
     statuses.filter((status) => isGiven(status["jobDeploymentStatus"])),
     "jobDeploymentStatus",
-    DEPLOYMENT_CONCERN,
+    DEPLOYMENT_SEVERITY,
   );
   const ran = worstOf(
     statuses.filter(({ jobStatus }) => isGiven(jobStatus) && jobStatus !== ""),
     "jobStatus",
-    JOB_CONCERN,
+    JOB_SEVERITY,
   );
   const status: JsonObject = { ...statusOf(job) };
   for (const [field, from] of [

@@ -23,7 +23,7 @@ interface RayService extends KubernetesObject {
 type Service = DeepReadonly<RayService>;
 
 /** Severity of an application state; unlisted states rank lowest. */
-const CONCERN: ReadonlyMap<unknown, number> = new Map<unknown, number>([
+const SEVERITY: ReadonlyMap<unknown, number> = new Map<unknown, number>([
   ["RUNNING", 0],
   ["NOT_STARTED", 1],
   ["DEPLOYING", 2],
@@ -129,12 +129,12 @@ function activeServiceOf(statuses: readonly JsonObject[]): JsonObject | undefine
   for (const { applicationStatuses } of actives) {
     for (const [name, application] of isObject(applicationStatuses) ? Object.entries(applicationStatuses) : []) {
       const other = applications.get(name);
-      if (other === undefined || concernOf(application) > concernOf(other)) applications.set(name, application);
+      if (other === undefined || severityOf(application) > severityOf(other)) applications.set(name, application);
     }
   }
   const { applicationStatuses: _statuses, ...others } = first;
   return { ...others, ...(applications.size > 0 && { applicationStatuses: Object.fromEntries(applications) }) };
 }
 
-const concernOf = (application: Json): number =>
-  isObject(application) ? (CONCERN.get(application["status"]) ?? 0) : 0;
+const severityOf = (application: Json): number =>
+  isObject(application) ? (SEVERITY.get(application["status"]) ?? 0) : 0;

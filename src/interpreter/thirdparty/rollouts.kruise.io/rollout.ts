@@ -43,7 +43,7 @@ export const kruiseRolloutInterpreter: KindInterpreter<Rollout> = {
   kind: "Rollout",
   reflectStatus: (rollout) => reflectFields(rollout, REPORTED),
   aggregateStatus(rollout, items) {
-    const last = furthestBehind(items);
+    const last = slowestMember(items);
     const message = textOf(last?.status["message"]);
     return replaceStatus(rollout, {
       ...(last ? pickFields(last.status, REPORTED) : NOT_BEGUN),
@@ -69,7 +69,7 @@ interface Reported {
 }
 
 /** The first of those with equal progress. */
-function furthestBehind(items: readonly StatusItem[]): Reported | undefined {
+function slowestMember(items: readonly StatusItem[]): Reported | undefined {
   let last: Reported | undefined;
   for (const { clusterName, status } of items) {
     if (isObject(status) && (!last || compareProgress(status, last.status) < 0)) last = { clusterName, status };

@@ -52,7 +52,7 @@ const REFLECTED = [
 const TIMES = ["lastSubmissionAttemptTime", "terminationTime"];
 
 /** Severity of a state. */
-const CONCERN: ReadonlyMap<unknown, number> = new Map<unknown, number>([
+const SEVERITY: ReadonlyMap<unknown, number> = new Map<unknown, number>([
   ["", 0],
   ["UNKNOWN", 0],
   ["SUBMITTED", 1],
@@ -174,11 +174,11 @@ function worstState({ kind, metadata }: Application, items: readonly StatusItem[
   for (const { clusterName, status } of items) {
     const state = isObject(status) ? status["applicationState"] : undefined;
     if (!isObject(state)) continue;
-    if (!CONCERN.has(state["state"]))
+    if (!SEVERITY.has(state["state"]))
       throw new InterpretError(
         `summing the status of ${kind} ${metadata.name}: cluster ${clusterName} reports an unknown application state`,
       );
-    if (!worst || countOf(CONCERN.get(state["state"])) > countOf(CONCERN.get(worst["state"]))) worst = state;
+    if (!worst || countOf(SEVERITY.get(state["state"])) > countOf(SEVERITY.get(worst["state"]))) worst = state;
   }
   return worst;
 }

@@ -50,12 +50,12 @@ const scoresOf =
   };
 
 /** For expressions that select clusters. */
-export const selecting = (source: ScoreSource): readonly Row[] => [
+export const clusterSelectorFunctions = (source: ScoreSource): readonly Row[] => [
   ["parseJSON", "parse_json_string", "string.() -> dyn", parseJson],
   ["scores", "cluster_scores", "dyn.(string) -> list(dyn)", scoresOf(source), "checks itself"],
 ];
 
 /** For rules about an object's conditions. */
-export const judging: readonly Row[] = [
+export const conditionRuleFunctions: readonly Row[] = [
   ["hasConditions", "status_has_conditions", "(dyn) -> bool", hasConditions, "checks itself"],
 ];

@@ -134,7 +134,7 @@ export const conversions: readonly Row[] = [
 ];
 
 /** A predicate on two strings. */
-const aboutTexts =
+const stringPredicate =
   (ask: (text: string, part: string) => boolean) =>
   (text: CelValue, part: CelValue): CelValue =>
     typeof text === "string" && typeof part === "string" ? ask(text, part) : NO_SUCH_OVERLOAD;
@@ -152,21 +152,21 @@ export const basics: readonly Row[] = [
     "contains",
     "contains_string",
     "string.(string) -> bool",
-    aboutTexts((text, part) => text.includes(part)),
+    stringPredicate((text, part) => text.includes(part)),
     "checks itself",
   ],
   [
     "endsWith",
     "ends_with_string",
     "string.(string) -> bool",
-    aboutTexts((text, part) => text.endsWith(part)),
+    stringPredicate((text, part) => text.endsWith(part)),
     "checks itself",
   ],
   [
     "startsWith",
     "starts_with_string",
     "string.(string) -> bool",
-    aboutTexts((text, part) => text.startsWith(part)),
+    stringPredicate((text, part) => text.startsWith(part)),
     "checks itself",
   ],
 ];

@@ -26,7 +26,7 @@ class CelUrl extends CelOpaque {
 }
 
 /** The error, as Go prints it after the URL. */
-class Refusal extends Error {}
+class UrlParseError extends Error {}
 
 /** The URL, or an error message. */
 export function parseUrl(text: string): CelUrl | string {
@@ -35,16 +35,16 @@ export function parseUrl(text: string): CelUrl | string {
     readParts(text);
     return new CelUrl(text, readParts(text.split("#", 1)[0] ?? ""));
   } catch (error) {
-    if (error instanceof Refusal) return `parse ${goQuote(text)}: ${error.message}`;
+    if (error instanceof UrlParseError) return `parse ${goQuote(text)}: ${error.message}`;
     throw error;
   }
 }
 
 function readParts(text: string): Pick<CelUrl, "scheme" | "host" | "path" | "query"> {
   // oxlint-disable-next-line no-control-regex -- Control characters are what is looked for.
-  if (/[\x00-\x1f\x7f]/.test(text)) throw new Refusal("net/url: invalid control character in URL");
-  if (text === "") throw new Refusal("empty url");
-  if (text.startsWith(":")) throw new Refusal("missing protocol scheme");
+  if (/[\x00-\x1f\x7f]/.test(text)) throw new UrlParseError("net/url: invalid control character in URL");
+  if (text === "") throw new UrlParseError("empty url");
+  if (text.startsWith(":")) throw new UrlParseError("missing protocol scheme");
   const scheme = /^([a-zA-Z][a-zA-Z0-9+.-]*):/.exec(text)?.[1] ?? "";
   const afterScheme = scheme === "" ? text : text.slice(scheme.length + 1);
   const question = afterScheme.indexOf("?");
@@ -52,7 +52,7 @@ function readParts(text: string): Pick<CelUrl, "scheme" | "host" | "path" | "que
   const rest = question < 0 ? afterScheme : afterScheme.slice(0, question);
   const parts = { scheme: scheme.toLowerCase(), host: "", path: "", query };
   if (!rest.startsWith("/")) {
-    if (scheme === "") throw new Refusal("invalid URI for request");
+    if (scheme === "") throw new UrlParseError("invalid URI for request");
     return parts;
   }
   if (scheme === "" || !rest.startsWith("//")) return { ...parts, path: checkedEscapes(rest) };
@@ -64,21 +64,21 @@ function readParts(text: string): Pick<CelUrl, "scheme" | "host" | "path" | "que
 function readHost(authority: string): string {
   const at = authority.lastIndexOf("@");
   if (at >= 0 && !/^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*$/.test(authority.slice(0, at)))
-    throw new Refusal("net/url: invalid userinfo");
+    throw new UrlParseError("net/url: invalid userinfo");
   if (at >= 0) checkedEscapes(authority.slice(0, at));
   const host = authority.slice(at + 1);
   const bracket = host.startsWith("[") ? host.lastIndexOf("]") : -1;
-  if (host.startsWith("[") && bracket < 0) throw new Refusal("missing ']' in host");
+  if (host.startsWith("[") && bracket < 0) throw new UrlParseError("missing ']' in host");
   const colon = bracket < 0 ? host.lastIndexOf(":") : bracket + 1;
   const port = colon < 0 ? "" : host.slice(colon);
-  if (port !== "" && !/^:\d*$/.test(port)) throw new Refusal(`invalid port ${goQuote(port)} after host`);
+  if (port !== "" && !/^:\d*$/.test(port)) throw new UrlParseError(`invalid port ${goQuote(port)} after host`);
   for (const [index, character] of Array.from(host).entries()) {
     if (character === "%") {
       const escape = host.slice(index, index + 3);
       if (!/^%(25|[89a-fA-F][0-9a-fA-F])$/.test(escape) || (escape === "%25" && bracket < 0))
-        throw new Refusal(`invalid URL escape ${goQuote(escape)}`);
+        throw new UrlParseError(`invalid URL escape ${goQuote(escape)}`);
     } else if (character.charCodeAt(0) < 0x80 && !/[A-Za-z0-9\-._~!$&'()*+,;=:[\]<>"]/.test(character))
-      throw new Refusal(`invalid character ${goQuote(character)} in host name`);
+      throw new UrlParseError(`invalid character ${goQuote(character)} in host name`);
   }
   return decode(host);
 }
@@ -86,7 +86,7 @@ function readHost(authority: string): string {
 /** The text, after checking that every percent sign starts an escape. */
 function checkedEscapes(text: string): string {
   const wrong = /%(?![0-9a-fA-F]{2})/.exec(text);
-  if (wrong) throw new Refusal(`invalid URL escape ${goQuote(text.slice(wrong.index, wrong.index + 3))}`);
+  if (wrong) throw new UrlParseError(`invalid URL escape ${goQuote(text.slice(wrong.index, wrong.index + 3))}`);
   return text;
 }
 

@@ -81,7 +81,7 @@ export function createPodWriter({
     writePod(owner, step, signal);
 
   /** Runs a write and emits an event for the outcome; a failure is rethrown. */
-  const told = async <T>(
+  const withEvents = async <T>(
     { owner, cloneSet }: Pick<Scene, "owner" | "cloneSet">,
     action: Promise<T>,
     failed: { reason: string; message(why: string): string },
@@ -109,14 +109,14 @@ export function createPodWriter({
       };
       claimsSeen.wrote(
         owner,
-        await told(scene, client.create(PersistentVolumeClaim, owner.cluster, claim, { signal }), failed),
+        await withEvents(scene, client.create(PersistentVolumeClaim, owner.cluster, claim, { signal }), failed),
       );
     }
     const { name } = pod.metadata;
     const failed = { reason: "FailedCreate", message: (why: string) => `failed to create pod: ${why}, pod: ${name}` };
     podsSeen.wrote(
       owner,
-      await told(scene, client.create(Pod, owner.cluster, pod, { signal }), failed, {
+      await withEvents(scene, client.create(Pod, owner.cluster, pod, { signal }), failed, {
         reason: "SuccessfulCreate",
         message: `succeed to create pod ${name}`,
       }),
@@ -127,7 +127,7 @@ export function createPodWriter({
     const { cloneSet, owner, claims, signal } = scene;
     const { name, uid = "" } = pod.metadata;
     const failed = { reason: "FailedDelete", message: (why: string) => `failed to delete pod ${name}: ${why}` };
-    await told(
+    await withEvents(
       scene,
       unlessChanged(client.delete(Pod, keyOf(owner.cluster, pod), { preconditions: { uid }, signal })),
       failed,
@@ -144,7 +144,7 @@ export function createPodWriter({
     failure: string,
   ): Promise<void> {
     const failed = { reason: "FailedDelete", message: (why: string) => `${failure} ${claim.metadata.name}: ${why}` };
-    await told(
+    await withEvents(
       { owner, cloneSet },
       unlessChanged(
         client.delete(PersistentVolumeClaim, keyOf(owner.cluster, claim), {
@@ -169,7 +169,7 @@ export function createPodWriter({
         message: (why: string) =>
           `failed to patch pod specified-delete ${name} for update(revision ${revision}): ${why}`,
       };
-      await told(scene, write(scene, { pod: action.pod, after: markForDelete(action.pod) }), failed, {
+      await withEvents(scene, write(scene, { pod: action.pod, after: markForDelete(action.pod) }), failed, {
         reason: "SuccessfulUpdatePodReCreate",
         message: `successfully patch pod ${name} specified-delete for update(revision ${revision})`,
       });
@@ -186,7 +186,7 @@ export function createPodWriter({
       reason: "FailedUpdatePodInPlace",
       message: (why: string) => `failed to update pod ${name} in-place(revision ${revision}): ${why}`,
     };
-    await told(scene, update(), failed, {
+    await withEvents(scene, update(), failed, {
       reason: "SuccessfulUpdatePodInPlace",
       message: `successfully update pod ${name} in-place(revision ${revision})`,
     });
@@ -240,7 +240,7 @@ export function createPodWriter({
           reason: "FailedUpdate",
           message: (why: string) => `failed to update PVC ${claim.metadata.name}: ${why}`,
         };
-        const written = await told(
+        const written = await withEvents(
           scene,
           unlessChanged(client.update(PersistentVolumeClaim, scene.owner.cluster, claim, { signal: scene.signal })),
           failed,

@@ -42,7 +42,7 @@ export const changesState = ({ pod, after }: PodStep): boolean => lifecycleState
 
 export function planScale(input: ScaleInput): ScalePlan {
   const { cloneSet, pods, updateRevision, gates, nowMs } = input;
-  const regret = planRegret(input);
+  const regret = planRevertedDeletions(input);
   if (regret.length > 0) return { ...NOTHING, prepare: regret };
 
   // A pod that prepares for its update can count as updated, so that a new pod does not take its place among the new
@@ -85,7 +85,7 @@ const merge = (a: ScalePlan, b: ScalePlan): ScalePlan => ({ ...b, prepare: [...a
  * Pods in PreparingDelete return to Normal when they are needed again, unless a hook makes pods unready: those may have
  * stopped working.
  */
-function planRegret({ cloneSet, pods, nowMs }: ScaleInput): PodStep[] {
+function planRevertedDeletions({ cloneSet, pods, nowMs }: ScaleInput): PodStep[] {
   if (marksPodsNotReady(cloneSet.spec.lifecycle)) return [];
   const isPreparing = (pod: ReadonlyPod): boolean => lifecycleState(pod) === "PreparingDelete";
   const leaving = pods.filter((pod) => isPreparing(pod) || isSpecifiedDelete(cloneSet, pod)).length;

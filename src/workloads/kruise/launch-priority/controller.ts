@@ -39,7 +39,7 @@ function waitingPriorities({ spec, status }: ReadonlyPod): number[] {
 }
 
 /** Called for every change of every pod; nearly all of them have no barrier. */
-function needsLook(pod: ReadonlyPod): boolean {
+function needsReconcile(pod: ReadonlyPod): boolean {
   if (!pod.spec.containers.some((container) => launchPriorityOf(container) !== undefined)) return false;
   if (pod.metadata.annotations?.[LAUNCH_COMPLETED_ANNOTATION] === "true" || pod.metadata.deletionTimestamp)
     return false;
@@ -56,13 +56,15 @@ export function createLaunchPriorityController({
     writes: [ConfigMap, Pod],
     // Few pods have priorities: the others never reach the queue, and barriers are read on demand.
     sources: [
-      watch(Pod, ({ cluster, object, deleted }) => (!deleted && needsLook(object) ? [keyOf(cluster, object)] : [])),
+      watch(Pod, ({ cluster, object, deleted }) =>
+        !deleted && needsReconcile(object) ? [keyOf(cluster, object)] : [],
+      ),
     ],
     idOf: idOfKey,
 
     async reconcile(key, { signal }) {
       const pod = pods.get(key);
-      if (!pod || !needsLook(pod)) return done;
+      if (!pod || !needsReconcile(pod)) return done;
       const barrierAt = { ...key, name: barrierName(key.name) };
       const barrier = await readBarrier(barrierAt, signal);
       const plan = planLaunch(pod, (priority) => barrier?.data?.[barrierKey(priority)] !== undefined);

@@ -27,7 +27,7 @@ export interface BudgetAdmissionOptions extends KruiseAdmissionOptions {
   /** The clock of the controllers. */
   nowMs(): number;
   /** Emits an event for a rejection under this component's name. Unset emits none. */
-  tell?(component: string, cluster: string, pod: ReadonlyPod, event: RecordedEvent): void;
+  recordEvent?(component: string, cluster: string, pod: ReadonlyPod, event: RecordedEvent): void;
 }
 
 export function createBudgetAdmissions(options: BudgetAdmissionOptions): AnyAdmission[] {
@@ -82,7 +82,7 @@ interface Question {
 }
 
 function createGuardAdmission(on: readonly Operation[], options: BudgetAdmissionOptions): Admission<Pod> {
-  const { gates, nowMs, tell } = options;
+  const { gates, nowMs, recordEvent } = options;
 
   function questionOf(review: Review<Pod>): Question | undefined {
     const asked = questionedOperation(review);
@@ -98,7 +98,7 @@ function createGuardAdmission(on: readonly Operation[], options: BudgetAdmission
     return { ...asked, budget };
   }
   function refusal({ pod, webhook }: Question, cluster: string, reason: string): ApiError {
-    tell?.("pub-controller", cluster, pod, {
+    recordEvent?.("pub-controller", cluster, pod, {
       type: "Warning",
       reason: "PubPreventPodDeletion",
       message: "openkruise pub prevents pod deletion",

@@ -51,7 +51,7 @@ export function createBudgetController(deps: WorkloadDependencies): Controller<O
       const isCounted = budget.status?.observedGeneration === budget.metadata.generation;
       const left = isCounted ? delay.leftMs(idOfKey(key)) : 0;
       if (left > 0) return { requeueAfterMs: left };
-      const scope = await look(budget, key, signal);
+      const scope = await readScope(budget, key, signal);
       if (scope.pods.length === 0)
         events?.record(key.cluster, budget, { type: "Normal", reason: "NoPods", message: "No matching pods found" });
       await nameBudget(budget, scope.pods, key.cluster, signal);
@@ -77,7 +77,7 @@ export function createBudgetController(deps: WorkloadDependencies): Controller<O
   });
 
   /** The pods and their desired number. Workloads are looked up first, because some need a request. */
-  async function look(budget: ReadonlyBudget, key: ObjectKey, signal: AbortSignal): Promise<Scope> {
+  async function readScope(budget: ReadonlyBudget, key: ObjectKey, signal: AbortSignal): Promise<Scope> {
     const { cluster, namespace = "" } = key;
     const found = new Map<string, Workload | undefined>();
     const idOf = ({ apiVersion, kind, name, uid = "" }: WorkloadRef): string => `${apiVersion}/${kind}/${name}/${uid}`;

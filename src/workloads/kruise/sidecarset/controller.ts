@@ -227,7 +227,7 @@ export function createSidecarSetController(deps: WorkloadDependencies): Controll
     };
     await writeAll("hot upgrades", flip, async (pod) => void count(await endHotUpgrade(view, pod)));
     await writeAll("pod conditions", mark, ({ pod, condition }) => writeCondition(view, pod, condition));
-    tellNotUpgradable(set, owner.cluster, notUpgradable);
+    reportNotUpgradable(set, owner.cluster, notUpgradable);
     let isHeld = false;
     await writeAll("sidecar updates", upgrade, async ({ pod, condition }) => {
       // A pod whose annotations cannot be merged does not block the others; an exhausted budget does.
@@ -244,7 +244,7 @@ export function createSidecarSetController(deps: WorkloadDependencies): Controll
   }
 
   /** Upstream emits it in every reconcile; here once per number of pods. */
-  function tellNotUpgradable(set: ReadonlySidecarSet, cluster: string, count: number): void {
+  function reportNotUpgradable(set: ReadonlySidecarSet, cluster: string, count: number): void {
     const id = idOfKey(keyOf(cluster, set));
     if (count === 0) notUpgradableTold.delete(id);
     if (count === 0 || notUpgradableTold.get(id) === count) return;

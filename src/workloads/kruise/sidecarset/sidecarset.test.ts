@@ -11,7 +11,7 @@ import {
 import type { KubernetesObject } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import type { Client } from "../../../client/index.ts";
-import { CHANGED_MEANWHILE, conflict } from "../../../machinery/index.ts";
+import { CONFLICT_MESSAGE, conflict } from "../../../machinery/index.ts";
 import {
   MEMBER,
   NAMESPACE,
@@ -326,7 +326,7 @@ test("retries a pod after a conflict, even if the conflicting change is not watc
     ...client,
     async update(kind, cluster, object, options) {
       if (kind.kind === Pod.kind && conflicts-- > 0)
-        throw conflict({ group: "", resource: "pods" }, (object as KubernetesObject).metadata.name, CHANGED_MEANWHILE);
+        throw conflict({ group: "", resource: "pods" }, (object as KubernetesObject).metadata.name, CONFLICT_MESSAGE);
       return client.update(kind, cluster, object, options);
     },
   });

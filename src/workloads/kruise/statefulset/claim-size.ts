@@ -61,7 +61,7 @@ export function isGrown(claim: ReadonlyClaim, template: ReadonlyClaim): boolean 
 export type Growth =
   | { claim: ReadonlyClaim }
   /** The claim cannot be changed to match the template. An event is emitted if only a new claim can fix it. */
-  | { problem: string; isTold: boolean };
+  | { problem: string; needsEvent: boolean };
 
 /** The required change of the claim; undefined if it is correct. */
 export function planGrowth(
@@ -75,16 +75,16 @@ export function planGrowth(
   if (!isOfSameSort(claim, template))
     return {
       problem: `can not patch pvc ${name}: contains diff other than spec resource, wait pvc to be deleted`,
-      isTold: true,
+      needsEvent: true,
     };
   if (!needsGrowth(claim, template)) return undefined;
   const className = claim.spec?.storageClassName;
   if (className !== undefined) {
     const storageClass = classNamed(className);
     if (!storageClass)
-      return { problem: `could not get sc ${className} for ${pod} when checking PVC spec`, isTold: false };
+      return { problem: `could not get sc ${className} for ${pod} when checking PVC spec`, needsEvent: false };
     if (!storageClass.allowVolumeExpansion)
-      return { problem: `storage class ${className} for ${pod} does not support volume expansion`, isTold: false };
+      return { problem: `storage class ${className} for ${pod} does not support volume expansion`, needsEvent: false };
   }
   const annotations = { ...claim.metadata.annotations, [RESIZED_BY_ANNOTATION]: set.metadata.name };
   return {

@@ -39,7 +39,7 @@ import { changesNothing, planStatefulSet } from "./plan.ts";
 import type { StatefulPlan } from "./plan.ts";
 import { isMember, minReadySecondsOf, revisionOf } from "./pod-state.ts";
 import type { ReadonlyStatefulSet } from "./pod-state.ts";
-import { BLOCKED_AGAIN_MS } from "./scale.ts";
+import { BLOCKED_RETRY_MS } from "./scale.ts";
 import { withFailure } from "./status.ts";
 import type { StatefulSetStatus } from "./status.ts";
 import { createStatefulWriter, podFailure } from "./writer.ts";
@@ -210,7 +210,7 @@ export function createAdvancedStatefulSetController(deps: WorkloadDependencies):
     const waits = [
       nextAvailableInMs(ours, minReadySecondsOf(set), clock.now()),
       plan.delayMs || undefined,
-      isBlocked ? BLOCKED_AGAIN_MS : undefined,
+      isBlocked ? BLOCKED_RETRY_MS : undefined,
     ].filter((wait) => wait !== undefined);
     return waits.length > 0 ? { requeueAfterMs: Math.min(...waits) } : done;
   }

@@ -20,7 +20,7 @@ import {
 } from "./pod-state.ts";
 
 /** Polled, because no event signals that a blocking claim was deleted. */
-export const BLOCKED_AGAIN_MS = 1_000;
+export const BLOCKED_RETRY_MS = 1_000;
 
 /** After a step: continue with the next one, skip the others but continue the plan, or end the plan (in order). */
 type Next = "next" | "leave" | "end";
@@ -38,7 +38,7 @@ export function scale(pass: Pass): boolean {
   }
   if (!walk(pass, pass.slots, (draft) => keep(pass, draft, budget))) return false;
   for (const draft of pass.condemned) mendClaimOwners(pass, draft);
-  const firstSick = lowestSick(pass);
+  const firstSick = lowestUnhealthy(pass);
   return walk(pass, pass.condemned, (draft) => condemn(pass, draft, firstSick));
 }
 
@@ -106,7 +106,7 @@ function make(pass: Pass, draft: Draft, budget: Budget | undefined): Next {
     claimNamed(pass, `${metadata.name}-${name}`),
   );
   if (gates.isOn("StatefulSetAutoDeletePVC") && claims.some((claim) => claim && isStale(set, claim, name))) {
-    wait(pass, BLOCKED_AGAIN_MS);
+    wait(pass, BLOCKED_RETRY_MS);
     return "end";
   }
   const problem = makeClaims(pass, draft);
@@ -154,7 +154,7 @@ function usesClaims({ input: { set } }: Pass, { seen }: Draft): boolean {
 }
 
 /** The unhealthy pod with the lowest ordinal, among all pods. */
-function lowestSick({ slots, condemned }: Pass): Draft | undefined {
+function lowestUnhealthy({ slots, condemned }: Pass): Draft | undefined {
   const sick = [...slots, ...condemned].filter(({ seen }) => !isHealthy(seen));
   return sick.reduce<Draft | undefined>(
     (lowest, draft) => (lowest === undefined || draft.ordinal < lowest.ordinal ? draft : lowest),

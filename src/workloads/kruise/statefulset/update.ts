@@ -183,7 +183,7 @@ function growClaims(pass: Pass, draft: Draft): boolean {
     if (!growth) continue;
     if ("problem" in growth) {
       const { name } = claim.metadata;
-      if (growth.isTold)
+      if (growth.needsEvent)
         pass.events.push({
           type: "Warning",
           reason: "FailedUpdatePVC",

@@ -51,7 +51,7 @@ const WORDS: PodWords = {
 export function createStatefulWriter({ client, podsSeen, claimsSeen, events }: WriterDependencies): StatefulWriter {
   const pods = createPodWriter({ client, expectations: podsSeen, events, words: WORDS });
   const writePod = createWritePod({ client, podsSeen });
-  const tell = ({ owner, set }: Target, type: "Normal" | "Warning", reason: string, message: string): void =>
+  const recordEvent = ({ owner, set }: Target, type: "Normal" | "Warning", reason: string, message: string): void =>
     events?.record(owner.cluster, set, { type, reason, message });
 
   async function createClaim(target: Target, { claim, pod }: StatefulPlan["createClaims"][number]): Promise<void> {
@@ -59,7 +59,7 @@ export function createStatefulWriter({ client, podsSeen, claimsSeen, events }: W
     const { name } = claim.metadata;
     try {
       claimsSeen.wrote(owner, await client.create(PersistentVolumeClaim, owner.cluster, claim, { signal }));
-      tell(
+      recordEvent(
         target,
         "Normal",
         "SuccessfulCreate",
@@ -68,7 +68,7 @@ export function createStatefulWriter({ client, podsSeen, claimsSeen, events }: W
     } catch (error) {
       // The existing claim is used.
       if (isAlreadyExists(error)) return;
-      tell(
+      recordEvent(
         target,
         "Warning",
         "FailedCreate",
@@ -89,7 +89,7 @@ export function createStatefulWriter({ client, podsSeen, claimsSeen, events }: W
       if (!written) return;
       claimsSeen.wrote(owner, written);
       if (isResized)
-        tell(
+        recordEvent(
           target,
           "Normal",
           "SuccessfulResize",
@@ -97,7 +97,7 @@ export function createStatefulWriter({ client, podsSeen, claimsSeen, events }: W
         );
     } catch (error) {
       if (isResized)
-        tell(
+        recordEvent(
           target,
           "Warning",
           "FailedResize",
@@ -114,9 +114,14 @@ export function createStatefulWriter({ client, podsSeen, claimsSeen, events }: W
     try {
       if (!(await writePod(owner, change, signal))) return;
       if (isMended)
-        tell(target, "Normal", "SuccessfulUpdate", `update Pod ${name} in StatefulSet ${set.metadata.name} successful`);
+        recordEvent(
+          target,
+          "Normal",
+          "SuccessfulUpdate",
+          `update Pod ${name} in StatefulSet ${set.metadata.name} successful`,
+        );
       if (isUpdatedInPlace)
-        tell(
+        recordEvent(
           target,
           "Normal",
           "SuccessfulUpdatePodInPlace",
@@ -125,14 +130,14 @@ export function createStatefulWriter({ client, podsSeen, claimsSeen, events }: W
     } catch (error) {
       const why = messageOf(error);
       if (isMended)
-        tell(
+        recordEvent(
           target,
           "Warning",
           "FailedUpdate",
           `update Pod ${name} in StatefulSet ${set.metadata.name} failed error: ${why}`,
         );
       if (isUpdatedInPlace)
-        tell(
+        recordEvent(
           target,
           "Warning",
           "FailedUpdatePodInPlace",

@@ -26,7 +26,14 @@ import { createStatusDelay } from "../../status-delay.ts";
 import { slowStart, WriteAllError, writeAll } from "../../write-all.ts";
 import { allocatePartitions, allocateReplicas } from "./allocate.ts";
 import type { Numbers } from "./allocate.ts";
-import { DEPLOYMENT_REVISION_LABEL, RESERVED_LABEL, SUBSET_LABEL, isAdaptive, patienceMs, reserves } from "./names.ts";
+import {
+  DEPLOYMENT_REVISION_LABEL,
+  RESERVED_LABEL,
+  SUBSET_LABEL,
+  isAdaptive,
+  schedulingTimeoutMs,
+  reserves,
+} from "./names.ts";
 import type { ReadonlyUnitedDeployment } from "./names.ts";
 import { planProvision, planUpdates } from "./provision.ts";
 import type { ExistingSubset } from "./provision.ts";
@@ -81,7 +88,7 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
     );
   const statusDelay = createStatusDelay(clock, deps.statusDelayMs ?? STATUS_DELAY_MS);
   const recorder = deps.events?.("uniteddeployment-controller");
-  const tell = (
+  const recordEvent = (
     { deployment, key }: Pick<View, "deployment" | "key">,
     type: "Normal" | "Warning",
     reason: string,
@@ -127,8 +134,8 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
           );
         return done; // The revision or the status triggers the next reconcile.
       }
-      const view = await look({ deployment, template, key, owner, revisions, signal });
-      return view ? pursue(view) : done;
+      const view = await observe({ deployment, template, key, owner, revisions, signal });
+      return view ? applyDesired(view) : done;
     },
     forget: (key) => statusDelay.settled(idOfKey(key)),
   });
@@ -137,7 +144,7 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
    * The observed and the desired state; undefined if obsolete objects were deleted first, whose removal triggers the
    * next reconcile.
    */
-  async function look(
+  async function observe(
     base: Pick<View, "deployment" | "template" | "key" | "owner" | "revisions" | "signal">,
   ): Promise<View | undefined> {
     const { deployment, template, owner, revisions, signal, key } = base;
@@ -178,7 +185,7 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
     );
     const allocation = allocateReplicas(deployment, sized);
     if ("problem" in allocation) {
-      tell(
+      recordEvent(
         base,
         "Warning",
         "Failed SpecifySubsetReplicas",
@@ -211,7 +218,7 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
   }
 
   /** Updates the workloads to the desired state, and the status to the observed one. */
-  async function pursue(view: View): Promise<Result> {
+  async function applyDesired(view: View): Promise<Result> {
     const { stored } = view;
     const plan = planProvision(view.deployment, [...view.subsets.keys()]);
     const others = SUBSET_KINDS.filter((kind) => kind !== view.template.kind).flatMap((kind) =>
@@ -232,7 +239,7 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
       for (const { kind, workload } of others) await deleteWorkload(view, kind, workload);
       await update(view, updates);
     } catch (error) {
-      tell(
+      recordEvent(
         view,
         "Warning",
         "FailedUpdateSubset",
@@ -273,10 +280,10 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
     const waits = [...findings.values()]
       .flatMap(({ againInMs, relabel: changed }) => [
         againInMs,
-        changed.length > 0 ? patienceMs(deployment) : undefined,
+        changed.length > 0 ? schedulingTimeoutMs(deployment) : undefined,
       ])
       .filter((wait) => wait !== undefined);
-    if (isWaiting) waits.push(patienceMs(deployment));
+    if (isWaiting) waits.push(schedulingTimeoutMs(deployment));
     return waits.length > 0 ? { requeueAfterMs: Math.max(SOONEST_MS, Math.min(...waits)) + JUST_AFTER_MS } : done;
   }
 
@@ -347,13 +354,13 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
       seenOf(kind).wrote(owner, await client.create(kind.kind, owner.cluster, workload, { signal }));
     });
     if (create.length > 0)
-      tell(view, "Normal", "SuccessfulUpdateSubset", `Create ${create.length} Subset (${kind.type})`);
+      recordEvent(view, "Normal", "SuccessfulUpdateSubset", `Create ${create.length} Subset (${kind.type})`);
     await writeAll("subset deletions", remove, async (name) => {
       const subset = view.subsets.get(name);
       if (subset) await deleteWorkload(view, kind, subset.workload);
     });
     if (remove.length > 0)
-      tell(view, "Normal", "SuccessfulUpdateSubset", `Delete ${remove.length} Subset (${kind.type})`);
+      recordEvent(view, "Normal", "SuccessfulUpdateSubset", `Delete ${remove.length} Subset (${kind.type})`);
   }
 
   async function update(view: View, updates: ReturnType<typeof planUpdates>): Promise<void> {
@@ -379,7 +386,7 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
     try {
       await writeAll("subset deletions", surplus, (workload) => deleteWorkload(base, kind, workload));
     } catch (error) {
-      tell(base, "Warning", reason, messageOf(error));
+      recordEvent(base, "Warning", reason, messageOf(error));
       throw error;
     }
   }

@@ -37,7 +37,7 @@ export const reserves = (deployment: ReadonlyUnitedDeployment): boolean =>
   isAdaptive(deployment) && strategyOf(deployment).adaptive?.reserveUnschedulablePods === true;
 
 /** How long a pod may be pending, and how long a subset with such a pod is avoided. */
-export const patienceMs = (deployment: ReadonlyUnitedDeployment): number =>
+export const schedulingTimeoutMs = (deployment: ReadonlyUnitedDeployment): number =>
   (strategyOf(deployment).adaptive?.rescheduleCriticalSeconds ?? 30) * 1000;
 export const avoidanceMs = (deployment: ReadonlyUnitedDeployment): number =>
   (strategyOf(deployment).adaptive?.unschedulableDuration ?? 300) * 1000;

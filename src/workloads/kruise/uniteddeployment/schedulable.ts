@@ -9,7 +9,7 @@ import { formatTime } from "../../../base/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import { isReady, podCondition, timeMs } from "../../kubernetes/pod.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
-import { DEPLOYMENT_REVISION_LABEL, RESERVED_LABEL, avoidanceMs, patienceMs } from "./names.ts";
+import { DEPLOYMENT_REVISION_LABEL, RESERVED_LABEL, avoidanceMs, schedulingTimeoutMs } from "./names.ts";
 import type { ReadonlyUnitedDeployment } from "./names.ts";
 import { SCHEDULABLE } from "./subset.ts";
 import type { Schedulability, SubsetView } from "./subset.ts";
@@ -81,7 +81,7 @@ export function findSchedulability(
   let pendingPods = 0;
   if (subset.readyReplicas < subset.replicas) {
     for (const pod of subset.pods) {
-      const leftMs = patienceLeftMs(pod, patienceMs(deployment), nowMs);
+      const leftMs = schedulingTimeLeftMs(pod, schedulingTimeoutMs(deployment), nowMs);
       if (leftMs !== undefined && leftMs < 0) pendingPods++;
       else againInMs = soonest(againInMs, leftMs);
     }
@@ -183,7 +183,9 @@ function newlyReserved(
   nowMs: number,
 ): Verdict {
   const isUpdated = (pod.metadata.labels?.[DEPLOYMENT_REVISION_LABEL] ?? "") === updatedRevision;
-  const leftMs = isUpdated ? patienceLeftMs(pod, patienceMs(deployment), nowMs) : updateLeftMs(deployment, pod, nowMs);
+  const leftMs = isUpdated
+    ? schedulingTimeLeftMs(pod, schedulingTimeoutMs(deployment), nowMs)
+    : updateLeftMs(deployment, pod, nowMs);
   if (leftMs === undefined || leftMs >= 0) return { reserved: false, againInMs: leftMs };
   return { reserved: true, updateTimeout: !isUpdated, againInMs: avoidanceMs(deployment) };
 }
@@ -192,7 +194,11 @@ function newlyReserved(
  * How long the pod may still be pending, counted from its creation; negative if that is exceeded, undefined if it is
  * not pending.
  */
-function patienceLeftMs({ metadata, spec, status }: ReadonlyPod, patience: number, nowMs: number): number | undefined {
+function schedulingTimeLeftMs(
+  { metadata, spec, status }: ReadonlyPod,
+  patience: number,
+  nowMs: number,
+): number | undefined {
   if (metadata.deletionTimestamp || status?.phase !== "Pending" || spec.nodeName) return undefined;
   const isRefused = status.conditions?.some(
     (condition) =>
@@ -211,5 +217,5 @@ function updateLeftMs(
   const since = deployment.status?.conditions?.find(
     ({ type }) => type === "UnitedDeploymentUpdated",
   )?.lastTransitionTime;
-  return timeMs(since) + patienceMs(deployment) - nowMs;
+  return timeMs(since) + schedulingTimeoutMs(deployment) - nowMs;
 }

@@ -30,7 +30,7 @@ type Status = NonNullable<ReadonlyAutoscaler["status"]>;
 type Condition = NonNullable<Status["conditions"]>[number];
 
 /** One evaluation of an autoscaler: its new status and its events. */
-interface Look {
+interface Evaluation {
   autoscaler: ReadonlyAutoscaler;
   key: ObjectKey;
   conditions: readonly Condition[];
@@ -44,7 +44,7 @@ export function createAutoscalerController(deps: WorkloadDependencies): Controll
   const histories = createHistories();
   const events = deps.events?.("horizontal-pod-autoscaler");
   /** Every status change triggers an event; the next evaluation is still due fifteen seconds after the last one. */
-  const lookedMs = new Map<string, { atMs: number; generation: number | undefined }>();
+  const evaluatedMs = new Map<string, { atMs: number; generation: number | undefined }>();
 
   return defineController({
     name: "autoscaler",
@@ -53,12 +53,12 @@ export function createAutoscalerController(deps: WorkloadDependencies): Controll
 
     async reconcile(autoscaler, { key, signal }) {
       const id = idOfKey(key);
-      const last = lookedMs.get(id);
+      const last = evaluatedMs.get(id);
       const { generation } = autoscaler.metadata;
       const leftMs = last && last.generation === generation ? last.atMs + SYNC_MS - clock.now() : 0;
       if (leftMs > 0) return { requeueAfterMs: leftMs };
-      lookedMs.set(id, { atMs: clock.now(), generation });
-      const status = await look(
+      evaluatedMs.set(id, { atMs: clock.now(), generation });
+      const status = await evaluate(
         { autoscaler, key, conditions: autoscaler.status?.conditions ?? [], nowMs: clock.now() },
         signal,
       );
@@ -70,11 +70,11 @@ export function createAutoscalerController(deps: WorkloadDependencies): Controll
     },
     forget(key) {
       histories.forget(idOfKey(key));
-      lookedMs.delete(idOfKey(key));
+      evaluatedMs.delete(idOfKey(key));
     },
   });
 
-  function set(one: Look, type: string, isTrue: boolean, reason: string, message: string): void {
+  function set(one: Evaluation, type: string, isTrue: boolean, reason: string, message: string): void {
     one.conditions = withCondition(
       one.conditions,
       { type, status: isTrue ? "True" : "False", reason, message },
@@ -82,17 +82,22 @@ export function createAutoscalerController(deps: WorkloadDependencies): Controll
     );
   }
 
-  function tell({ autoscaler, key }: Look, type: "Normal" | "Warning", reason: string, message: string): void {
+  function recordEvent(
+    { autoscaler, key }: Evaluation,
+    type: "Normal" | "Warning",
+    reason: string,
+    message: string,
+  ): void {
     events?.record(key.cluster, autoscaler, { type, reason, message });
   }
 
-  async function look(one: Look, signal: AbortSignal): Promise<Status> {
+  async function evaluate(one: Evaluation, signal: AbortSignal): Promise<Status> {
     const { autoscaler, key } = one;
     const { apiVersion = "", kind, name } = autoscaler.spec.scaleTargetRef;
     const target: ScaleTarget = { cluster: key.cluster, namespace: key.namespace ?? "", apiVersion, kind, name };
     const scale = await readScale(target, signal);
     if (typeof scale === "string") {
-      tell(one, "Warning", "FailedGetScale", scale);
+      recordEvent(one, "Warning", "FailedGetScale", scale);
       set(
         one,
         "AbleToScale",
@@ -114,7 +119,12 @@ export function createAutoscalerController(deps: WorkloadDependencies): Controll
     try {
       await scales.write(target, scale, desired, signal);
     } catch (error) {
-      tell(one, "Warning", "FailedRescale", `New size: ${desired}; reason: ${reason}; error: ${messageOf(error)}`);
+      recordEvent(
+        one,
+        "Warning",
+        "FailedRescale",
+        `New size: ${desired}; reason: ${reason}; error: ${messageOf(error)}`,
+      );
       set(
         one,
         "AbleToScale",
@@ -131,7 +141,7 @@ export function createAutoscalerController(deps: WorkloadDependencies): Controll
       "SucceededRescale",
       `the HPA controller was able to update the target scale to ${desired}`,
     );
-    tell(one, "Normal", "SuccessfulRescale", `New size: ${desired}; reason: ${reason}`);
+    recordEvent(one, "Normal", "SuccessfulRescale", `New size: ${desired}; reason: ${reason}`);
     histories.scaled(idOfKey(key), autoscaler, scale.replicas, desired, one.nowMs);
     return { ...statusOf(one, scale.replicas, desired, metrics), lastScaleTime: formatTime(one.nowMs) };
   }
@@ -149,7 +159,10 @@ export function createAutoscalerController(deps: WorkloadDependencies): Controll
   }
 
   /** `desired` is unset if no metric is available. */
-  function decide(one: Look, scale: Scale): { desired?: number; reason: string; metrics?: Status["currentMetrics"] } {
+  function decide(
+    one: Evaluation,
+    scale: Scale,
+  ): { desired?: number; reason: string; metrics?: Status["currentMetrics"] } {
     const { autoscaler, key, nowMs } = one;
     const { minReplicas = 1, maxReplicas } = autoscaler.spec;
     const current = scale.replicas;
@@ -186,7 +199,7 @@ export function createAutoscalerController(deps: WorkloadDependencies): Controll
 
   /** The largest proposal of the metrics. If some are unavailable, only scaling up is allowed. */
   function propose(
-    one: Look,
+    one: Evaluation,
     scale: Scale,
   ): { replicas?: number; name: string; metrics: NonNullable<Status["currentMetrics"]> } {
     const { autoscaler, key, nowMs } = one;
@@ -212,7 +225,7 @@ export function createAutoscalerController(deps: WorkloadDependencies): Controll
     const bad = proposals.filter((proposal) => "problem" in proposal);
     // An empty entry represents an unknown metric, as upstream does.
     const statuses = proposals.map((proposal) => ("replicas" in proposal ? proposal.status : { type: "" }));
-    for (const { reason, why } of bad) tell(one, "Warning", reason, why);
+    for (const { reason, why } of bad) recordEvent(one, "Warning", reason, why);
     const best = good.reduce<Extract<MetricProposal, { replicas: number }> | undefined>(
       (most, each) => (most && most.replicas >= each.replicas ? most : each),
       undefined,
@@ -222,7 +235,7 @@ export function createAutoscalerController(deps: WorkloadDependencies): Controll
       const problem = `invalid metrics (${bad.length} invalid out of ${metrics.length}), first error is: ${first?.problem ?? ""}`;
       if (first)
         set(one, "ScalingActive", false, first.reason, `the HPA was unable to compute the replica count: ${first.why}`);
-      tell(one, "Warning", "FailedComputeMetricsReplicas", problem);
+      recordEvent(one, "Warning", "FailedComputeMetricsReplicas", problem);
       return { name: "", metrics: statuses };
     }
     set(
@@ -235,9 +248,9 @@ export function createAutoscalerController(deps: WorkloadDependencies): Controll
     return { replicas: best.replicas, name: best.name, metrics: statuses };
   }
 
-  function podsOf(one: Look, { selector }: Scale): ReadonlyPod[] | undefined {
+  function podsOf(one: Evaluation, { selector }: Scale): ReadonlyPod[] | undefined {
     if (selector === "") {
-      tell(one, "Warning", "SelectorRequired", "selector is required");
+      recordEvent(one, "Warning", "SelectorRequired", "selector is required");
       set(one, "ScalingActive", false, "InvalidSelector", "the HPA target's scale is missing a selector");
       return undefined;
     }
@@ -252,7 +265,7 @@ const toleranceOf = (text: string | number | undefined): number =>
   text === undefined ? DEFAULT_TOLERANCE : milliOf(text) / 1000;
 
 function statusOf(
-  { autoscaler, conditions }: Look,
+  { autoscaler, conditions }: Evaluation,
   currentReplicas: number,
   desiredReplicas: number,
   metrics: Status["currentMetrics"] | undefined,

@@ -85,7 +85,7 @@ export function planCronJob(cronJob: ReadonlyCronJob, jobs: readonly ReadonlyJob
     const inMs = nextRunInMs(from, schedule, nowMs);
     return inMs === undefined ? {} : { againInMs: inMs };
   };
-  const refusal = due.timeMs === undefined ? "nothing" : refuses(cronJob, status, due.timeMs, nowMs, events);
+  const refusal = due.timeMs === undefined ? "nothing" : skipReason(cronJob, status, due.timeMs, nowMs, events);
   if (due.timeMs === undefined || refusal !== undefined) return { ...nothing, ...again(cronJob) };
   const lastScheduleTime = formatTime(due.timeMs);
   const start = makeJob(cronJob, due.timeMs);
@@ -99,7 +99,7 @@ export function planCronJob(cronJob: ReadonlyCronJob, jobs: readonly ReadonlyJob
 }
 
 /** Why a due run is not started. */
-function refuses(
+function skipReason(
   { metadata, spec }: ReadonlyCronJob,
   status: CronJobStatus,
   dueMs: number,

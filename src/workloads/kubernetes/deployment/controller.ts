@@ -86,7 +86,7 @@ export function createDeploymentController(deps: WorkloadDependencies): Controll
           const written = await unlessChanged(client.update(ReplicaSet, key.cluster, set, { signal }));
           if (!written) return;
           expectations.wrote(owner, written);
-          tellScale(
+          recordScaleEvent(
             key.cluster,
             deployment,
             set.metadata.name,
@@ -102,7 +102,7 @@ export function createDeploymentController(deps: WorkloadDependencies): Controll
     forget: (key) => statusDelay.settled(idOfKey(key)),
   });
 
-  function tellScale(
+  function recordScaleEvent(
     cluster: string,
     deployment: ReadonlyDeployment,
     replicaSet: string,
@@ -134,7 +134,7 @@ export function createDeploymentController(deps: WorkloadDependencies): Controll
   ): Promise<void> {
     try {
       expectations.wrote(owner, await client.create(ReplicaSet, owner.cluster, set, { signal }));
-      tellScale(owner.cluster, deployment, set.metadata.name, 0, replicasOf(set));
+      recordScaleEvent(owner.cluster, deployment, set.metadata.name, 0, replicasOf(set));
     } catch (error) {
       if (!isAlreadyExists(error)) {
         const message = `Failed to create new replica set "${set.metadata.name}": ${messageOf(error)}`;

@@ -43,7 +43,7 @@ export function createDisruptionController(deps: WorkloadDependencies): Controll
       const leftMs = budget.status?.observedGeneration === budget.metadata.generation ? delay.waitMs(idOfKey(key)) : 0;
       if (leftMs > 0) return { requeueAfterMs: leftMs };
       delay.settled(idOfKey(key));
-      const { status, notDeleted, againInMs } = await look(budget, key, signal);
+      const { status, notDeleted, againInMs } = await evaluate(budget, key, signal);
       for (const pod of notDeleted)
         events?.record(key.cluster, pod, {
           type: "Warning",
@@ -57,7 +57,7 @@ export function createDisruptionController(deps: WorkloadDependencies): Controll
     forget: (key) => delay.settled(idOfKey(key)),
   });
 
-  async function look(budget: ReadonlyBudget, key: ObjectKey, signal: AbortSignal): Promise<BudgetPlan> {
+  async function evaluate(budget: ReadonlyBudget, key: ObjectKey, signal: AbortSignal): Promise<BudgetPlan> {
     const tell = (type: "Normal" | "Warning", reason: string, message: string): void =>
       events?.record(key.cluster, budget, { type, reason, message });
     const selected = podsOf(budget, key);

@@ -69,7 +69,7 @@ export function createEndpointsController(deps: WorkloadDependencies): Controlle
 
     async reconcile(key, { signal }) {
       const service = services.get(key);
-      if (!service) return forget(key, signal);
+      if (!service) return removeEndpoints(key, signal);
       if (!hasEndpoints(service) || service.metadata.deletionTimestamp) return done;
       const owner = { cluster: key.cluster, uid: service.metadata.uid ?? "" };
       const waitMs = Math.max(slicesSeen.waitMs(owner), endpointsSeen.waitMs(owner));
@@ -95,7 +95,7 @@ export function createEndpointsController(deps: WorkloadDependencies): Controlle
   });
 
   /** Slices are owned by the Service and deleted with it; the Endpoints object only shares its name. */
-  async function forget(key: ObjectKey, signal: AbortSignal): Promise<Result> {
+  async function removeEndpoints(key: ObjectKey, signal: AbortSignal): Promise<Result> {
     changedSince.delete(idOfKey(key));
     const left = endpoints.get(key);
     if (left && isOurEndpoints(left))

@@ -152,7 +152,7 @@ export function createJobController(deps: WorkloadDependencies): Controller<Obje
     }
     const counted = planCounted(tracking.status, tracking, stillTracked, clock.now());
     await writeStatus(current, counted, owner, signal);
-    tellChanges(podOwner, before, counted);
+    recordChanges(podOwner, before, counted);
     if (failure !== undefined) throw failure;
     return againAfter(plan);
   }
@@ -180,7 +180,7 @@ export function createJobController(deps: WorkloadDependencies): Controller<Obje
     return written;
   }
 
-  function tellChanges({ cluster, object }: PodOwner, before: JobStatus | undefined, after: JobStatus): void {
+  function recordChanges({ cluster, object }: PodOwner, before: JobStatus | undefined, after: JobStatus): void {
     const stateOf = (status: JobStatus | undefined, type: string): string | undefined =>
       status?.conditions?.find((condition) => condition.type === type)?.status;
     const tell = (type: "Normal" | "Warning", reason: string, message: string): void =>

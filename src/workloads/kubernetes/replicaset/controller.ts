@@ -30,7 +30,7 @@ import type { ReadonlyReplicaSet, ReplicasPlan } from "./plan.ts";
 import { createUrgent } from "./urgent.ts";
 
 /** The differences between the two kinds. */
-interface Flavour<T extends KubernetesObject> {
+interface KindOptions<T extends KubernetesObject> {
   name: string;
   kind: Kind<T>;
   /** The source component of events. */
@@ -64,7 +64,7 @@ export function createReplicationControllerController(deps: WorkloadDependencies
 
 function createController<T extends KubernetesObject>(
   deps: WorkloadDependencies,
-  { name, kind, component, asReplicaSet, countsTerminating }: Flavour<T>,
+  { name, kind, component, asReplicaSet, countsTerminating }: KindOptions<T>,
 ): Controller<ObjectKey> {
   const { client, informers, clock, random } = deps;
   const pods = informers.of(Pod);

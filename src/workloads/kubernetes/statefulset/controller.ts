@@ -37,7 +37,7 @@ import { planStatefulStatus } from "./status.ts";
 import type { StatefulSetStatus } from "./status.ts";
 
 /** Polled, because no event signals that a blocking claim was deleted. */
-const BLOCKED_AGAIN_MS = 1_000;
+const BLOCKED_RETRY_MS = 1_000;
 
 const FORMAT: RevisionFormat<StatefulSet> = {
   dataOf: ({ spec }) => revisionData(spec.template),
@@ -116,7 +116,7 @@ export function createStatefulSetController(deps: WorkloadDependencies): Control
       if (await carryOut(plan, podOwner, owner, signal)) return done;
       const settled = await settle(set, ours, revisions, owner, key, signal);
       return plan.isBlocked
-        ? { requeueAfterMs: Math.min(BLOCKED_AGAIN_MS, settled.requeueAfterMs ?? BLOCKED_AGAIN_MS) }
+        ? { requeueAfterMs: Math.min(BLOCKED_RETRY_MS, settled.requeueAfterMs ?? BLOCKED_RETRY_MS) }
         : settled;
     },
     forget: (key) => statusDelay.settled(idOfKey(key)),

@@ -130,7 +130,7 @@ async function answerOf(
       if (!(error instanceof UnknownValueError)) throw error;
       return { status: 0, headers: {}, text: error.message };
     }
-    const response = await sendPatiently(server, request, step);
+    const response = await sendWithRetries(server, request, step);
     if (step.request.watch !== undefined && response.statusCode === 200) {
       watches.set(step.request.watch, openWatch(response));
       return { status: 200, headers: headersOf(response) };
@@ -150,7 +150,7 @@ async function answerOf(
 }
 
 /** A server that is still setting up a new kind may request a retry; clients wait and try again. */
-async function sendPatiently(
+async function sendWithRetries(
   server: PlayServer,
   request: HttpRequest,
   { until, request: recorded, want }: Step,

@@ -46,7 +46,7 @@ async function play({ gates, steps }: Scenario): Promise<string | undefined> {
       await bindNames(member, step, names);
       const difference =
         (await playStep(member, step, names, changes)) ??
-        (hasForked ? undefined : differenceOnTheWay(changes, step, names));
+        (hasForked ? undefined : differenceDuring(changes, step, names));
       hasForked ||= step.wantAnyOf !== undefined;
       if (difference !== undefined)
         return `step ${index}${step.note === undefined ? "" : ` (${step.note})`}: ${difference}`;
@@ -88,7 +88,7 @@ async function playStep(
   );
 }
 
-function differenceOnTheWay(changes: PodChanges, step: Step, names: ReadonlyMap<string, string>): string | undefined {
+function differenceDuring(changes: PodChanges, step: Step, names: ReadonlyMap<string, string>): string | undefined {
   const { during, order } = { ...step, ...step.want };
   const endsAtOnce = (step.wantAnyOf ?? listOf(step.want)).some(({ pods = [] }) =>
     pods.some(({ phase }) => phase === "Succeeded" || phase === "Failed"),

@@ -68,7 +68,7 @@ export async function startMember(gateText: string | undefined): Promise<Scenari
       appliesTo: () => true,
       gates,
       nowMs: () => clock.now(),
-      tell: (component, cluster, pod, event) => events.recorders(component).record(cluster, pod, event),
+      recordEvent: (component, cluster, pod, event) => events.recorders(component).record(cluster, pod, event),
     }),
   ];
   const namespaces = [NAMESPACE, "default", "kruise-system", "kube-system"].map((name) => ({
