@@ -44,7 +44,7 @@ import type { Controller, Manager, Source } from "../runtime/index.ts";
 import type { Rotation } from "./credentials/keep-credentials.ts";
 import { createHubView } from "./hub-view.ts";
 import { createClusterLeaseController, createManagedClusterLeaseController } from "./lease-controller.ts";
-import { createManagedClusterController } from "./managed-cluster/controller.ts";
+import { createManagedClusterController } from "./managed-cluster/managed-cluster-controller.ts";
 import type { AgentMembers } from "./members.ts";
 import { withoutPatches } from "./without-patches.ts";
 

@@ -11,7 +11,7 @@ import type { Agent, AgentOptions, HubApis } from "./create-agent.ts";
 import { NameTakenError } from "./credentials/keep-credentials.ts";
 import { ensureCluster } from "./ensure-cluster.ts";
 import type { ClusterDescription } from "./ensure-cluster.ts";
-import { readHubApis } from "./faces.ts";
+import { readHubApis } from "./hub-apis.ts";
 import type { RegistrationState } from "./managed-cluster/introduce.ts";
 
 export interface RunAgentOptions extends Omit<AgentOptions, "faces" | "only" | "onOlderHub" | "onChangedStanding"> {

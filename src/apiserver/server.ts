@@ -31,7 +31,7 @@ import { createClusterRegistry } from "./clusters/clusters.ts";
 import type { LogicalCluster } from "./clusters/clusters.ts";
 import type { ConnectBackend } from "./connect/backend.ts";
 import { createControllerLeases } from "./clusters/controller-leases.ts";
-import { createDefinitionStatus } from "./crd/status.ts";
+import { createDefinitionStatus } from "./crd/crd-status.ts";
 import { writeDefinitionStatus } from "./crd/status-writer.ts";
 import type { ProtobufDecoder } from "./write/decode.ts";
 import { createDirectTransport } from "./direct-transport.ts";

@@ -9,7 +9,7 @@
 import { isObject, messageOf, sleep, systemClock, systemRandom } from "../base/index.ts";
 import type { Clock, JsonObject, Random } from "../base/index.ts";
 import { ApiError, badRequest } from "../machinery/index.ts";
-import { chunksOf, readBody, readFailure } from "./answer.ts";
+import { chunksOf, readBody, readFailure } from "./response-body.ts";
 import type { Credentials, CredentialSource } from "./credentials.ts";
 import { UnreachableError } from "./errors.ts";
 import { codeOf, explainFailure } from "./explain-failure.ts";

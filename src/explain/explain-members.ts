@@ -11,7 +11,7 @@ import type { Interpreter } from "../interpreter/index.ts";
 import { findCondition } from "../machinery/index.ts";
 import { DRIFTED, isUndivided, OverrideError, planDivision } from "../propagation/index.ts";
 import type { PlanningViews, Template } from "../propagation/index.ts";
-import { isBookkeeping } from "./bookkeeping.ts";
+import { isBookkeeping } from "./explain-bookkeeping.ts";
 import type { ExplainedMember } from "./explanation.ts";
 import { compareFields } from "./field-changes.ts";
 import type { Binding } from "./plan-template.ts";

@@ -12,7 +12,7 @@ import type { PlanningViews, Template } from "../propagation/index.ts";
 import { explain } from "./explain.ts";
 import type { Explanation, Problem } from "./explanation.ts";
 import type { LastDecisions } from "./last-decisions.ts";
-import type { DeliveredObject } from "./ocm/carriers.ts";
+import type { DeliveredObject } from "./ocm/delivering-works.ts";
 import { explanationOf, type OcmExplainer } from "./ocm/ocm-explainer.ts";
 
 export interface ExplainerDependencies {

@@ -8,7 +8,7 @@ import { createFleet, isTemplate, planNamespaceWorks, wellKnown } from "../propa
 import type { Template } from "../propagation/index.ts";
 import { compareFields } from "./field-changes.ts";
 import type { FieldChange } from "./field-changes.ts";
-import { isBookkeeping } from "./bookkeeping.ts";
+import { isBookkeeping } from "./explain-bookkeeping.ts";
 import { idOf, planDependencies } from "./plan-dependencies.ts";
 import { planTemplate } from "./plan-template.ts";
 import type { TemplatePlan } from "./plan-template.ts";

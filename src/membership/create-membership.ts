@@ -21,8 +21,8 @@ import type { Controller, EventRecorders, Informers } from "../runtime/index.ts"
 import { createAgentAccessController } from "./agent-access-controller.ts";
 import { createCapacities } from "./capacities.ts";
 import { createChanges } from "./changes.ts";
-import { createMembershipController } from "./controller.ts";
-import type { MemberAccess } from "./controller.ts";
+import { createMembershipController } from "./membership-controller.ts";
+import type { MemberAccess } from "./membership-controller.ts";
 import { createImpersonationController } from "./impersonation-controller.ts";
 import { createLeavingDelivery, leaveModeOf } from "./leaving-delivery.ts";
 import { createLifecycleController } from "./lifecycle-controller.ts";

@@ -11,7 +11,7 @@ export { clusterProxyAdministrators } from "./proxy-access.ts";
 // Reporting and serving a member, for agents.
 export { createCapacities } from "./capacities.ts";
 export { createChanges } from "./changes.ts";
-export { createMembershipController, type MemberAccess } from "./controller.ts";
+export { createMembershipController, type MemberAccess } from "./membership-controller.ts";
 export { createLeavingDelivery, leaveModeOf as farewellOf } from "./leaving-delivery.ts";
 export { createMemberParts } from "./member-parts.ts";
 export { createProber, type Prober } from "./prober.ts";

@@ -3,12 +3,12 @@ import type { Clock, Log, Random } from "../base/index.ts";
 import type { Client } from "../client/index.ts";
 import type { Interpreter } from "../interpreter/index.ts";
 import type { Controller, EventRecorders, Informers } from "../runtime/index.ts";
-import { createManagedNamespaceController } from "./namespaces/controller.ts";
-import { createPlacementController } from "./placement/controller.ts";
+import { createManagedNamespaceController } from "./namespaces/namespaces-controller.ts";
+import { createPlacementController } from "./placement/placement-controller.ts";
 import type { PlacementMeter } from "./placement/meter.ts";
 import { createPlacementSources, type PlacementSources } from "./placement/sources.ts";
 import { createRegistration, type MemberViews } from "./registration/index.ts";
-import { createReplicaSetController } from "./replicaset/controller.ts";
+import { createReplicaSetController } from "./replicaset/replicaset-controller.ts";
 import { createWork, createWorkTtlController, type MemberFor, type WorkOrigin, type WorkPart } from "./work/index.ts";
 
 export interface OcmDependencies {

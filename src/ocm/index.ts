@@ -9,7 +9,7 @@ export {
   type WorkPart,
 } from "./work/index.ts";
 
-export { createManagedNamespaceController } from "./namespaces/controller.ts";
+export { createManagedNamespaceController } from "./namespaces/namespaces-controller.ts";
 
 // Used by agents, so that they report like the hub.
 export { planClaims } from "./faces/plan-claims.ts";

@@ -11,7 +11,7 @@ export { derivedNameProblem } from "./derived-names.ts";
 export { isUndivided, planDispatch, type DispatchPlan } from "./dispatch/plan-dispatch.ts";
 export { planDivision } from "./dispatch/plan-works.ts";
 export { movesOf } from "./moves.ts";
-export type { FailoverOptions } from "./failover/controller.ts";
+export type { FailoverOptions } from "./failover/failover-controller.ts";
 export { DRIFTED } from "./execute/plan-drift.ts";
 export { askedVersion } from "./match/align-selectors.ts";
 export { planActivation } from "./match/lazy-activation.ts";

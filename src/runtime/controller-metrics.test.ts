@@ -3,7 +3,7 @@ import { dynamicKind } from "../api/index.ts";
 import { createFakeClock, MetricsText, silentLog, TerminalError } from "../base/index.ts";
 import { UnreachableError } from "../client/index.ts";
 import { createFakeClient, reconcileUntilQuiet } from "../testing/index.ts";
-import { done, type Result } from "./controller.ts";
+import { done, type Result } from "./runtime-controller.ts";
 import { writeControllerMetrics } from "./controller-metrics.ts";
 import { defineController } from "./define-controller.ts";
 import { createInformers } from "./informers.ts";

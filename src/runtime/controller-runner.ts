@@ -3,7 +3,7 @@ import { exponentialBuckets, FlotillaError, Histogram, TerminalError, type Clock
 import type { Client } from "../client/index.ts";
 import { isNamespaceTerminating } from "../machinery/index.ts";
 import { abortable } from "./abortable.ts";
-import type { Controller, Informer, Result, RunContext, Source } from "./controller.ts";
+import type { Controller, Informer, Result, RunContext, Source } from "./runtime-controller.ts";
 import type { SharedInformers } from "./informers.ts";
 import { createQueue, type Queue } from "./queue.ts";
 import { informerSource } from "./sources.ts";

@@ -10,7 +10,7 @@ import { equalJson, messageOf, type Clock, type DeepReadonly, type Log, type Tim
 import { find, type Client, type ObjectKey } from "../client/index.ts";
 import { isConflict, isInvalid, isNotFound } from "../machinery/index.ts";
 import type { ApiError } from "../machinery/index.ts";
-import type { Lister } from "./controller.ts";
+import type { Lister } from "./runtime-controller.ts";
 import { idOfKey } from "./define-controller.ts";
 import type { StatusWriter } from "./status-writer.ts";
 

@@ -14,7 +14,7 @@ import {
   type KindRequest,
   type ObjectEvent,
   type OwnedRequest,
-} from "./controller.ts";
+} from "./runtime-controller.ts";
 import { hasFinalizer, setFinalizer } from "./finalizer.ts";
 
 /** Reconciles mostly wait for the API server; this many keep it busy and share its commits. */

@@ -1,4 +1,4 @@
-export * from "./controller.ts";
+export * from "./runtime-controller.ts";
 export { controllerMetrics, writeControllerMetrics } from "./controller-metrics.ts";
 export type { ControllerMetrics } from "./controller-runner.ts";
 export { createStatusWriter, type StatusWriterOptions } from "./create-status-writer.ts";
@@ -20,7 +20,7 @@ export { createManager, type Manager, type ManagerOptions } from "./manager.ts";
 export { isLater } from "./resource-version.ts";
 export { unlessChanged } from "./optimistic.ts";
 export { createOwnedSet, OwnedSetError, type Changes, type OwnedSet, type OwnedSetOptions } from "./owned-set.ts";
-export { yieldToOtherControllers as standAside, type YieldConditions as Elsewhere } from "./stand-aside.ts";
+export { yieldToOtherControllers as standAside, type YieldConditions as Elsewhere } from "./yield-to-other-controllers.ts";
 export { createDynamicSource, informerSource, type DynamicSource } from "./sources.ts";
 export type * from "./status-writer.ts";
 export { createWriteThroughClient } from "./write-through.ts";

@@ -3,7 +3,7 @@ import { dynamicKind, type KubernetesObject } from "../api/index.ts";
 import { createFakeClock, createSeededRandom, silentLog, type Log } from "../base/index.ts";
 import { invalid } from "../machinery/index.ts";
 import { createFakeClient, reconcileUntilQuiet } from "../testing/index.ts";
-import type { Informer, Lane } from "./controller.ts";
+import type { Informer, Lane } from "./runtime-controller.ts";
 import type { Scope } from "./informer.ts";
 import { createInformers } from "./informers.ts";
 

@@ -16,7 +16,7 @@ import {
 import type { Client, ObjectKey, WatchEvent } from "../client/index.ts";
 import { ApiError, isExpired, isInvalid, isNotFound } from "../machinery/index.ts";
 import { abortable } from "./abortable.ts";
-import type { Informer, Lane, ObjectEvent } from "./controller.ts";
+import type { Informer, Lane, ObjectEvent } from "./runtime-controller.ts";
 import { ObjectStore, type Stored, type ValuesOf } from "./object-store.ts";
 import { isLater, isNewer } from "./resource-version.ts";
 

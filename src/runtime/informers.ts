@@ -2,7 +2,7 @@
 import { formatApiVersion, type Kind, type KubernetesObject } from "../api/index.ts";
 import { invariant, systemRandom, type Clock, type DeepReadonly, type Log, type Random } from "../base/index.ts";
 import type { Client } from "../client/index.ts";
-import type { Informer, Informers } from "./controller.ts";
+import type { Informer, Informers } from "./runtime-controller.ts";
 import { SharedInformer, type Scope } from "./informer.ts";
 
 export interface InformersOptions {

@@ -4,7 +4,7 @@ import { createFakeClock, FlotillaError, silentLog, type Log, type LogFields } f
 import type { ObjectKey } from "../client/index.ts";
 import { ApiError, CONFLICT_MESSAGE, conflict, forbidden } from "../machinery/index.ts";
 import { createFakeClient, reconcileUntilQuiet } from "../testing/index.ts";
-import { done, type Result } from "./controller.ts";
+import { done, type Result } from "./runtime-controller.ts";
 import { defineController, defineKeyedController, idOfKey, keyOf, watch } from "./define-controller.ts";
 import { createInformers } from "./informers.ts";
 import { createManager } from "./manager.ts";

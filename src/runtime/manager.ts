@@ -4,7 +4,7 @@
  */
 import { invariant, type Clock, type Log } from "../base/index.ts";
 import type { Client } from "../client/index.ts";
-import type { Controller } from "./controller.ts";
+import type { Controller } from "./runtime-controller.ts";
 import { ControllerRunner, type ControllerMetrics } from "./controller-runner.ts";
 import type { SharedInformers } from "./informers.ts";
 

@@ -5,7 +5,7 @@
 import type { KubernetesObject } from "../api/index.ts";
 import { invariant, type DeepReadonly } from "../base/index.ts";
 import type { ObjectKey } from "../client/index.ts";
-import type { Lister } from "./controller.ts";
+import type { Lister } from "./runtime-controller.ts";
 
 /** The slot of one object; it stays while the object changes, so that most changes do not affect the indexes. */
 export interface Stored<T> {

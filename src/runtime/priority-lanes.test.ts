@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createFakeClock } from "../base/index.ts";
-import type { Lane } from "./controller.ts";
+import type { Lane } from "./runtime-controller.ts";
 import { createQueue, type Queue } from "./queue.ts";
 
 function setUp(priorities: Record<string, number>) {

@@ -6,7 +6,7 @@
  * have the same priority, adding and taking cost a constant; otherwise the logarithm of the number of waiting
  * priorities.
  */
-import type { Lane } from "./controller.ts";
+import type { Lane } from "./runtime-controller.ts";
 import { Fifo } from "./fifo.ts";
 
 /** Where an item waits; no lane while it does not. */

@@ -8,7 +8,7 @@
  * wait, run or have failed.
  */
 import type { Clock, Timer } from "../base/index.ts";
-import type { Lane } from "./controller.ts";
+import type { Lane } from "./runtime-controller.ts";
 import { DueHeap, type Due } from "./due-heap.ts";
 import { PriorityLanes, type Placed } from "./priority-lanes.ts";
 

@@ -1,6 +1,6 @@
 /** Key sources: shared informers, some of them chosen at run time. */
 import { formatApiVersion, type Kind, type KubernetesObject } from "../api/index.ts";
-import type { Informer, Informers, Lane, ObjectEvent, Source } from "./controller.ts";
+import type { Informer, Informers, Lane, ObjectEvent, Source } from "./runtime-controller.ts";
 
 /** A source based on one informer, which may have another scope than the manager's own. */
 export function informerSource<T extends KubernetesObject, K>(

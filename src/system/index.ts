@@ -1,15 +1,15 @@
 /** Controllers that every cluster has, wherever its workloads run. */
 import { standAside, type Controller } from "../runtime/index.ts";
-import { createBootstrapController } from "./bootstrap/controller.ts";
+import { createBootstrapController } from "./bootstrap/bootstrap-controller.ts";
 import { createApprovalController } from "./certificates/approval-controller.ts";
 import { createCleanupController } from "./certificates/cleanup-controller.ts";
 import { createSigningController } from "./certificates/signing-controller.ts";
-import { createClusterRoleController } from "./cluster-roles/controller.ts";
+import { createClusterRoleController } from "./cluster-roles/cluster-roles-controller.ts";
 import type { SystemDependencies } from "./dependencies.ts";
-import { createQuotaController } from "./quota/controller.ts";
-import { createRootCertificateController } from "./root-certificates/controller.ts";
-import { createServiceAccountController } from "./service-accounts/controller.ts";
-import { createTokenController } from "./tokens/controller.ts";
+import { createQuotaController } from "./quota/quota-controller.ts";
+import { createRootCertificateController } from "./root-certificates/root-certificates-controller.ts";
+import { createServiceAccountController } from "./service-accounts/service-accounts-controller.ts";
+import { createTokenController } from "./tokens/tokens-controller.ts";
 
 export type { SystemDependencies } from "./dependencies.ts";
 export { CLUSTER_INFO_PATH, publishClusterInfo } from "./bootstrap/cluster-info.ts";

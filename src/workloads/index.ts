@@ -4,7 +4,7 @@ import type { Controller } from "../runtime/index.ts";
 import type { WorkloadDependencies } from "./dependencies.ts";
 import { createKubernetesControllers } from "./kubernetes/index.ts";
 import { createKruiseControllers } from "./kruise/index.ts";
-import { createWorkflowController } from "./argo/controller.ts";
+import { createWorkflowController } from "./argo/argo-controller.ts";
 import { indexByController } from "./ownership.ts";
 
 export { createKruiseAdmissions, type KruiseAdmissions } from "./kruise/index.ts";

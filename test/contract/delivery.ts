@@ -7,7 +7,7 @@ import { find } from "../../src/client/index.ts";
 import type { Client, ObjectKey } from "../../src/client/index.ts";
 import type { ApplyPolicy, Delivery, Observation } from "../../src/delivery/index.ts";
 import { makeDeployment } from "../../src/testing/index.ts";
-import { describeHoldings } from "./delivery-holdings.ts";
+import { describeHoldings } from "./delivery-containers.ts";
 import { describeSharing } from "./delivery-sharing.ts";
 
 export interface OpenDelivery {

@@ -21,8 +21,8 @@ import {
 } from "../../src/client/index.ts";
 import type { Client } from "../../src/client/index.ts";
 import { isAlreadyExists } from "../../src/machinery/index.ts";
-import { createWitness, NAMESPACE } from "./crash-witness.ts";
-import type { Witness } from "./crash-witness.ts";
+import { createWitness, NAMESPACE } from "./crash-watcher.ts";
+import type { Witness } from "./crash-watcher.ts";
 import { temporaryDirectory, up } from "./flotilla-process.ts";
 
 const CRASHES = Number(process.env["FLOTILLA_CRASHES"] ?? 4);

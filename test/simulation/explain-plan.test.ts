@@ -14,7 +14,7 @@ import type { PlanResult } from "../../src/cli/explain/plan-input.ts";
 import { readHub } from "../../src/cli/explain/read-snapshot.ts";
 import { createKindResolver } from "../../src/client/index.ts";
 import { planFleet } from "../../src/explain/index.ts";
-import { isBookkeeping } from "../../src/explain/bookkeeping.ts";
+import { isBookkeeping } from "../../src/explain/explain-bookkeeping.ts";
 import { startTestFleet } from "../../src/testing/fleet/index.ts";
 import type { TestFleet } from "../../src/testing/fleet/index.ts";
 import { makeCloneSet, makeDeployment, makePolicy } from "../../src/testing/index.ts";

@@ -6,7 +6,7 @@ import { createSeededRandom, sleep } from "../../src/base/index.ts";
 import type { FakeClock, Random } from "../../src/base/index.ts";
 import type { Transport, TransportWatchEvent } from "../../src/client/index.ts";
 import { startTestFleet } from "../../src/testing/fleet/index.ts";
-import { expectEnd, MEMBERS, story } from "./failures-story.ts";
+import { expectEnd, MEMBERS, story } from "./failures-scenario.ts";
 
 const QUIET_MS = 15 * 60_000;
 /** A kind may lag behind another by this much; that reorders the events of different kinds. */

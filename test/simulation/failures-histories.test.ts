@@ -22,7 +22,7 @@ import { isAlreadyExists, isNotFound } from "../../src/machinery/index.ts";
 import { createLastingEngine, startTestFleet } from "../../src/testing/fleet/index.ts";
 import type { TestFleet } from "../../src/testing/fleet/index.ts";
 import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
-import { expectNoOrphans } from "./failures-story.ts";
+import { expectNoOrphans } from "./failures-scenario.ts";
 
 const MEMBERS = ["member1", "member2", "member3"];
 const WEB = { cluster: "hub", namespace: "shop", name: "web" };

@@ -4,7 +4,7 @@ import { UnreachableError } from "../../src/client/index.ts";
 import type { Transport } from "../../src/client/index.ts";
 import { createLastingEngine, startTestFleet } from "../../src/testing/fleet/index.ts";
 import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { expectEnd, expectNoOrphans, MEMBERS, story } from "./failures-story.ts";
+import { expectEnd, expectNoOrphans, MEMBERS, story } from "./failures-scenario.ts";
 
 const QUIET_MS = 15 * 60_000;
 /** The components of the hub's pipeline. */

@@ -20,7 +20,7 @@ import {
 } from "../field-errors.ts";
 import { change, fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
-import { intOrPercentValue } from "./shares.ts";
+import { intOrPercentValue } from "./int-or-percent.ts";
 import { checkCollisionCount, checkCounts, checkSelects, isEmpty, isSettled, specWarnings } from "./workload-rules.ts";
 
 export type DaemonSet = DaemonSetFacts;

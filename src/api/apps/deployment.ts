@@ -30,7 +30,7 @@ import {
   isSettled,
   specWarnings,
 } from "./workload-rules.ts";
-import { intOrPercentValue } from "./shares.ts";
+import { intOrPercentValue } from "./int-or-percent.ts";
 
 export type Deployment = DeploymentFacts;
 

@@ -24,7 +24,7 @@ import {
 } from "../field-errors.ts";
 import { change, changeItems, fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
-import { intOrPercentValue } from "./shares.ts";
+import { intOrPercentValue } from "./int-or-percent.ts";
 import {
   checkCollisionCount,
   checkCounts,

@@ -7,7 +7,7 @@ import type { RequestContext } from "../context.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
 import { listQuery, parseRevision } from "../request/options.ts";
 import { keyOf, prefixOf } from "../clusters/resources.ts";
-import { synthesizedEntries, synthesizedEntry } from "./made-up.ts";
+import { synthesizedEntries, synthesizedEntry } from "./synthesized.ts";
 import { selectionOf } from "./selection.ts";
 import type { Selection } from "./selection.ts";
 

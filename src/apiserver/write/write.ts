@@ -27,7 +27,7 @@ import { invalidValue, plainError } from "../context.ts";
 import type { RequestContext } from "../context.ts";
 import { CRD_GROUP, CRD_PLURAL, isDefinition } from "../crd/crd.ts";
 import type { Definition } from "../crd/crd.ts";
-import type { DefinitionStatus } from "../crd/status.ts";
+import type { DefinitionStatus } from "../crd/crd-status.ts";
 import type { DecodedObject } from "./decode.ts";
 import type { Findings } from "./field-validation.ts";
 import { checkIdentity } from "./identity.ts";

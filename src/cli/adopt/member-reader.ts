@@ -10,7 +10,7 @@ import { queryText, resourcePath } from "../../client/index.ts";
 import type { AnyKind, Client } from "../../client/index.ts";
 import { failureOf, readText } from "../members/ask.ts";
 import { whereToLook } from "../members/each-place.ts";
-import { proxyPath } from "../members/places.ts";
+import { proxyPath } from "../members/members-places.ts";
 
 export type Live = DeepReadonly<KubernetesObject>;
 

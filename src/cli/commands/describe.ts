@@ -2,7 +2,7 @@
 import type { Json } from "../../base/index.ts";
 import { defineCommand } from "../command.ts";
 import { namespaceFlag, patienceFlag } from "../members/flags.ts";
-import { clusterFlags, readNames } from "../members/places.ts";
+import { clusterFlags, readNames } from "../members/members-places.ts";
 import { readOne } from "../members/targets.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 

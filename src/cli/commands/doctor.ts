@@ -7,7 +7,7 @@ import { defineCommand } from "../command.ts";
 import { defaultDataDirectory } from "../data-directory.ts";
 import { didYouMean } from "../did-you-mean.ts";
 import type { HubLists } from "../doctor/context.ts";
-import { clusterFlags, readNames } from "../members/places.ts";
+import { clusterFlags, readNames } from "../members/members-places.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
 const FOUND_PROBLEMS = 1;

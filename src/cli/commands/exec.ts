@@ -1,7 +1,7 @@
 /** `flotilla exec`: runs a command in a container on a member. */
 import { defineCommand } from "../command.ts";
 import { namespaceFlag, patienceFlag } from "../members/flags.ts";
-import { clusterFlags } from "../members/places.ts";
+import { clusterFlags } from "../members/members-places.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
 export const execCommand = defineCommand({

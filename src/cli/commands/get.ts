@@ -1,7 +1,7 @@
 /** `flotilla get`: shows objects of all members, with the cluster each is on. */
 import { UsageError } from "../../base/index.ts";
 import { defineCommand } from "../command.ts";
-import { clusterFlags } from "../members/places.ts";
+import { clusterFlags } from "../members/members-places.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 import { namespaceFlag, patienceFlag } from "../members/flags.ts";
 

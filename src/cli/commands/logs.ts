@@ -2,7 +2,7 @@
 import { UsageError } from "../../base/index.ts";
 import { defineCommand } from "../command.ts";
 import { namespaceFlag, patienceFlag, readSeconds } from "../members/flags.ts";
-import { clusterFlags } from "../members/places.ts";
+import { clusterFlags } from "../members/members-places.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
 /** As kubectl does for pods found by a selector. */

@@ -1,11 +1,11 @@
 /** The last part: a member fails, its replicas move, it recovers, and the replicas return. */
 import { Cluster } from "../../api/index.ts";
-import type { Target } from "./deeds.ts";
+import type { Target } from "./actions.ts";
 import { countPods, isSame, showShares } from "./fleet-view.ts";
 import { REPLICAS } from "./manifests.ts";
 import { plannedShares } from "./placement-steps.ts";
 import type { Step } from "./stage.ts";
-import type { Memory } from "./story.ts";
+import type { Memory } from "./steps.ts";
 
 const FAILING = "member2";
 const TARGET: Target = { kind: Cluster, name: FAILING };

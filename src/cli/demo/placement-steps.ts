@@ -9,7 +9,7 @@ import { countPods, isSame, showShares } from "./fleet-view.ts";
 import type { Shares } from "./fleet-view.ts";
 import { APP, REPLICAS } from "./manifests.ts";
 import type { Step } from "./stage.ts";
-import type { Memory } from "./story.ts";
+import type { Memory } from "./steps.ts";
 
 const MIRROR = "mirror.example.net";
 

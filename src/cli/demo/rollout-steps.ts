@@ -3,12 +3,12 @@
  * through Open Cluster Management.
  */
 import { CloneSet, ManifestWork } from "../../api/index.ts";
-import type { JsonPatchStep, Target } from "./deeds.ts";
+import type { JsonPatchStep, Target } from "./actions.ts";
 import { countPods, showShares } from "./fleet-view.ts";
 import type { PodView } from "./fleet-view.ts";
 import { APP, OCM_REPLICAS, PARTITION, REPLICAS } from "./manifests.ts";
 import type { Stage, Step, Verdict } from "./stage.ts";
-import type { Memory } from "./story.ts";
+import type { Memory } from "./steps.ts";
 
 const WEB: Target = { kind: CloneSet, namespace: "shop", name: "web" };
 const UPDATED = REPLICAS - PARTITION;

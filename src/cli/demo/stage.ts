@@ -1,6 +1,6 @@
 /** What a demo step is, and what it can do and observe. */
 import type { Json } from "../../base/index.ts";
-import type { DemoAction } from "./deeds.ts";
+import type { DemoAction } from "./actions.ts";
 import type { FleetView } from "./fleet-view.ts";
 
 export interface Stage {

@@ -10,7 +10,7 @@ import { planChanges, planFleet, planNamespaceChanges } from "../../explain/inde
 import type { FleetPlan, MemberChange, TemplatePlan } from "../../explain/index.ts";
 import { dryRun, isSame, withObjects } from "./apply-input.ts";
 import { createHubInterpreter, webhookFor } from "./hub-interpreter.ts";
-import { ownChanges, type PlanChanges } from "./own-news.ts";
+import { ownChanges, type PlanChanges } from "./own-changes.ts";
 import { readHub, readMore } from "./read-snapshot.ts";
 import type { HubState } from "./read-snapshot.ts";
 

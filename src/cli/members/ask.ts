@@ -7,7 +7,7 @@ import type { Clock, JsonObject } from "../../base/index.ts";
 import type { Client, RawResponse } from "../../client/index.ts";
 import { ApiError } from "../../machinery/index.ts";
 import type { Status } from "../../machinery/index.ts";
-import type { Place } from "./places.ts";
+import type { Place } from "./members-places.ts";
 
 /** A page of objects; larger ones need a smaller limit. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { JsonObject } from "../../base/index.ts";
 import { unavailable } from "../../machinery/index.ts";
 import { createDiscovery, readTypes } from "./discovery.ts";
-import type { Place } from "./places.ts";
+import type { Place } from "./members-places.ts";
 
 const LEGACY: Record<string, JsonObject> = {
   "/api": { kind: "APIVersions", versions: ["v1"] },

@@ -5,7 +5,7 @@
 import type { JsonObject } from "../../base/index.ts";
 import { ApiError } from "../../machinery/index.ts";
 import { objectOf, objectsOf, textOf, textsOf } from "./json-parts.ts";
-import type { Place } from "./places.ts";
+import type { Place } from "./members-places.ts";
 import { findTypes } from "./types.ts";
 import type { ServedType } from "./types.ts";
 

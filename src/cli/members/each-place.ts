@@ -4,8 +4,8 @@
  */
 import { FlotillaError, messageOf } from "../../base/index.ts";
 import { ApiError } from "../../machinery/index.ts";
-import { HUB } from "./places.ts";
-import type { Place } from "./places.ts";
+import { HUB } from "./members-places.ts";
+import type { Place } from "./members-places.ts";
 
 /** The number of clusters queried at the same time. */
 const CONCURRENCY = 16;

@@ -2,7 +2,7 @@
 import type { JsonObject } from "../../base/index.ts";
 import type { Asking } from "./ask.ts";
 import { objectOf, textOf } from "./json-parts.ts";
-import type { Place } from "./places.ts";
+import type { Place } from "./members-places.ts";
 import { objectsIn, readList } from "./read-objects.ts";
 import type { ServedType } from "./types.ts";
 

@@ -4,7 +4,7 @@ import { internalError, notFound } from "../../machinery/index.ts";
 import { askEach, reasonOf } from "./each-place.ts";
 import type { Gathered } from "./each-place.ts";
 import { problemsOf } from "./outcome.ts";
-import type { Place } from "./places.ts";
+import type { Place } from "./members-places.ts";
 import type { PlaceAnswer } from "./read-objects.ts";
 import type { ServedType } from "./types.ts";
 

@@ -5,7 +5,7 @@ import { FlotillaError, UsageError } from "../../base/index.ts";
 import { didYouMean } from "../did-you-mean.ts";
 import { failureLine } from "./each-place.ts";
 import type { Failure, Gathered } from "./each-place.ts";
-import type { Place } from "./places.ts";
+import type { Place } from "./members-places.ts";
 import type { PlaceAnswer } from "./read-objects.ts";
 import type { Target } from "./targets.ts";
 import { knownNames } from "./types.ts";

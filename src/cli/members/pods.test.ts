@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../base/index.ts";
-import type { Place } from "./places.ts";
+import type { Place } from "./members-places.ts";
 import { selectorOf } from "./pods.ts";
 import type { FoundPod } from "./pods.ts";
 import { choosePod } from "./run-exec.ts";

@@ -8,7 +8,7 @@ import { askEach } from "./each-place.ts";
 import type { Failure } from "./each-place.ts";
 import { objectOf, objectsOf, scalarText, textOf, textsOf } from "./json-parts.ts";
 import { named } from "./outcome.ts";
-import type { Place } from "./places.ts";
+import type { Place } from "./members-places.ts";
 import { objectsIn, readList, readOneObject } from "./read-objects.ts";
 import { knownNames } from "./types.ts";
 import type { ServedType } from "./types.ts";

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../base/index.ts";
 import type { Output } from "../output.ts";
 import type { Gathered } from "./each-place.ts";
 import { hiddenNote } from "./fit-columns.ts";
-import type { Place } from "./places.ts";
+import type { Place } from "./members-places.ts";
 import type { PrintFormat } from "./print-format.ts";
 import { objectsIn } from "./read-objects.ts";
 import type { PlaceAnswer } from "./read-objects.ts";

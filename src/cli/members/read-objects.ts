@@ -8,7 +8,7 @@ import type { Discovery } from "./discovery.ts";
 import { askEach } from "./each-place.ts";
 import type { Gathered } from "./each-place.ts";
 import { objectOf, objectsOf, textOf } from "./json-parts.ts";
-import type { Place } from "./places.ts";
+import type { Place } from "./members-places.ts";
 import type { Target } from "./targets.ts";
 import type { ServedType } from "./types.ts";
 

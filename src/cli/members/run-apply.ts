@@ -10,7 +10,7 @@ import { find } from "../../client/index.ts";
 import type { Client } from "../../client/index.ts";
 import { applyAll } from "../explain/apply-input.ts";
 import type { Applied } from "../explain/apply-input.ts";
-import { withUnreachable } from "../explain/away-members.ts";
+import { withUnreachable } from "../explain/unreachable-members.ts";
 import { createHubInterpreter } from "../explain/hub-interpreter.ts";
 import { planManifests } from "../explain/plan-input.ts";
 import type { PlannedFleet, PlanResult } from "../explain/plan-input.ts";

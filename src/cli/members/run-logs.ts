@@ -15,7 +15,7 @@ import { failureLine, reasonOf } from "./each-place.ts";
 import { checkSelectors } from "./flags.ts";
 import { createLineSplitter } from "./line-splitter.ts";
 import { named, nowhere } from "./outcome.ts";
-import { findPlaces, readNames } from "./places.ts";
+import { findPlaces, readNames } from "./members-places.ts";
 import { findPods } from "./pods.ts";
 import type { FoundPod } from "./pods.ts";
 import { collectionPath } from "./read-objects.ts";

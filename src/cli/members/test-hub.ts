@@ -6,7 +6,7 @@ import { notFound } from "../../machinery/index.ts";
 import { createOutput } from "../output.ts";
 import type { Output } from "../output.ts";
 import type { Asking } from "./ask.ts";
-import { proxyPath } from "./places.ts";
+import { proxyPath } from "./members-places.ts";
 
 /** By path and query below the member; a function is called each time, and an error is thrown. */
 export type Answers = Record<string, JsonObject | Error | (() => JsonObject | Error | AsyncIterable<Uint8Array>)>;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { makeBinding, makeDeployment } from "../../testing/index.ts";
 import type { Failure } from "./each-place.ts";
-import type { Place } from "./places.ts";
+import type { Place } from "./members-places.ts";
 import { reportedProgress } from "./wait-applied.ts";
 
 const template = makeDeployment("shop/web").build();

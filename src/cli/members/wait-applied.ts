@@ -25,8 +25,8 @@ import type { Discovery } from "./discovery.ts";
 import { askEach } from "./each-place.ts";
 import type { Failure } from "./each-place.ts";
 import { objectOf, textOf } from "./json-parts.ts";
-import { findPlaces } from "./places.ts";
-import type { Place } from "./places.ts";
+import { findPlaces } from "./members-places.ts";
+import type { Place } from "./members-places.ts";
 import { readOneObject } from "./read-objects.ts";
 
 type Template = DeepReadonly<KubernetesObject>;

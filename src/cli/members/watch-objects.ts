@@ -13,7 +13,7 @@ import type { Discovery } from "./discovery.ts";
 import { reasonOf } from "./each-place.ts";
 import { objectOf, textOf } from "./json-parts.ts";
 import { createLineSplitter } from "./line-splitter.ts";
-import type { Place } from "./places.ts";
+import type { Place } from "./members-places.ts";
 import { collectionPath, MAX_OBJECTS, readList } from "./read-objects.ts";
 import type { Selection } from "./read-objects.ts";
 import type { ServedType } from "./types.ts";

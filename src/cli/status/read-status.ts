@@ -23,7 +23,7 @@ import { failedChecksOf, HUB_CHECKS_PATH } from "../hub-checks.ts";
 import { readText } from "../members/ask.ts";
 import type { ComponentsStatus, FleetStatus, WorkloadStatus } from "./fleet-status.ts";
 import { KARMADA_LEASES, summariseMembers } from "./members.ts";
-import { createUnhealthyCollector } from "./unwell.ts";
+import { createUnhealthyCollector } from "./unhealthy.ts";
 import { summariseWorkload } from "./workloads.ts";
 
 /** The namespaces of Karmada's and Open Cluster Management's components on a hub. */

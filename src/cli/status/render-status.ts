@@ -5,7 +5,7 @@ import { plain } from "../paint.ts";
 import { renderTable } from "../table.ts";
 import { displayWidth, shorten, wrapWords } from "../text-layout.ts";
 import type { FleetStatus, MemberStatus, Unwell } from "./fleet-status.ts";
-import { someOfEach } from "./unwell.ts";
+import { someOfEach } from "./unhealthy.ts";
 
 /** Further workloads are counted, except with --all. */
 const MAX_WORKLOADS = 20;

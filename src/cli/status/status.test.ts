@@ -6,7 +6,7 @@ import type { FleetStatus, MemberStatus, UnhealthyObject } from "./fleet-status.
 import { summariseMembers, type MemberInput } from "./members.ts";
 import { displayWidth } from "../text-layout.ts";
 import { renderStatus } from "./render-status.ts";
-import { createUnhealthyCollector } from "./unwell.ts";
+import { createUnhealthyCollector } from "./unhealthy.ts";
 import { summariseWorkload } from "./workloads.ts";
 
 const NOW = Date.UTC(2024, 4, 1, 12);

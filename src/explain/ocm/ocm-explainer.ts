@@ -21,7 +21,7 @@ import { decidedBy, ownerValue, type PlacementSources, type Verdict } from "../.
 import { wellKnown, type PlanningViews } from "../../propagation/index.ts";
 import type { Informers } from "../../runtime/index.ts";
 import { EXPLAIN_API_VERSION, type Explanation } from "../explanation.ts";
-import { findDeliveringWorks, type DeliveredObject } from "./carriers.ts";
+import { findDeliveringWorks, type DeliveredObject } from "./delivering-works.ts";
 import { explainPlacement } from "./explain-placement.ts";
 import { explainReplicaSet } from "./explain-replica-set.ts";
 import { explainWork } from "./explain-work.ts";

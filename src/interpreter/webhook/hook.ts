@@ -15,7 +15,7 @@ import type { Question } from "./context.ts";
 import { createLocator } from "./endpoint.ts";
 import type { Endpoint, ResolveService } from "./endpoint.ts";
 import type { HookMetrics } from "./hook-metrics.ts";
-import { Semaphore } from "./turns.ts";
+import { Semaphore } from "./semaphore.ts";
 import { WebhookError } from "./webhook-error.ts";
 
 /** What happens when a webhook fails: the operation fails, or the next level is used if it has a rule. */

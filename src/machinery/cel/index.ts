@@ -9,7 +9,7 @@ export {
 } from "./cluster-expressions.ts";
 export { dynamicValueOf } from "./dynamic-values.ts";
 export { deviceSelectorProblem, type DeviceSelectorProblem } from "./device-selector.ts";
-export { checkValidationRules } from "./definition-rules.ts";
+export { checkValidationRules } from "./crd-rules.ts";
 export { celValueOf } from "./json-values.ts";
 export { declareSchemaType } from "./schema-type.ts";
 export { compileValidations } from "./validations.ts";

@@ -7,7 +7,7 @@ import type { Cluster } from "../../api/index.ts";
 import type { Clock, DeepReadonly } from "../../base/index.ts";
 import type { Client } from "../../client/index.ts";
 import type { Controller, EventRecorders, Informers } from "../../runtime/index.ts";
-import { createClusterPairingController } from "../faces/cluster-face-controller.ts";
+import { createClusterPairingController } from "../faces/cluster-pairing-controller.ts";
 import { createMemberClaims } from "../faces/member-claims.ts";
 import { createCertificateController } from "./certificate-controller.ts";
 import { createClusterSets } from "./cluster-sets.ts";

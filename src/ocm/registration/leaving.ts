@@ -18,7 +18,7 @@ import type { Client } from "../../client/index.ts";
 import { findCondition, withCondition } from "../../machinery/index.ts";
 import { done, unlessChanged } from "../../runtime/index.ts";
 import type { EventRecorder, Informers, Result } from "../../runtime/index.ts";
-import { agreementOf } from "../faces/merge-faces.ts";
+import { agreementOf } from "../faces/merge-registrations.ts";
 import { createAgentAccess } from "./agent-access.ts";
 import { AVAILABLE, HUB_ACCEPTED, silent, type Read } from "./conditions.ts";
 import { planCleanUp, type RemovalMode } from "./plan-clean-up.ts";

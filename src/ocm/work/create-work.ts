@@ -7,7 +7,7 @@ import type { MemberLanes } from "../../delivery/index.ts";
 import { createStatusWriter } from "../../runtime/index.ts";
 import type { Controller, Informers } from "../../runtime/index.ts";
 import { createAppliedWorkController } from "./applied-work-controller.ts";
-import { createWorkController, type WorkDependencies } from "./controller.ts";
+import { createWorkController, type WorkDependencies } from "./work-controller.ts";
 
 export interface WorkPart {
   controllers: Controller<ObjectKey>[];

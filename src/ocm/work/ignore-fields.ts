@@ -12,7 +12,7 @@ import { isSameDelivery } from "../../delivery/index.ts";
 import type { RetainFn } from "../../delivery/index.ts";
 import { compileStrictJsonPath } from "../../machinery/index.ts";
 import { compileJqPath } from "./jq-path.ts";
-import { addPlace, type FieldLocations } from "./places.ts";
+import { addPlace, type FieldLocations } from "./field-locations.ts";
 import { WorkMistakeError } from "./work-mistake.ts";
 
 type Object = DeepReadonly<KubernetesObject>;

@@ -4,7 +4,7 @@
  */
 import { isObject, type Json } from "../../base/index.ts";
 import { badRequest } from "../../machinery/index.ts";
-import { addPlace, type FieldLocations } from "./places.ts";
+import { addPlace, type FieldLocations } from "./field-locations.ts";
 
 /** A value and its location. */
 interface Spot {

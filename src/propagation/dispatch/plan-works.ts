@@ -36,7 +36,7 @@ import {
   WORK_NAMESPACE,
 } from "../well-known.ts";
 import { bindingId, bindingRecord } from "../binding-scope.ts";
-import { withoutRecords, withRecordsOf } from "../bookkeeping.ts";
+import { withoutRecords, withRecordsOf } from "../propagation-bookkeeping.ts";
 import type { Rendered } from "../override/renderer.ts";
 import { isPurgedDirectly, leftDirectly, leftGracefully, targetsOf } from "../targets.ts";
 import { dependencyOn } from "../unmanaged.ts";

@@ -2,7 +2,7 @@
 import type { Cluster, KubernetesObject, Namespace, Work } from "../../api/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import { executionNamespace, workName } from "../../api/index.ts";
-import { withoutRecords, withRecordsOf } from "../bookkeeping.ts";
+import { withoutRecords, withRecordsOf } from "../propagation-bookkeeping.ts";
 import { isOwnNamespace } from "../templates.ts";
 import {
   APPLIED_CLUSTER_OVERRIDES,

@@ -5,7 +5,7 @@ import type { WorkflowSpec } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { MEMBER, NAMESPACE, startTestMember } from "../../testing/member/index.ts";
 import type { TestMember } from "../../testing/member/index.ts";
-import { createWorkflowController } from "./controller.ts";
+import { createWorkflowController } from "./argo-controller.ts";
 import { indexByController } from "../ownership.ts";
 import { MAIN_CONTAINER, NODE_NAME_ANNOTATION, WORKFLOW_LABEL } from "./names.ts";
 

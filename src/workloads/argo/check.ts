@@ -7,7 +7,7 @@ import { tasksIn } from "./conditions.ts";
 import { parseDurationMs } from "./durations.ts";
 import type { ReadonlyTemplate, ReadonlyWorkflow } from "./names.ts";
 import { taskOrder } from "./task-order.ts";
-import { supportedSchema } from "./understood.ts";
+import { supportedSchema } from "./supported-schema.ts";
 
 type Spec = ReadonlyWorkflow["spec"];
 /** The supported part of a spec, or the first problem in it. */

@@ -3,7 +3,7 @@ import type { ReadonlyPod } from "../kubernetes/pod.ts";
 import { COMPLETED_LABEL, NODE_ID_ANNOTATION } from "./names.ts";
 import type { ReadonlyWorkflow } from "./names.ts";
 import { readTime } from "./node-table.ts";
-import { isOver } from "./plan.ts";
+import { isOver } from "./plan-argo.ts";
 
 export interface Cleanup {
   remove: ReadonlyPod[];

@@ -4,7 +4,7 @@ import type { Random } from "../../base/index.ts";
 import { MEMBER, NAMESPACE, startTestMember } from "../../testing/member/index.ts";
 import type { TestMember } from "../../testing/member/index.ts";
 import { indexByController } from "../ownership.ts";
-import { createReplicaSetController } from "./replicaset/controller.ts";
+import { createReplicaSetController } from "./replicaset/replicaset-controller.ts";
 
 const stops: TestMember[] = [];
 afterEach(async () => {

@@ -10,9 +10,9 @@ import { scaledValue } from "../../machinery/index.ts";
 import { MEMBER, NAMESPACE, startTestMember } from "../../testing/member/index.ts";
 import type { TestMember } from "../../testing/member/index.ts";
 import { indexByController } from "../ownership.ts";
-import { createDaemonSetController } from "./daemonset/controller.ts";
+import { createDaemonSetController } from "./daemonset/daemonset-controller.ts";
 import { isAvailable } from "./pod.ts";
-import { createStatefulSetController } from "./statefulset/controller.ts";
+import { createStatefulSetController } from "./statefulset/statefulset-controller.ts";
 
 /** The runs are reproducible; a failure prints the seed to repeat it alone. */
 const RUNS = { seed: 20240501, numRuns: 15 };

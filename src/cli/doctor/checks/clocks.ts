@@ -2,7 +2,7 @@
 import { CLUSTER_LEASE, Lease } from "../../../api/index.ts";
 import { messageOf } from "../../../base/index.ts";
 import { KARMADA_LEASES } from "../../status/members.ts";
-import { proxyPath } from "../../members/places.ts";
+import { proxyPath } from "../../members/members-places.ts";
 import { counted, defineCheck } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
 import { membersIn } from "../context.ts";

@@ -5,7 +5,7 @@
 import { ManifestWork, ManifestWorkReplicaSet, OcmPlacement } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import { formatAge } from "../../../machinery/index.ts";
-import { createUnhealthyCollector } from "../../status/unwell.ts";
+import { createUnhealthyCollector } from "../../status/unhealthy.ts";
 import { counted, defineCheck } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
 

@@ -3,7 +3,7 @@ import type { Cluster } from "../../../api/index.ts";
 import { messageOf } from "../../../base/index.ts";
 import type { DeepReadonly, JsonObject } from "../../../base/index.ts";
 import { numberAt, textAt } from "../../lint/fields.ts";
-import { proxyPath } from "../../members/places.ts";
+import { proxyPath } from "../../members/members-places.ts";
 import { counted, defineCheck, listed } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
 import { membersIn } from "../context.ts";

@@ -2,7 +2,7 @@
 import type { Random } from "../../../base/index.ts";
 import { generatedPod } from "../../kubernetes/new-pod.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
-import type { ReadonlyBroadcastJob } from "./plan.ts";
+import type { ReadonlyBroadcastJob } from "./plan-broadcastjob.ts";
 
 export function broadcastPod(job: ReadonlyBroadcastJob, node: string, random: Random): ReadonlyPod {
   const pod = generatedPod(job, job.spec.template, random);

@@ -5,7 +5,7 @@
  * Reads: the view of `nodes.ts`. Writes nothing; `controller.ts` executes the plan.
  */
 import type { RecordedEvent } from "../../../runtime/index.ts";
-import type { FailureWait } from "../../kubernetes/daemonset/plan.ts";
+import type { FailureWait } from "../../kubernetes/daemonset/plan-daemonset.ts";
 import { isReady } from "../../kubernetes/pod.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 import { REVISION_LABEL } from "../../revisions/revisions.ts";

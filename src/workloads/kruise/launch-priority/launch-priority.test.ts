@@ -4,7 +4,7 @@ import type { DeepReadonly } from "../../../base/index.ts";
 import { MEMBER, NAMESPACE, startKruiseMember } from "../../../testing/member/index.ts";
 import type { KruiseMember } from "../../../testing/member/index.ts";
 import { launchPriorities } from "./admission.ts";
-import { planLaunch } from "./controller.ts";
+import { planLaunch } from "./launch-priority-controller.ts";
 
 function makePod(priorities: readonly (string | undefined)[], annotations: Record<string, string> = {}): Pod {
   const containers = priorities.map((value, index) => ({

@@ -24,7 +24,7 @@ import { isReady } from "../../kubernetes/pod.ts";
 import { indexByController } from "../../ownership.ts";
 import { DEFAULT_GATES } from "../feature-gates.ts";
 import { createSidecarSetAdmission } from "./admission.ts";
-import { createSidecarSetController } from "./controller.ts";
+import { createSidecarSetController } from "./sidecarset-controller.ts";
 import { IN_PLACE_STATE_ANNOTATION, UPGRADABLE_CONDITION } from "./names.ts";
 
 let member: KruiseMember;

@@ -12,7 +12,7 @@ import { createPodWriter, failureMessage } from "../../kubernetes/pod-writer.ts"
 import type { PodWords, PodWriter } from "../../kubernetes/pod-writer.ts";
 import { writeAll } from "../../write-all.ts";
 import { createWritePod } from "../write-pod.ts";
-import type { PodChange, StatefulPlan } from "./plan.ts";
+import type { PodChange, StatefulPlan } from "./plan-statefulset.ts";
 import type { ReadonlyStatefulSet } from "./pod-state.ts";
 
 export interface Target {

@@ -5,7 +5,7 @@
 import type { BroadcastJob } from "../../../api/index.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 import type { ReadonlyNode } from "../broadcastjob/node-fit.ts";
-import { planBroadcastJob } from "../broadcastjob/plan.ts";
+import { planBroadcastJob } from "../broadcastjob/plan-broadcastjob.ts";
 import { RECORDED_AT } from "./read-cases.ts";
 import type { RecordedRun } from "./read-cases.ts";
 

@@ -19,7 +19,7 @@ import { computeDiff } from "../cloneset/diff.ts";
 import { hasRevision } from "../cloneset/names.ts";
 import { makePod } from "../cloneset/new-pods.ts";
 import { changesNothing, planScale } from "../cloneset/scale.ts";
-import { deadlineInMs, planStatus } from "../cloneset/status.ts";
+import { deadlineInMs, planStatus } from "../cloneset/cloneset-status.ts";
 import { orderForUpdate } from "../cloneset/update-order.ts";
 import { inPlaceSteps, planUpdate } from "../cloneset/update.ts";
 import type { UpdateAction } from "../cloneset/update.ts";

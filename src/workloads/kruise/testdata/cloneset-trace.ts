@@ -16,8 +16,8 @@ import { RECORDED_AT, fromAlpha } from "./read-cases.ts";
 import type { AlphaCloneSet } from "./read-cases.ts";
 import { makePod } from "../cloneset/new-pods.ts";
 import { changesNothing, planScale } from "../cloneset/scale.ts";
-import { planStatus } from "../cloneset/status.ts";
-import type { CloneSetStatus } from "../cloneset/status.ts";
+import { planStatus } from "../cloneset/cloneset-status.ts";
+import type { CloneSetStatus } from "../cloneset/cloneset-status.ts";
 import { inPlaceSteps, planUpdate } from "../cloneset/update.ts";
 
 export interface TraceStep {

@@ -14,7 +14,7 @@ import { burstOf, nodesToFill, updateLimits } from "../daemonset/limits.ts";
 import { planManage } from "../daemonset/manage.ts";
 import { viewDaemonSet } from "../daemonset/nodes.ts";
 import type { DaemonView } from "../daemonset/nodes.ts";
-import { planDaemonStatus } from "../daemonset/status.ts";
+import { planDaemonStatus } from "../daemonset/daemonset-status.ts";
 import { nodesInScope, planUpdate } from "../daemonset/update.ts";
 
 interface ViewInput {

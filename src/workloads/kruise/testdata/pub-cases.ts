@@ -12,7 +12,7 @@ import { RELATED_BUDGET_ANNOTATION, canResizeInPlace, isConsistent, isServing, m
 import type { ReadonlyBudget } from "../pod-unavailable-budget/pod-state.ts";
 import { scopeOf } from "../pod-unavailable-budget/scope.ts";
 import type { Workload } from "../pod-unavailable-budget/scope.ts";
-import { planBudgetStatus } from "../pod-unavailable-budget/status.ts";
+import { planBudgetStatus } from "../pod-unavailable-budget/pod-unavailable-budget-status.ts";
 import { changesOf } from "./changes.ts";
 import { RECORDED_AT, gatesOf } from "./read-cases.ts";
 import type { AlphaCloneSet, GatedInput, RecordedRun } from "./read-cases.ts";

@@ -16,7 +16,7 @@ import { patchAnnotations } from "../sidecarset/patch-metadata.ts";
 import { resourceValue } from "../sidecarset/resources.ts";
 import { sidecarSetRevisions } from "../sidecarset/revisions.ts";
 import { choosePodsToUpgrade } from "../sidecarset/select.ts";
-import { planSidecarSetStatus } from "../sidecarset/status.ts";
+import { planSidecarSetStatus } from "../sidecarset/sidecarset-status.ts";
 import { flipPod, upgradePod } from "../sidecarset/upgrade.ts";
 import { RECORDED_AT, gatesOf } from "./read-cases.ts";
 import type { GatedInput, RecordedRun } from "./read-cases.ts";

@@ -10,8 +10,8 @@ import type { ReadonlyRevision } from "../../revisions/pod-template-data.ts";
 import { DEFAULT_GATES } from "../feature-gates.ts";
 import { nodeActs } from "./node-acts.ts";
 import { RECORDED_AT } from "./read-cases.ts";
-import { planStatefulSet } from "../statefulset/plan.ts";
-import type { StatefulSetStatus } from "../statefulset/status.ts";
+import { planStatefulSet } from "../statefulset/plan-statefulset.ts";
+import type { StatefulSetStatus } from "../statefulset/statefulset-status.ts";
 
 interface Step {
   image?: string;

@@ -4,9 +4,9 @@ import { Deployment, HorizontalPodAutoscaler } from "../../../api/index.ts";
 import { MEMBER, NAMESPACE, startTestMember } from "../../../testing/member/index.ts";
 import type { TestMember } from "../../../testing/member/index.ts";
 import { indexByController } from "../../ownership.ts";
-import { createDeploymentController } from "../deployment/controller.ts";
-import { createReplicaSetController } from "../replicaset/controller.ts";
-import { createAutoscalerController } from "./controller.ts";
+import { createDeploymentController } from "../deployment/deployment-controller.ts";
+import { createReplicaSetController } from "../replicaset/replicaset-controller.ts";
+import { createAutoscalerController } from "./autoscaler-controller.ts";
 
 const stops: TestMember[] = [];
 afterEach(async () => {

@@ -5,8 +5,8 @@ import type { DeepReadonly } from "../../../base/index.ts";
 import { MEMBER, NAMESPACE, endsWithTest, startTestMember } from "../../../testing/member/index.ts";
 import type { TestMember } from "../../../testing/member/index.ts";
 import { indexByController } from "../../ownership.ts";
-import { createJobController } from "../job/controller.ts";
-import { createCronJobController } from "./controller.ts";
+import { createJobController } from "../job/job-controller.ts";
+import { createCronJobController } from "./cronjob-controller.ts";
 
 async function startMember(): Promise<TestMember> {
   const member = await startTestMember({

@@ -6,7 +6,7 @@ import type { DeepReadonly } from "../../../base/index.ts";
 import { MEMBER, NAMESPACE, endsWithTest, startTestMember } from "../../../testing/member/index.ts";
 import type { TestMember } from "../../../testing/member/index.ts";
 import { indexByController } from "../../ownership.ts";
-import { createDaemonSetController } from "./controller.ts";
+import { createDaemonSetController } from "./daemonset-controller.ts";
 
 async function startMember(nodes = 3): Promise<TestMember> {
   const member = await startTestMember({

@@ -2,7 +2,7 @@
  * Scales a Deployment: during a rollout the difference is distributed among its ReplicaSets in proportion to their
  * size, so that a bad rollout does not grow beyond its share.
  */
-import type { ReadonlyReplicaSet } from "../replicaset/plan.ts";
+import type { ReadonlyReplicaSet } from "../replicaset/plan-replicaset.ts";
 import { DESIRED_ANNOTATION, MAX_ANNOTATION, replicasOf, sumOf } from "./replica-sets.ts";
 import type { ReadonlyDeployment } from "./replica-sets.ts";
 import type { Limits } from "./rollout.ts";

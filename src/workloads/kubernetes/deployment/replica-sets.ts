@@ -6,7 +6,7 @@ import { controllerReference } from "../../../api/index.ts";
 import type { Deployment, ReplicaSet } from "../../../api/index.ts";
 import { NAME_ALPHABET, equalJson } from "../../../base/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
-import type { ReadonlyReplicaSet } from "../replicaset/plan.ts";
+import type { ReadonlyReplicaSet } from "../replicaset/plan-replicaset.ts";
 
 export type ReadonlyDeployment = DeepReadonly<Deployment>;
 type PodTemplate = DeepReadonly<Deployment["spec"]["template"]>;

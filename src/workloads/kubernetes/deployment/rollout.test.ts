@@ -1,7 +1,7 @@
 import { assert, integer, property } from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { DeploymentSpec } from "../../../api/index.ts";
-import type { ReadonlyReplicaSet } from "../replicaset/plan.ts";
+import type { ReadonlyReplicaSet } from "../replicaset/plan-replicaset.ts";
 import { makeReplicaSet, replicasOf } from "./replica-sets.ts";
 import type { ReadonlyDeployment } from "./replica-sets.ts";
 import { limitsOf, planCleanup, planRollout } from "./rollout.ts";

@@ -8,7 +8,7 @@
 import type { DeepReadonly } from "../../../base/index.ts";
 import type { ReplicaSet } from "../../../api/index.ts";
 import { scaledValue } from "../../../machinery/index.ts";
-import type { ReadonlyReplicaSet } from "../replicaset/plan.ts";
+import type { ReadonlyReplicaSet } from "../replicaset/plan-replicaset.ts";
 import { planProportionally } from "./proportional.ts";
 import {
   DESIRED_ANNOTATION,

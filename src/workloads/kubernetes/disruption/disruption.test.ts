@@ -4,9 +4,9 @@ import { CloneSet, Deployment, Pod, PodDisruptionBudget } from "../../../api/ind
 import { MEMBER, NAMESPACE, endsWithTest, startTestMember } from "../../../testing/member/index.ts";
 import type { TestMember } from "../../../testing/member/index.ts";
 import { indexByController } from "../../ownership.ts";
-import { createDeploymentController } from "../deployment/controller.ts";
-import { createReplicaSetController } from "../replicaset/controller.ts";
-import { createDisruptionController } from "./controller.ts";
+import { createDeploymentController } from "../deployment/deployment-controller.ts";
+import { createReplicaSetController } from "../replicaset/replicaset-controller.ts";
+import { createDisruptionController } from "./disruption-controller.ts";
 import { createStaleMarkController } from "./stale-marks.ts";
 
 async function startMember(): Promise<TestMember> {

@@ -5,8 +5,8 @@ import type { DeepReadonly } from "../../../base/index.ts";
 import { MEMBER, NAMESPACE, endsWithTest, startTestMember } from "../../../testing/member/index.ts";
 import type { TestMember } from "../../../testing/member/index.ts";
 import { indexByController } from "../../ownership.ts";
-import { createReplicaSetController } from "../replicaset/controller.ts";
-import { createEndpointsController } from "./controller.ts";
+import { createReplicaSetController } from "../replicaset/replicaset-controller.ts";
+import { createEndpointsController } from "./endpoints-controller.ts";
 
 async function startMember(): Promise<TestMember> {
   const member = await startTestMember({

@@ -9,7 +9,7 @@ import type { ObjectKey } from "../../../client/index.ts";
 import { defineKeyedController, done, idOfKey, keyOf, unlessChanged, watch } from "../../../runtime/index.ts";
 import type { Controller } from "../../../runtime/index.ts";
 import type { WorkloadDependencies } from "../../dependencies.ts";
-import { conditionOf } from "../job/plan.ts";
+import { conditionOf } from "../job/plan-job.ts";
 import type { ReadonlyJob } from "../job/pods.ts";
 import { timeMs } from "../pod.ts";
 

@@ -4,7 +4,7 @@ import { Job, Node, Pod } from "../../../api/index.ts";
 import { MEMBER, NAMESPACE, endsWithTest, startTestMember } from "../../../testing/member/index.ts";
 import type { TestMember } from "../../../testing/member/index.ts";
 import { indexByController } from "../../ownership.ts";
-import { createJobController } from "../job/controller.ts";
+import { createJobController } from "../job/job-controller.ts";
 import { createJobOrphanController } from "../job/orphans.ts";
 import { createFinishedJobController } from "./finished-jobs.ts";
 import { createOrphanedPodController } from "./orphaned-pods.ts";

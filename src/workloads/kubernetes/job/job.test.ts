@@ -5,7 +5,7 @@ import type { DeepReadonly } from "../../../base/index.ts";
 import { MEMBER, NAMESPACE, endsWithTest, startTestMember } from "../../../testing/member/index.ts";
 import type { TestMember } from "../../../testing/member/index.ts";
 import { indexByController } from "../../ownership.ts";
-import { createJobController } from "./controller.ts";
+import { createJobController } from "./job-controller.ts";
 import { createJobOrphanController } from "./orphans.ts";
 
 async function startMember(): Promise<TestMember> {

@@ -12,8 +12,8 @@ import type { Controller } from "../../../runtime/index.ts";
 import type { WorkloadDependencies } from "../../dependencies.ts";
 import { ownedBy } from "../../ownership.ts";
 import type { ReadonlyPod } from "../pod.ts";
-import { isManagedElsewhere, withoutFinalizer } from "./controller.ts";
-import { isFinished } from "./plan.ts";
+import { isManagedElsewhere, withoutFinalizer } from "./job-controller.ts";
+import { isFinished } from "./plan-job.ts";
 import { isTracked } from "./pods.ts";
 
 export function createJobOrphanController({ client, informers }: WorkloadDependencies): Controller<ObjectKey> {

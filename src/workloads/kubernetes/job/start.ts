@@ -1,7 +1,7 @@
 /** The start of a Job, whether it is suspended, and whether it has ended. Pure. */
 import { formatTime } from "../../../base/index.ts";
-import { completion, makeCondition } from "./plan.ts";
-import type { JobCondition, JobPlan } from "./plan.ts";
+import { completion, makeCondition } from "./plan-job.ts";
+import type { JobCondition, JobPlan } from "./plan-job.ts";
 import { isSuspended } from "./pods.ts";
 import type { JobStatus } from "./tracking.ts";
 import type { JobView } from "./view.ts";

@@ -12,8 +12,8 @@ import type { ReadonlyPod } from "../pod.ts";
 import { judgeFailure } from "./failure-policy.ts";
 import { countIndexes, formatIndexes, hasIndex, withIndexes } from "./indexes.ts";
 import { indexOf, isFailed, isIndexed, isTracked, uidOf } from "./pods.ts";
-import { conditionOf, makeCondition } from "./plan.ts";
-import type { JobCondition } from "./plan.ts";
+import { conditionOf, makeCondition } from "./plan-job.ts";
+import type { JobCondition } from "./plan-job.ts";
 import type { JobView } from "./view.ts";
 
 export type JobStatus = NonNullable<DeepReadonly<Job>["status"]>;

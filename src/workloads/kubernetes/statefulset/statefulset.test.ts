@@ -5,7 +5,7 @@ import type { DeepReadonly } from "../../../base/index.ts";
 import { MEMBER, NAMESPACE, endsWithTest, startTestMember } from "../../../testing/member/index.ts";
 import type { TestMember } from "../../../testing/member/index.ts";
 import { indexByController } from "../../ownership.ts";
-import { createStatefulSetController } from "./controller.ts";
+import { createStatefulSetController } from "./statefulset-controller.ts";
 
 async function startMember(): Promise<TestMember> {
   const member = await startTestMember({
