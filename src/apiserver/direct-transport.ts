@@ -13,7 +13,7 @@ import type {
   TransportRequest,
   TransportWatchEvent,
 } from "../client/index.ts";
-import { badRequest, copySharing } from "../machinery/index.ts";
+import { badRequest, copySharing, withoutUndefined } from "../machinery/index.ts";
 import { nameSelected } from "./access/attributes.ts";
 import type { RequestContext } from "./context.ts";
 import { listQuery } from "./request/options.ts";
@@ -190,9 +190,9 @@ function inputOf(
       const stored = verb === "update" ? storedObject(deps, context) : undefined;
       return { object: copySharing(body, stored) as JsonObject, duplicates: [], sharesWith: stored };
     },
-    // A patch is read, never stored or modified.
-    value: () => body as Json | undefined,
-    patch: () => ({ value: body as Json, duplicates: [] }),
+    // A patch is read, never kept or changed, so it is copied only where JSON would drop fields.
+    value: () => (body === undefined ? undefined : withoutUndefined(body as Json)),
+    patch: () => ({ value: withoutUndefined(body as Json), duplicates: [] }),
     patchType: () => patchType ?? "merge",
   };
 }

@@ -5,7 +5,7 @@
 import type { Clock } from "../base/index.ts";
 import type { Client, UpgradeAnswer } from "../client/index.ts";
 import type { Agents } from "./agent-options.ts";
-import type { FleetStarter } from "./fleet.ts";
+import type { FleetStarter, Roles } from "./fleet.ts";
 import type { Terminal } from "./members/terminal.ts";
 import type { Output } from "./output.ts";
 
@@ -85,6 +85,7 @@ export interface CommandContext<F extends Record<string, Flag>> {
   signal: AbortSignal;
   clock: Clock;
   startFleet: FleetStarter;
+  roles: Roles;
   /** A client for the hub of a kubeconfig. */
   connect(kubeconfig: string): Promise<HubConnection>;
   /** A client for a cluster that will be named `name`, and how to reach it according to the kubeconfig. */

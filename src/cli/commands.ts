@@ -110,6 +110,18 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./commands/register.ts")).registerCommand,
   },
   {
+    name: "apiserver",
+    section: "Operating",
+    summary: "run the hub's API server alone; 'flotilla controllers' does the rest",
+    load: async () => (await import("./commands/apiserver.ts")).apiserverCommand,
+  },
+  {
+    name: "controllers",
+    section: "Operating",
+    summary: "run the hub's controllers against an API server, with leader election",
+    load: async () => (await import("./commands/controllers.ts")).controllersCommand,
+  },
+  {
     name: "agent",
     section: "Membership",
     summary: "run the agent of a pull-mode cluster: apply the hub's works and report status",

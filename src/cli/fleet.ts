@@ -1,38 +1,103 @@
 /** What `up` and `demo` need from a running hub with simulated members. `cmd` starts it; the commands only use it. */
-export interface FleetOptions {
+/** What a process that serves a hub needs. */
+export interface HubProcessOptions {
+  /** Where state, certificates and kubeconfigs are stored. */
+  data: string;
+  /** Keeps objects in memory only; certificates and kubeconfigs are still written to `data`. */
+  ephemeral: boolean;
+  /** 0 takes any free port. */
+  port: number;
+  /** The address to listen on; unset means loopback. */
+  bindAddress?: string;
+  /** The address or name that clients connect to; unset follows from the bind address. */
+  advertiseAddress?: string;
+  /** More names and addresses that the serving certificate is valid for. */
+  tlsSans?: readonly string[];
+  logLevel: "debug" | "info" | "warn" | "error";
+  /** The format of log lines on standard error; unset means JSON. */
+  logFormat?: "json" | "text";
+  /**
+   * Called with a sentence that states what to do when a running hub needs a person: its disk is full, or it listens
+   * on a public address.
+   */
+  onTrouble?(text: string): void;
+}
+
+/** How the controllers of a hub behave where no policy decides. */
+export interface ControllerOptions {
+  /** How often members are probed, and how long they must answer, or not, before it counts; unset are Karmada's defaults. */
+  membership?: { periodMs: number; successMs: number; failureMs: number };
+  /** What the scheduler does beyond Karmada's defaults. */
+  scheduling?: { enableEmptyWorkloadPropagation: boolean; multiplePodTemplatesScheduling: boolean };
+  /** Defaults for leaving members that policies do not set; unset are Karmada's defaults. */
+  failover?: FleetFailoverOptions;
+  /** Agents of Open Cluster Management that first authenticate as one of these users are accepted automatically. */
+  autoApprovedUsers?: readonly string[];
+}
+
+export interface FleetOptions extends HubProcessOptions, ControllerOptions {
   members: number;
-  /** Simulated nodes per member; with 0 members store objects but run nothing. */
+  /** The names of the members; unset means `member1`, `member2`, … */
+  memberNames?: readonly string[];
+  /** Simulated nodes per member; 0 gives members that store but run nothing. */
   nodes: number;
-  /** How long simulated pods take to start, to restart and to stop; one second if unset. */
+  /** How long simulated pods take to start, to restart and to stop; unset is a second. */
   startMs?: number;
   /** Whether members have OpenKruise. */
   kruise: "installed" | "none";
   /** Feature gates of OpenKruise that differ from its defaults: `AllAlpha=true,CloneSetShortHash=false`. */
   kruiseGates?: string;
-  /**
-   * How often the health of members is checked, and how long they must respond, or fail to, before their condition
-   * changes; Karmada's defaults if unset.
-   */
-  membership?: { periodMs: number; successMs: number; failureMs: number };
-  /** Scheduler options beyond Karmada's defaults. */
-  scheduling?: { enableEmptyWorkloadPropagation: boolean; multiplePodTemplatesScheduling: boolean };
-  /** Eviction settings for policies that set none; Karmada's defaults if unset. */
-  failover?: FleetFailoverOptions;
   /** Members that an agent serves instead of the hub, from when they join. */
   pull?: readonly string[] | "all";
-  /** Open Cluster Management agents that first authenticate as one of these users are accepted automatically. */
-  autoApprovedUsers?: readonly string[];
-  /** The directory for state, certificates and kubeconfigs. */
+}
+
+export interface ApiServerRoleOptions extends HubProcessOptions {
+  /** Whether ClusterTaintPolicies may set NoExecute. */
+  allowNoExecuteTaintPolicy: boolean;
+}
+
+/** A running API server without controllers. */
+export interface RunningApiServer {
+  url: string;
   data: string;
-  /** Keeps objects in memory only; certificates and kubeconfigs are still written to `data`. */
-  ephemeral: boolean;
-  /** 0 picks a free port. */
-  port: number;
-  logLevel: "debug" | "info" | "warn" | "error";
-  /** Format of the log lines on standard error; JSON if unset. */
-  logFormat?: "json" | "text";
-  /** Called with a message and a fix when the running fleet needs attention, for example because a disk is full. */
-  onTrouble?(text: string): void;
+  /** Of an administrator, and of the controllers. */
+  kubeconfigs: { hub: string; controllers: string };
+  logFile: string;
+  stop(): Promise<void>;
+  failed: Promise<Error>;
+}
+
+export interface ControllersRoleOptions extends ControllerOptions {
+  kubeconfig: string;
+  /** Of several processes one is active, by a Lease on the hub. */
+  leaderElects: boolean;
+  /** Serves `/metrics`, `/healthz` and `/readyz` there. */
+  metricsAddress?: string;
+  logLevel: HubProcessOptions["logLevel"];
+  logFormat: "json" | "text";
+}
+
+/** Controllers that are connected to a hub. */
+export interface RunningControllers {
+  server: string;
+  /** Resolves when this process leads, or with the name of the leader when another does. */
+  standing: Promise<"leading" | { standby: string }>;
+  /** Resolves when they stopped, rejects when they cannot continue. */
+  ended: Promise<void>;
+}
+
+/** Starts one role of a hub in this process. */
+export interface Roles {
+  apiServer(
+    options: ApiServerRoleOptions,
+    progress: (text: string) => void,
+    signal: AbortSignal,
+  ): Promise<RunningApiServer>;
+  controllers(
+    options: ControllersRoleOptions,
+    progress: (text: string) => void,
+    signal: AbortSignal,
+  ): Promise<RunningControllers>;
 }
 
 export interface FleetFailoverOptions {

@@ -105,18 +105,24 @@ export function parseMetricsAddress(text: string): { host: string; port: number 
   return { host: host.replaceAll(/[[\]]/g, ""), port: Number(port) };
 }
 
-/** Serves `/metrics` and `/healthz`; resolves with a stop function when it listens. */
+/** Serves `/metrics`, `/healthz` and `/readyz`; resolves with a stop function when it listens. */
 export async function serveMetrics(
   address: string,
   render: () => string,
   log: Log,
+  problems: () => readonly string[] = () => [],
 ): Promise<{ port: number; close(): Promise<void> }> {
   const { host, port } = parseMetricsAddress(address);
   const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000 }, (request, response) => {
     const isRead = request.method === "GET" || request.method === "HEAD";
     const path = request.url?.split("?", 1)[0];
     if (isRead && path === "/metrics") response.writeHead(200, { "content-type": METRICS_CONTENT_TYPE }).end(render());
-    else if (isRead && path === "/healthz") response.writeHead(200, { "content-type": "text/plain" }).end("ok");
+    else if (isRead && path === "/readyz") {
+      const found = problems();
+      response
+        .writeHead(found.length === 0 ? 200 : 503, { "content-type": "text/plain" })
+        .end(found.length === 0 ? "ok" : `${found.join("\n")}\n`);
+    } else if (isRead && path === "/healthz") response.writeHead(200, { "content-type": "text/plain" }).end("ok");
     else
       response
         .writeHead(isRead ? 404 : 405, { "content-type": "text/plain" })

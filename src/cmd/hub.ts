@@ -9,7 +9,7 @@ import { FlotillaError } from "../base/index.ts";
 import type { Clock, Log, Random } from "../base/index.ts";
 import { createClient } from "../client/index.ts";
 import type { Client, Transport } from "../client/index.ts";
-import { acceptMember, joinCluster } from "../membership/index.ts";
+import { acceptMember, createClusterProxy, joinCluster } from "../membership/index.ts";
 import type { ConnectMember, MembershipTimes } from "../membership/index.ts";
 import { dryRunOver } from "../ocm/index.ts";
 import type { FailoverOptions, ScheduleOptions } from "../propagation/index.ts";
@@ -182,7 +182,6 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     events: events.recorders,
     simulated: { ...simulated, simulated: distantInformers },
     hasBuiltInAgent: isMember,
-    askHub: (request, signal) => call(HUB, request, signal),
     connectMember: options.connectMember,
     wrap,
     membershipTimes: options.membershipTimes,
@@ -254,7 +253,13 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   const memberRuntime = ocmLogs.around(members.simulation.runtime);
   server.onClusterGone((cluster) => ocmLogs.forget(cluster));
   Object.assign(extensions, {
-    clusterProxy: controllers.clusterProxy,
+    clusterProxy: createClusterProxy({
+      hub: HUB,
+      clusters: hubInformers.of(Cluster),
+      members: controllers.members,
+      askHub: (request, signal) => call(HUB, request, signal),
+      clock,
+    }),
     explanation: (namespace, name) => controllers.explainer.get(namespace, name),
     podMetrics: members.simulation.metrics,
     runtimeOf(cluster) {

@@ -135,6 +135,10 @@ function contextOf(
     signal,
     clock: systemClock,
     startFleet,
+    roles: {
+      apiServer: async (...start) => (await import("./api-server.ts")).startApiServer(...start),
+      controllers: async (...start) => (await import("./controllers.ts")).startControllers(...start),
+    },
     async connect(kubeconfig) {
       session.kubeconfigs.push(kubeconfig);
       // Shown until the command sets its own progress, or prints its result.

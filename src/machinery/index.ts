@@ -24,7 +24,7 @@ export { conversionProblem, formatGo, jsonTypeName, patchInvalid } from "./patch
 export * from "./quantity.ts";
 export * from "./repeated-keys.ts";
 export * from "./schema.ts";
-export { copySharing, partOf } from "./share.ts";
+export { copySharing, partOf, withoutUndefined } from "./share.ts";
 export * from "./status.ts";
 export { applyStrategicMergePatch } from "./strategic-merge-patch.ts";
 export * from "./structural.ts";

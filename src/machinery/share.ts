@@ -16,6 +16,18 @@ export function copySharing(value: Json, known: Json | undefined): Json {
   return copyMap(value, isObject(known) ? known : undefined);
 }
 
+/** `value` as JSON carries it: without keys that are undefined. `value` itself when it has none, which is the rule. */
+export function withoutUndefined(value: Json): Json {
+  return hasUndefined(value) ? copySharing(value, undefined) : value;
+}
+
+function hasUndefined(value: Json | undefined): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (Array.isArray(value)) return value.some(hasUndefined);
+  for (const key in value) if (value[key] === undefined || hasUndefined(value[key])) return true;
+  return false;
+}
+
 function copyList(list: readonly Json[], known: Json[] | undefined): Json[] {
   // A list that grows item by item reserves room for sixteen more, and most lists have one or two.
   let result: Json[] | undefined = known?.length === list.length ? undefined : list.slice();

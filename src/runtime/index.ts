@@ -20,7 +20,10 @@ export { createManager, type Manager, type ManagerOptions } from "./manager.ts";
 export { isLater } from "./resource-version.ts";
 export { unlessChanged } from "./optimistic.ts";
 export { createOwnedSet, OwnedSetError, type Changes, type OwnedSet, type OwnedSetOptions } from "./owned-set.ts";
-export { yieldToOtherControllers as standAside, type YieldConditions as Elsewhere } from "./yield-to-other-controllers.ts";
+export {
+  yieldToOtherControllers as standAside,
+  type YieldConditions as Elsewhere,
+} from "./yield-to-other-controllers.ts";
 export { createDynamicSource, informerSource, type DynamicSource } from "./sources.ts";
 export type * from "./status-writer.ts";
 export { createWriteThroughClient } from "./write-through.ts";

@@ -1,10 +1,20 @@
 /** `flotilla up`: runs a hub and simulated members in this process, until Ctrl-C. */
 import { resolve } from "node:path";
 import { UsageError } from "../../base/index.ts";
+import { dnsLabelProblems } from "../../machinery/index.ts";
 import { defineCommand } from "../command.ts";
 import { defaultDataDirectory } from "../data-directory.ts";
 import type { Fleet } from "../fleet.ts";
 import type { Paint } from "../paint.ts";
+import {
+  aborted,
+  controllerFlags,
+  controllerOptions,
+  hubProcessFlags,
+  hubProcessOptions,
+  namesIn,
+  taintPolicyFlag,
+} from "./serve-flags.ts";
 
 const DEFAULT_MEMBERS = 3;
 
@@ -27,6 +37,11 @@ export const upCommand = defineCommand({
       maximum: 10_000,
       description: "minimum number of simulated member clusters; members of an earlier start stay (default 3)",
     },
+    "member-names": {
+      type: "string",
+      value: "A,B",
+      description: "names of the simulated member clusters, instead of a number of them",
+    },
     pull: {
       type: "string",
       value: "all|A,B",
@@ -45,12 +60,6 @@ export const upCommand = defineCommand({
       maximum: 3_600_000,
       description: "how long simulated pods take to start, to restart and to stop",
     },
-    "auto-approved-csr-users": {
-      type: "string",
-      value: "A,B",
-      description:
-        "Open Cluster Management agents that first authenticate as one of these users are accepted without 'flotilla accept' (default: none)",
-    },
     kruise: {
       type: "string",
       choices: ["installed", "none"],
@@ -60,135 +69,27 @@ export const upCommand = defineCommand({
     "kruise-gates": {
       type: "string",
       value: "GATES",
-      description: "feature gates of OpenKruise, in its manager's syntax: CloneSetShortHash=true,…",
+      description: "feature gates of OpenKruise, in the format of its manager: CloneSetShortHash=true,…",
     },
-    "cluster-status-update-frequency": {
-      type: "integer",
-      value: "SECONDS",
-      default: 10,
-      minimum: 1,
-      maximum: 3600,
-      description: "how often the health of members is checked",
-    },
-    "cluster-success-threshold": {
-      type: "integer",
-      value: "SECONDS",
-      default: 30,
-      maximum: 86_400,
-      description: "how long a recovered member must respond before it is ready again",
-    },
-    "enable-empty-workload-propagation": {
-      type: "boolean",
-      description: "members that get no replicas of a divided workload still get the object, with 0 replicas",
-    },
-    "multiple-pod-templates-scheduling": {
-      type: "boolean",
-      description: "workloads with several components are scheduled as a whole, to members with room for all of them",
-    },
-    "cluster-failure-threshold": {
-      type: "integer",
-      value: "SECONDS",
-      default: 30,
-      maximum: 86_400,
-      description: "how long a ready member may be unreachable before it is not ready",
-    },
-    "resource-eviction-rate": {
-      type: "number",
-      value: "N",
-      default: 0.5,
-      maximum: 10_000,
-      description: "evictions per second from tainted members; 0 means one in 30 minutes",
-    },
-    "graceful-eviction-timeout": {
-      type: "integer",
-      value: "SECONDS",
-      default: 600,
-      maximum: 604_800,
-      description: "how long a copy under eviction waits for its replacement, unless the policy sets it",
-    },
-    "enable-no-execute-taint-eviction": {
-      type: "boolean",
-      description: "NoExecute taints also evict workloads whose policy does not configure cluster failover",
-    },
-    "no-execute-taint-eviction-purge-mode": {
-      type: "string",
-      choices: ["Gracefully", "Directly"],
-      default: "Gracefully",
-      description: "how these are evicted: after their replacement is up, or at once",
-    },
-    "allow-no-execute-taint-policy": {
-      type: "boolean",
-      description: "ClusterTaintPolicies may set NoExecute taints, which evict workloads",
-    },
-    data: {
-      type: "string",
-      value: "DIR",
-      description: "directory for state, certificates and kubeconfigs (default ~/.flotilla)",
-    },
-    port: {
-      type: "integer",
-      value: "P",
-      default: 6443,
-      maximum: 65_535,
-      description: "port of the API server on 127.0.0.1; 0 picks a free one",
-    },
-    ephemeral: { type: "boolean", description: "keep objects in memory only; they are lost after a stop" },
-    "log-format": {
-      type: "string",
-      choices: ["text", "json"],
-      default: "text",
-      description: "format of the log on standard error, for people or for programs; the file is always JSON",
-    },
-    "log-level": {
-      type: "string",
-      choices: ["debug", "info", "warn", "error"],
-      default: "warn",
-      description: "log level of standard error; DIR/flotilla.log records changes in any case",
-    },
+    ...controllerFlags,
+    "allow-no-execute-taint-policy": taintPolicyFlag,
+    ...hubProcessFlags,
   },
   async run({ flags, output, signal, startFleet, environment }) {
-    if (flags.data === "") throw new UsageError("--data needs a directory name");
-    const data = flags.data ?? defaultDataDirectory(environment);
+    const memberNames = namesIn(flags["member-names"]);
+    if (memberNames && flags.members !== undefined)
+      throw new UsageError("give either --members N or --member-names A,B, not both");
     const fleet = await startFleet(
       {
-        members: flags.members ?? DEFAULT_MEMBERS,
+        ...hubProcessOptions(flags, { environment, output }, "up"),
+        ...controllerOptions(flags, flags["allow-no-execute-taint-policy"]),
+        members: memberNames?.length ?? flags.members ?? DEFAULT_MEMBERS,
+        memberNames: memberNames && checkNames(memberNames),
         nodes: flags.nodes,
-        pull: flags.pull
-          ? flags.pull === "all"
-            ? "all"
-            : flags.pull.split(",").filter((name) => name !== "")
-          : undefined,
-        autoApprovedUsers: flags["auto-approved-csr-users"]
-          ? flags["auto-approved-csr-users"].split(",").filter((name) => name !== "")
-          : undefined,
+        pull: flags.pull === "all" ? "all" : flags.pull ? namesIn(flags.pull) : undefined,
         startMs: flags["start-ms"],
         kruise: flags.kruise === "none" ? "none" : "installed",
         kruiseGates: flags["kruise-gates"],
-        membership: {
-          periodMs: flags["cluster-status-update-frequency"] * 1000,
-          successMs: flags["cluster-success-threshold"] * 1000,
-          failureMs: flags["cluster-failure-threshold"] * 1000,
-        },
-        scheduling: {
-          enableEmptyWorkloadPropagation: flags["enable-empty-workload-propagation"],
-          multiplePodTemplatesScheduling: flags["multiple-pod-templates-scheduling"],
-        },
-        failover: {
-          evictionsPerSecond: flags["resource-eviction-rate"],
-          evictionTimeoutMs: flags["graceful-eviction-timeout"] * 1000,
-          unasked: flags["enable-no-execute-taint-eviction"]
-            ? ({
-                purgeMode: flags["no-execute-taint-eviction-purge-mode"] === "Directly" ? "Directly" : "Gracefully",
-              } as const)
-            : undefined,
-          allowNoExecuteTaintPolicy: flags["allow-no-execute-taint-policy"],
-        },
-        data,
-        port: flags.port,
-        ephemeral: flags.ephemeral,
-        logLevel: flags["log-level"] as "warn",
-        logFormat: flags["log-format"] === "json" ? "json" : "text",
-        onTrouble: (text) => output.warn(output.called(`flotilla up: ${text}`)),
       },
       (text) => output.progress(text),
       signal,
@@ -248,7 +149,14 @@ export function renderReady(
   ].join("\n");
 }
 
-function aborted(signal: AbortSignal): Promise<undefined> {
-  if (signal.aborted) return Promise.resolve(undefined);
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(undefined), { once: true }));
+/** Throws `UsageError` for a name that no cluster can have, or that is given twice. */
+function checkNames(names: readonly string[]): readonly string[] {
+  const bad = names.find((name) => dnsLabelProblems(name).length > 0);
+  if (bad !== undefined)
+    throw new UsageError(
+      `--member-names: '${bad}' is not a valid cluster name; use lower-case letters, digits and '-'`,
+    );
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw new UsageError(`--member-names has ${twice} twice`);
+  return names;
 }

@@ -4,7 +4,6 @@
  */
 import { hash } from "node:crypto";
 import { Cluster, ManagedCluster, Namespace } from "../../api/index.ts";
-import type { ConnectHandler } from "../../api/index.ts";
 import type { Clock, Log, MetricsText, Random } from "../../base/index.ts";
 import type { Client, Transport } from "../../client/index.ts";
 import { VERSION } from "../../cli/index.ts";
@@ -14,7 +13,6 @@ import type { Explainer } from "../../explain/index.ts";
 import { createConfiguredInterpreter } from "../../interpreter/index.ts";
 import {
   combineMembers,
-  createClusterProxy,
   createMembership,
   createPulledMembers,
   createRemoteMembers,
@@ -42,8 +40,6 @@ export interface HubControllersOptions {
   simulated?: MemberSource & Pick<OcmDependencies["members"], "simulated">;
   /** Members whose agent runs in this process and needs no access of its own. */
   hasBuiltInAgent?(cluster: string): boolean;
-  /** Sends a request to the hub as the user who makes it, for the proxy of all clusters. */
-  askHub: ConnectHandler;
   /** Opens connections to members; unset means over the network. */
   connectMember?: ConnectMember;
   /** Wraps the transport to every remote member, for example to count writes. */
@@ -63,8 +59,8 @@ export interface HubControllers {
   propagation: Pick<Propagation, "templates">;
   monitoring: Monitoring;
   explainer: Explainer;
-  /** The subresource `proxy` of a Cluster. */
-  clusterProxy: ConnectHandler;
+  /** How members are reached. */
+  members: MemberSource;
   /** Identifies this hub to members. */
   origin: WorkOrigin;
   /** Measures a delivery. */
@@ -196,7 +192,7 @@ export async function createHubControllers(options: HubControllersOptions): Prom
     propagation,
     monitoring,
     explainer,
-    clusterProxy: createClusterProxy({ hub, clusters, members, askHub: options.askHub, clock }),
+    members,
     origin,
     measured,
     lanes: () => [...propagation.lanes.figures(), ...ocm.lanes.figures()],

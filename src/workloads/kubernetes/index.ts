@@ -13,7 +13,10 @@ import { createFinishedJobController } from "./garbage/finished-jobs.ts";
 import { createOrphanedPodController } from "./garbage/orphaned-pods.ts";
 import { createJobController } from "./job/job-controller.ts";
 import { createJobOrphanController } from "./job/orphans.ts";
-import { createReplicaSetController, createReplicationControllerController } from "./replicaset/replicaset-controller.ts";
+import {
+  createReplicaSetController,
+  createReplicationControllerController,
+} from "./replicaset/replicaset-controller.ts";
 import { createStatefulSetController } from "./statefulset/statefulset-controller.ts";
 
 export function createKubernetesControllers(deps: WorkloadDependencies): Controller<ObjectKey>[] {

@@ -5,7 +5,10 @@ import type { DeepReadonly } from "../../../base/index.ts";
 import { MEMBER, NAMESPACE, endsWithTest, startTestMember } from "../../../testing/member/index.ts";
 import type { TestMember } from "../../../testing/member/index.ts";
 import { indexByController } from "../../ownership.ts";
-import { createReplicaSetController, createReplicationControllerController } from "../replicaset/replicaset-controller.ts";
+import {
+  createReplicaSetController,
+  createReplicationControllerController,
+} from "../replicaset/replicaset-controller.ts";
 import { createDeploymentController } from "./deployment-controller.ts";
 
 async function startMember(nodes = 3): Promise<TestMember> {

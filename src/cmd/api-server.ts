@@ -1,0 +1,74 @@
+/** `flotilla apiserver`: starts the hub's API server without controllers, and serves it. */
+import { Cluster } from "../api/index.ts";
+import { callLogicalCluster } from "../apiserver/index.ts";
+import type { Roles } from "../cli/index.ts";
+import { kubeconfigPath } from "../cli/index.ts";
+import { createClusterProxy } from "../membership/index.ts";
+import { createEventRecorders, createInformers, writeControllerMetrics } from "../runtime/index.ts";
+import { HUB } from "./hub.ts";
+import { withHubProcess } from "./hub-process.ts";
+import { createHubApiServer } from "./roles/api-server.ts";
+import type { HubExtensions } from "./roles/api-server.ts";
+import { createHubControllers } from "./roles/hub-controllers.ts";
+
+export const startApiServer: Roles["apiServer"] = (options, progress, signal) =>
+  withHubProcess(options, progress, async (hubProcess) => {
+    const { data, log, logFile, surroundings, failed, stop } = hubProcess;
+    const { clock, random } = surroundings;
+    const extensions: HubExtensions = {};
+    const api = await createHubApiServer({
+      ...surroundings,
+      extensions,
+      nodes: 0,
+      allowNoExecuteTaintPolicy: options.allowNoExecuteTaintPolicy,
+    });
+    const { server, manager } = api;
+    const client = api.connect("system", "flotilla-system");
+    const informers = createInformers({ client, clock, random, log, scope: { cluster: HUB } });
+    const events = createEventRecorders({ client: api.connect("events", "flotilla-events"), clock, log });
+    // Never started: they answer explanations and the proxy of Clusters from the hub's objects, with the same planners
+    // as the controllers that run elsewhere.
+    const readers = await createHubControllers({
+      hub: HUB,
+      clientFor: (part) => api.connect(part, `flotilla-${part}`),
+      informers,
+      events: events.recorders,
+      clock,
+      random,
+      log,
+    });
+    Object.assign(extensions, {
+      clusterProxy: createClusterProxy({
+        hub: HUB,
+        clusters: informers.of(Cluster),
+        members: readers.members,
+        askHub: (request, requestSignal) => callLogicalCluster(server.handle, HUB, request, requestSignal),
+        clock,
+      }),
+      explanation: (namespace, name) => readers.explainer.get(namespace, name),
+      controllers: {
+        writeMetrics: (text) => writeControllerMetrics(text, [manager]),
+        problems: () => manager.problems(),
+      },
+    } satisfies HubExtensions);
+    const { url, writeKubeconfigs } = await hubProcess.serve(
+      {
+        server,
+        client,
+        async stop() {
+          await readers.stop();
+          await events.stop();
+          informers.close();
+          await api.close();
+        },
+      },
+      signal,
+    );
+    manager.start(signal);
+    await manager.whenSynced(signal);
+    const files = await writeKubeconfigs([HUB]);
+    hubProcess.ready();
+    log.info("ready", { url });
+    const kubeconfigs = { hub: files.get(HUB) ?? "", controllers: kubeconfigPath(data, "controllers") };
+    return { url, data, kubeconfigs, logFile, stop, failed };
+  });
