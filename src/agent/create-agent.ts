@@ -131,7 +131,7 @@ export function createAgent(options: AgentOptions): Agent {
   const interpreter = configured?.interpreter ?? createInterpreter();
 
   const changes = createChanges(hub);
-  const capacities = createCapacities(changes.tell);
+  const capacities = createCapacities(changes.report);
   const isGone = (name: string): boolean =>
     ![...(faces.karmada ? [Cluster] : []), ...(faces.ocm ? [ManagedCluster] : [])].some((kind) =>
       informers.of<Cluster | ManagedCluster>(kind).get({ cluster: hub, name }),

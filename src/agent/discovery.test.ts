@@ -28,16 +28,16 @@ const refused: Record<string, { data: Record<string, string>; options?: Partial<
     data: { ...signed(kubeconfig), kubeconfig: kubeconfig.replace("hub", "evil") },
     why: /not signed with this token/,
   },
-  "not signed for this token": { data: { kubeconfig }, why: /does not know a token abcdef/ },
+  "not signed for this token": { data: { kubeconfig }, why: /does not recognize token abcdef/ },
   "of another certificate authority": {
     data: signed(kubeconfig),
     options: { trustsAnyAuthority: false, caHashes: ["sha256:00"] as never[] },
-    why: /certificate authority is not the one/,
+    why: /certificate authority does not match sha256:00/,
   },
   "requested with a malformed token": {
     data: signed(kubeconfig),
     options: { token: "__proto__" },
-    why: /has the form/,
+    why: /must have the form/,
   },
 };
 for (const [behaviour, { data, options, why }] of Object.entries(refused)) {

@@ -16,5 +16,5 @@ export interface AgentMembers {
   /** Their full objects, as `memberFor` returns them. */
   objects: Informers;
   /** Calls back when the kinds that a member serves may have changed, until the returned function is called. */
-  onServed(tell: (cluster: string) => void): () => void;
+  onServed(report: (cluster: string) => void): () => void;
 }

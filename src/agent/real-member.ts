@@ -31,7 +31,7 @@ export function createRealMember({
     clock,
     random,
     log,
-    onServed: () => listeners.forEach((tell) => tell(cluster)),
+    onServed: () => listeners.forEach((report) => report(cluster)),
   });
   const member = { delivery, client: writer, cluster, dryRunAs: dryRunOver(writer, cluster) };
   return {
@@ -42,9 +42,9 @@ export function createRealMember({
     memberFor: (name) => (name === cluster ? member : undefined),
     summary,
     objects: observed,
-    onServed(tell) {
-      listeners.add(tell);
-      return () => listeners.delete(tell);
+    onServed(report) {
+      listeners.add(report);
+      return () => listeners.delete(report);
     },
     close,
   };

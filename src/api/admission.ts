@@ -123,7 +123,7 @@ export interface Admission<T extends KubernetesObject> {
    */
   canonical?(
     sent: DeepReadonly<JsonObject>,
-    told: { stored?: DeepReadonly<JsonObject>; warn(message: string): void },
+    reported: { stored?: DeepReadonly<JsonObject>; warn(message: string): void },
   ): DeepReadonly<JsonObject>;
   mutate?(review: Review<T>): DeepReadonly<T>;
   /**

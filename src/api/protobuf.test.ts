@@ -83,7 +83,7 @@ const broken: Record<string, [body: string, code: number, message: string]> = {
   "rejects a number where a message belongs": [
     envelope("v1", "ConfigMap", [0x08, 0x01]),
     400,
-    "where a text or message belongs",
+    "where a string or message belongs",
   ],
   "rejects a string that is not UTF-8": [envelope("v1", "ConfigMap", [0x0a, 0x03, 0x0a, 0x01, 0xff]), 400, "not UTF-8"],
   "rejects an unterminated varint": [
@@ -94,7 +94,7 @@ const broken: Record<string, [body: string, code: number, message: string]> = {
   "rejects a kind without a fact table": [
     envelope("example.com/v1", "Teapot"),
     415,
-    "Flotilla does not read Teapot.example.com in protobuf",
+    "Flotilla does not support Teapot.example.com in protobuf",
   ],
   "rejects a kind named like an Object.prototype property": [envelope("__proto__", "toString"), 415, "in protobuf"],
 };

@@ -88,7 +88,7 @@ test("an unknown field is rejected, inside or outside the part", async () => {
   const { status } = await request(
     "PATCH",
     `${PODS}/a/resize?fieldValidation=Strict`,
-    { spec: { nobody: 1 } },
+    { spec: { anonymous: 1 } },
     { "content-type": "application/merge-patch+json" },
   );
 

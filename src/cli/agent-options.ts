@@ -50,7 +50,7 @@ export interface Registered {
 }
 
 export interface Agents {
-  /** Serves until `signal` is aborted. Calls `tell` when it starts serving. */
-  run(options: AgentRunOptions, tell: (text: string) => void, signal: AbortSignal): Promise<void>;
+  /** Serves until `signal` is aborted. Calls `report` when it starts serving. */
+  run(options: AgentRunOptions, report: (text: string) => void, signal: AbortSignal): Promise<void>;
   register(options: RegisterOptions, progress: (text: string) => void, signal: AbortSignal): Promise<Registered>;
 }

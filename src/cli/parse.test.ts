@@ -55,8 +55,8 @@ test("a flag and the last argument may be repeated if the command allows it", ()
 });
 
 const wrong: Record<string, { argv: string[]; want: string }> = {
-  "an argument is missing": { argv: [], want: "PORT is missing: where to go" },
-  "there are too many arguments": { argv: ["a", "b", "c"], want: "does not know what to do with 'c'" },
+  "an argument is missing": { argv: [], want: "PORT is required: where to go" },
+  "there are too many arguments": { argv: ["a", "b", "c"], want: "unexpected argument 'c' for 'flotilla sail'" },
   "a flag is unknown": {
     argv: ["oslo", "--speed", "9"],
     want: "unknown flag '--speed'; see 'flotilla sail --help'",
@@ -77,29 +77,32 @@ const wrong: Record<string, { argv: string[]; want: string }> = {
   },
   "a number is not numeric": {
     argv: ["oslo", "--crew", "many"],
-    want: "--crew is a whole number from 1 to 10, not 'many'",
+    want: "--crew must be a whole number from 1 to 10, not 'many'",
   },
   "a number is out of range": {
     argv: ["oslo", "--crew", "11"],
-    want: "--crew is a whole number from 1 to 10, not '11'",
+    want: "--crew must be a whole number from 1 to 10, not '11'",
   },
-  "a number is negative": { argv: ["oslo", "--crew", "-1"], want: "--crew is a whole number from 1 to 10, not '-1'" },
+  "a number is negative": {
+    argv: ["oslo", "--crew", "-1"],
+    want: "--crew must be a whole number from 1 to 10, not '-1'",
+  },
   "a number after a short flag is negative": {
     argv: ["oslo", "-c", "-1"],
-    want: "--crew is a whole number from 1 to 10, not '-1'",
+    want: "--crew must be a whole number from 1 to 10, not '-1'",
   },
   "a fractional number is negative": {
     argv: ["oslo", "--draught", "-0.5"],
-    want: "--draught is a number from 0 to 9, not '-0.5'",
+    want: "--draught must be a number from 0 to 9, not '-0.5'",
   },
   "a number is infinite": {
     argv: ["oslo", "--draught", "Infinity"],
-    want: "--draught is a number from 0 to 9, not 'Infinity'",
+    want: "--draught must be a number from 0 to 9, not 'Infinity'",
   },
-  "a choice is unknown": { argv: ["oslo", "--rig", "raft"], want: "--rig is one of sloop, ketch, not 'raft'" },
+  "a choice is unknown": { argv: ["oslo", "--rig", "raft"], want: "--rig must be one of sloop, ketch, not 'raft'" },
   "the output format is unknown": {
     argv: ["oslo", "-o", "xml"],
-    want: "--output is one of table, json, yaml, not 'xml'",
+    want: "--output must be one of table, json, yaml, not 'xml'",
   },
 };
 describe("usage errors explain the mistake when", () => {

@@ -131,7 +131,7 @@ describe("a credential plugin", () => {
     "that needs a terminal is not run without one": {
       script: printing({ token: "t" }),
       plugin: { interactiveMode: "Always" },
-      message: /needs a terminal to ask its questions/,
+      message: /needs a terminal for its prompts/,
     },
     "that prints no JSON does not have its output quoted": {
       script: `console.log("secret")`,
@@ -144,8 +144,7 @@ describe("a credential plugin", () => {
     "that prints another API version is rejected": {
       script: printing({ token: "t" }),
       plugin: { apiVersion: "client.authentication.k8s.io/v1beta1" },
-      message:
-        /is configured to use client.authentication.k8s.io\/v1beta1 and printed "client.authentication.k8s.io\/v1"/,
+      message: /is configured for client.authentication.k8s.io\/v1beta1 but printed "client.authentication.k8s.io\/v1"/,
     },
     "that prints no credentials is rejected": {
       script: printing({}),
@@ -157,11 +156,11 @@ describe("a credential plugin", () => {
     },
     "that prints a mismatched certificate and key is rejected": {
       script: printing({ clientCertificateData: "C", clientKeyData: "K" }),
-      message: /are not a pair in PEM/,
+      message: /are not a matching PEM pair/,
     },
     "that prints an invalid expirationTimestamp is rejected": {
       script: printing({ token: "t", expirationTimestamp: "tomorrow" }),
-      message: /is no time/,
+      message: /printed an invalid expirationTimestamp/,
     },
     "that prints too much is stopped": {
       script: `const line = "x".repeat(65536); const go = () => { while (process.stdout.write(line)); process.stdout.once("drain", go); }; go()`,
@@ -184,7 +183,7 @@ describe("a credential plugin", () => {
     const current = source.current();
     clock.advance(60_000);
 
-    await expect(current).rejects.toThrow("did not terminate within 60 s");
+    await expect(current).rejects.toThrow("did not finish within 60 s");
   });
 
   test("may be a script next to the kubeconfig", async () => {

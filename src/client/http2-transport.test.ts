@@ -298,7 +298,7 @@ describe("watch", () => {
 
     await expect(next).rejects.toMatchObject({
       code: "Unreachable",
-      message: expect.stringContaining("neither said anything nor ended the watch in time") as string,
+      message: expect.stringContaining("sent nothing and did not end the watch in time") as string,
     });
     expect(clock.nextDue()).toBeUndefined();
   });

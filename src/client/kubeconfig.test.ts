@@ -152,7 +152,7 @@ describe("kubeconfig", () => {
   ]) {
     test(`a foreign kubeconfig may not use ${field.split(":")[0]}`, async () => {
       await expect(connectionOf(parseKubeconfig(withUser(field)), undefined, { isForeign: true })).rejects.toThrow(
-        /which refers to the machine that it was made for; put the data itself into it/,
+        /which refers to the machine it was created on; embed the data/,
       );
     });
   }
@@ -171,20 +171,20 @@ describe("kubeconfig", () => {
     },
     "a context that refers to a missing cluster is rejected": {
       context: "lost",
-      message: /refers to cluster "atlantis", which is not there/,
+      message: /refers to cluster "atlantis", which does not exist/,
     },
     "the error for a missing file names it": {
       context: "paris",
-      message: /alice\.crt as client-certificate, which cannot be read/,
+      message: /alice\.crt in client-certificate, which cannot be read/,
     },
     "a proxy with an unknown scheme is rejected": {
       text: "current-context: a\nclusters: [{name: a, cluster: {server: 'https://a', proxy-url: 'ftp://me:secret@p'}}]\ncontexts: [{name: a, context: {cluster: a}}]",
       message:
-        /^proxy-url of cluster a in the kubeconfig is not the address of a proxy; it must be an http:\/\/, https:\/\/ or socks5:\/\/ URL$/,
+        /^proxy-url of cluster a in the kubeconfig is not a proxy URL; it must be an http:\/\/, https:\/\/ or socks5:\/\/ URL$/,
     },
     "impersonation groups without a user are rejected": {
       text: withUser("as-groups: [admins]"),
-      message: /without saying whom; set as/,
+      message: /without a user; set as/,
     },
     "plugin arguments with a null character are rejected, and not quoted": {
       text: withUser(
@@ -202,7 +202,7 @@ describe("kubeconfig", () => {
     },
     "a plugin without a command is rejected": {
       text: withUser("exec: {apiVersion: client.authentication.k8s.io/v1}"),
-      message: /names no command/,
+      message: /has no command/,
     },
     "a plugin of an unknown API version is rejected": {
       text: withUser("exec: {command: a, apiVersion: client.authentication.k8s.io/v1alpha1}"),
@@ -230,12 +230,12 @@ describe("kubeconfig", () => {
     },
     "the error for a file without a current context asks for one": {
       text: "contexts: [{name: a}, {name: b}]",
-      message: /names no current context; choose one of a, b with 'kubectl config use-context NAME/,
+      message: /has no current context; choose one of a, b with 'kubectl config use-context NAME/,
     },
     "the error for a file without contexts explains how to create one": {
       text: "clusters: []",
       message:
-        /has no contexts, so it does not say which cluster is meant; name another file, or make it anew: 'kubectl config view --minify --flatten'/,
+        /has no contexts, so the cluster is not known; name another file, or create it again: 'kubectl config view --minify --flatten'/,
     },
   };
   for (const [behaviour, { context, text = yaml, message }] of Object.entries(refused)) {

@@ -99,7 +99,7 @@ describe("the proxy of the environment", () => {
     const read = (): unknown =>
       proxyFromEnvironment(new URL("https://a.example"), { HTTPS_PROXY: "ftp://me:secret@proxy" });
 
-    expect(read).toThrow("the environment variable HTTPS_PROXY is not the address of a proxy");
+    expect(read).toThrow("the environment variable HTTPS_PROXY is not a proxy URL");
     expect(read).not.toThrow("secret");
   });
 });

@@ -24,7 +24,7 @@ describe("request paths", () => {
   for (const name of ["", ".", ".."]) {
     test(`the name ${JSON.stringify(name)} is rejected, since it would address another object`, () => {
       expect(() => resourcePath({ cluster: "hub", group: "", version: "v1", resource: "nodes", name })).toThrow(
-        "is not a name",
+        "cannot be used in a request path; name the object",
       );
     });
   }

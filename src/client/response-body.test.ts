@@ -31,7 +31,7 @@ test("a truncated response is distinguished from a complete one", async () => {
   body.write("half");
   setImmediate(() => body.destroy());
 
-  await expect(textOf(chunksOf(body))).rejects.toThrow("the connection was lost before the answer was complete");
+  await expect(textOf(chunksOf(body))).rejects.toThrow("the connection was lost before the response was complete");
 });
 
 test("leaving the iteration early discards the rest of the body", async () => {

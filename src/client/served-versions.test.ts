@@ -129,7 +129,7 @@ test("a patch of a converted kind beyond metadata is rejected", async () => {
   const { client } = startServer("v1");
 
   await expect(client.patch(BoxKind, key, { spec: { size: 4 } }, { type: "merge" })).rejects.toThrow(
-    "only patches of metadata mean the same in every version",
+    "only metadata patches are the same in every version",
   );
 });
 

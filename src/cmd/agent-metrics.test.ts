@@ -64,6 +64,6 @@ for (const [text, want] of Object.entries(addresses)) {
 
 for (const text of ["127.0.0.1", "127.0.0.1:70000", "http://127.0.0.1:9102", ""]) {
   test(`"${text}" is rejected`, () => {
-    expect(() => parseMetricsAddress(text)).toThrow("is no address");
+    expect(() => parseMetricsAddress(text)).toThrow("is not a valid address");
   });
 }

@@ -42,7 +42,7 @@ interface Member {
 
 export async function startAgent(
   options: AgentRunOptions,
-  tell: (text: string) => void,
+  report: (text: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const log = createStderrLog(options.logLevel, options.logFormat);
@@ -50,7 +50,7 @@ export async function startAgent(
   const page =
     options.metricsAddress === undefined ? undefined : await serveMetrics(options.metricsAddress, metrics.render, log);
   try {
-    await attendTo(options, metrics, tell, log, signal);
+    await attendTo(options, metrics, report, log, signal);
   } finally {
     await page?.close();
   }
@@ -59,7 +59,7 @@ export async function startAgent(
 async function attendTo(
   options: AgentRunOptions,
   metrics: AgentMetrics,
-  tell: (text: string) => void,
+  report: (text: string) => void,
   log: Log,
   signal: AbortSignal,
 ): Promise<void> {
@@ -81,10 +81,10 @@ async function attendTo(
     // Restarts when the kubeconfig changes, because it may name another hub or address.
     const attend = (stop: AbortSignal): Promise<void> =>
       file === undefined
-        ? serve(options, member, metrics, tell, log, stop)
+        ? serve(options, member, metrics, report, log, stop)
         : whileUnchanged(
             () => textOf(file),
-            (unchanged) => serve(options, member, metrics, tell, log, unchanged),
+            (unchanged) => serve(options, member, metrics, report, log, unchanged),
             { clock: systemClock, log, name: file },
             stop,
           );
@@ -121,7 +121,7 @@ async function serve(
   options: AgentRunOptions,
   member: Member,
   metrics: AgentMetrics,
-  tell: (text: string) => void,
+  report: (text: string) => void,
   log: Log,
   signal: AbortSignal,
 ): Promise<void> {
@@ -184,7 +184,7 @@ async function serve(
           onServing(faces, agent) {
             const { karmada, ocm } = faces;
             metrics.follow(agent, faces);
-            tell(
+            report(
               `serving ${cluster}: ${[karmada && "Works", ocm && "ManifestWorks"].filter(Boolean).join(" and ")} of ${hub.server}`,
             );
           },

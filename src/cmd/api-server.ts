@@ -10,12 +10,17 @@ import { withHubProcess } from "./hub-process.ts";
 import { createHubApiServer } from "./roles/api-server.ts";
 import type { HubExtensions } from "./roles/api-server.ts";
 import { createHubControllers } from "./roles/hub-controllers.ts";
+import { createKarmadaLogs } from "./roles/karmada-logs.ts";
+import { createOcmLogs } from "./roles/ocm-logs.ts";
 
 export const startApiServer: Roles["apiServer"] = (options, progress, signal) =>
   withHubProcess(options, progress, async (hubProcess) => {
     const { data, log, logFile, surroundings, failed, stop } = hubProcess;
     const { clock, random } = surroundings;
     const extensions: HubExtensions = {};
+    const [karmadaLogs, ocmLogs] = [createKarmadaLogs(clock), createOcmLogs(clock)];
+    const hubLogs: typeof karmadaLogs.hubRuntime.logs = (target) =>
+      karmadaLogs.hubRuntime.logs(target) ?? ocmLogs.hubRuntime.logs(target);
     const api = await createHubApiServer({
       ...surroundings,
       extensions,
@@ -45,6 +50,8 @@ export const startApiServer: Roles["apiServer"] = (options, progress, signal) =>
         askHub: (request, requestSignal) => callLogicalCluster(server.handle, HUB, request, requestSignal),
         clock,
       }),
+      // The hub's pods represent components; those of the controllers log in their own process.
+      runtimeOf: (cluster) => (cluster === HUB ? { hasNodes: false, logs: hubLogs } : undefined),
       explanation: (namespace, name) => readers.explainer.get(namespace, name),
       controllers: {
         writeMetrics: (text) => writeControllerMetrics(text, [manager]),

@@ -43,7 +43,7 @@ async function start(ids: Record<string, string>): Promise<Started> {
       const id = clusters.get(cluster) ?? "";
       if (successor === undefined) clusters.delete(cluster);
       else clusters.set(cluster, successor);
-      for (const tell of listeners) tell(cluster, id);
+      for (const report of listeners) report(cluster, id);
     },
     leaveFile: (name) => writeFile(join(pki, "clusters", name), "token"),
   };

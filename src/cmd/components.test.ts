@@ -131,16 +131,16 @@ test("following the manager's log streams new lines until its pod is deleted", a
   fleet = await startTestFleet({ members: ["m1"], nodes: 1 });
   const [manager] = await pods();
   const name = manager?.metadata.name ?? "";
-  const told: string[] = [];
+  const reported: string[] = [];
   const followed = (async (): Promise<void> => {
-    for await (const chunk of await openLog(name, "?follow=true")) told.push(Buffer.from(chunk).toString());
+    for await (const chunk of await openLog(name, "?follow=true")) reported.push(Buffer.from(chunk).toString());
   })();
   await fleet.run(1_000);
-  const before = told.join("");
+  const before = reported.join("");
 
   await fleet.client.create(CloneSet, "m1", cloneSet());
   await fleet.run(10_000);
-  const after = told.join("");
+  const after = reported.join("");
   await fleet.client.delete(Pod, { cluster: "m1", namespace: SYSTEM, name });
   await fleet.run(30_000);
   await followed;

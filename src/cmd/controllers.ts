@@ -82,6 +82,9 @@ export const startControllers: Roles["controllers"] = async (options, progress, 
       try {
         // A process that lost its lease stands for it again.
         while (!signal.aborted) await election.run(lead, signal);
+      } catch (error) {
+        // A stop in the middle of a start ends it with the signal's reason.
+        if (!signal.aborted) throw error;
       } finally {
         clearInterval(watch);
       }

@@ -53,12 +53,12 @@ test("the events of a member expire after an hour, without controller writes", a
   fleet = await startTestFleet({ members: ["m1"], nodes: 1 });
   await fleet.client.create(Deployment, "m1", deployment("web"));
   await fleet.run(60_000);
-  const told = (await fleet.client.list(Event, { cluster: "m1" })).items.length;
+  const reported = (await fleet.client.list(Event, { cluster: "m1" })).items.length;
   fleet.resetWrites();
 
   await fleet.run(3_600_000);
 
-  expect(told).toBeGreaterThan(0);
+  expect(reported).toBeGreaterThan(0);
   expect((await fleet.client.list(Event, { cluster: "m1" })).items).toEqual([]);
   expect(fleet.writes()).toEqual([]);
 });

@@ -81,6 +81,8 @@ export interface HubOptions {
   clusterKubeconfig?(cluster: string): Promise<string>;
   /** Wraps the in-process transport of every component, for example to count writes. */
   wrap?(transport: Transport, part: string): Transport;
+  /** Called when the API server exists and before controllers connect to it, for example to serve it over HTTP. */
+  onServer?(server: ApiServer): Promise<void>;
   /** Size of the store on disk; unset if it is in memory. */
   storeBytes?(): number;
   /** Whether the store accepts writes; yes if unset. */
@@ -121,6 +123,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   });
   const { server, cache, clusters, connect, hasKruise } = api;
   const { isSimulated, isMember } = clusters;
+  await options.onServer?.(server);
 
   // One set of informers and controllers serves all simulated members: their keys include the cluster.
   const client = connect("system", "flotilla-system");

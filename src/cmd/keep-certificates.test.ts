@@ -85,7 +85,7 @@ test("a CA that expires soon is kept, and a warning is logged", async () => {
   stop();
 
   expect(warnings.length).toBeGreaterThan(0);
-  expect(warnings[0]).toContain("the certificate authority ends soon");
+  expect(warnings[0]).toContain("certificate authority expires soon");
   expect(used).toEqual([]);
 });
 

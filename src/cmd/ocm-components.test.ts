@@ -75,6 +75,6 @@ test("the log of the controllers contains their own lines", async () => {
     1,
   );
   expect((await logOf("m1", AGENT_NAMESPACE, "klusterlet-5d8c6f7b94-m4n8g"))[0]).toContain(
-    "klusterlet of m1 runs within Flotilla",
+    "klusterlet of m1 runs inside Flotilla",
   );
 });

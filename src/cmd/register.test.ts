@@ -12,7 +12,7 @@ const away = (code: string): UnreachableError =>
 /** Queries a hub with these responses in order; the last is repeated. */
 function asked(...answers: (string | Error)[]) {
   const clock = createFakeClock(0);
-  const told: string[] = [];
+  const reported: string[] = [];
   let calls = 0;
   const ask = async (): Promise<string> => {
     const answer = answers[Math.min(calls++, answers.length - 1)];
@@ -21,19 +21,19 @@ function asked(...answers: (string | Error)[]) {
   };
   return {
     clock,
-    told,
+    told: reported,
     calls: () => calls,
-    answer: untilAnswered(ask, { timeoutMs: 10_000, onTrouble: (text) => void told.push(text), clock }, signal),
+    answer: untilAnswered(ask, { timeoutMs: 10_000, onTrouble: (text) => void reported.push(text), clock }, signal),
   };
 }
 
 test("an unreachable hub is retried, and the reason is reported once", async () => {
-  const { answer, clock, told } = asked(away("ECONNREFUSED"), away("ECONNREFUSED"), "here");
+  const { answer, clock, told: reported } = asked(away("ECONNREFUSED"), away("ECONNREFUSED"), "here");
 
   await runClock(clock, 60_000, settle);
 
   expect(await answer).toBe("here");
-  expect(told).toEqual(["GET / at hub:6443: nothing listens there; retrying for 10 s (--discovery-timeout)"]);
+  expect(reported).toEqual(["GET / at hub:6443: nothing listens there; retrying for 10 s (--discovery-timeout)"]);
 });
 
 test("a hub that does not respond within the timeout fails", async () => {
@@ -47,10 +47,10 @@ test("a hub that does not respond within the timeout fails", async () => {
 });
 
 test("an unknown host name is not retried", async () => {
-  const { answer, calls, told } = asked(away("ENOTFOUND"));
+  const { answer, calls, told: reported } = asked(away("ENOTFOUND"));
 
   await expect(answer).rejects.toThrow(UnreachableError);
-  expect([calls(), told]).toEqual([1, []]);
+  expect([calls(), reported]).toEqual([1, []]);
 });
 
 const addresses: Record<string, { endpoint: string; want: string }> = {

@@ -55,9 +55,9 @@ test("nothing that exists is overwritten", async () => {
 
   await expect(snapshots.save(at("fleet"), at("copy"))).rejects.toThrow("exists; choose another name");
   await expect(snapshots.restore(at("fleet"), at("copy"))).rejects.toThrow("restore into an empty directory");
-  await expect(snapshots.save(at("nowhere"), at("other"))).rejects.toThrow("holds no store");
+  await expect(snapshots.save(at("nowhere"), at("other"))).rejects.toThrow("contains no store");
   await expect(snapshots.save(at("fleet"), at("no/such/folder"))).rejects.toThrow(
-    `there is no folder ${at("no/such")}`,
+    `folder ${at("no/such")} does not exist`,
   );
   await running.close();
 });

@@ -12,12 +12,12 @@ const FULL = "cannot use the store /data/flotilla.db: the disk is full; free som
 function makeDisk() {
   const memory = createMemoryEngine();
   const clock = createFakeClock();
-  const told: string[] = [];
-  const disk = { clock, told, failure: undefined as Error | undefined };
+  const reported: string[] = [];
+  const disk = { clock, told: reported, failure: undefined as Error | undefined };
   const commit: Engine["commit"] = (asked) => (disk.failure ? Promise.reject(disk.failure) : memory.commit(asked));
   return Object.assign(
     disk,
-    watchStoreTroubles({ ...memory, commit }, clock, silentLog, (text) => void told.push(text)),
+    watchStoreTroubles({ ...memory, commit }, clock, silentLog, (text) => void reported.push(text)),
   );
 }
 

@@ -25,7 +25,7 @@ export function watchStoreTroubles(
   engine: Engine,
   clock: Clock,
   log: Log,
-  tell: (text: string) => unknown,
+  report: (text: string) => unknown,
 ): WatchedStore {
   /** The newest revision when writes started to fail; undefined while they succeed. */
   let stuckAt: number | undefined;
@@ -35,7 +35,7 @@ export function watchStoreTroubles(
     if (stuckAt !== undefined || !(error instanceof StoreWriteError)) return;
     stuckAt = Infinity;
     log.error("store rejects writes", { error });
-    tell(error.message);
+    report(error.message);
     timer = clock.after(TRY_EVERY_MS, tryAgain);
     void noteRevision();
   }
@@ -50,7 +50,7 @@ export function watchStoreTroubles(
     stuckAt = undefined;
     timer?.cancel();
     log.info("the store accepts writes again");
-    tell("the store accepts writes again");
+    report("the store accepts writes again");
   }
   function commit(write: Parameters<Engine["commit"]>[0]): Promise<Outcome> {
     const outcome = engine.commit(write);

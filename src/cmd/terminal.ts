@@ -50,12 +50,12 @@ export function createTerminal(host: TerminalHost): Terminal {
     },
     size,
     onResize(listener) {
-      const tell = (): void => {
+      const report = (): void => {
         const now = size();
         if (now) listener(now);
       };
-      host.stdout.on("resize", tell);
-      return () => void host.stdout.off("resize", tell);
+      host.stdout.on("resize", report);
+      return () => void host.stdout.off("resize", report);
     },
     async ask(question, signal) {
       const lines = createInterface({ input: host.stdin, output: host.stderr });

@@ -162,11 +162,15 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
     await policy.beforeWrite?.();
     // A field without an owner is missing because the manifest is new.
     const left = isReport ? drift.filter(({ by }) => by !== undefined) : [];
-    const told = isReport ? left : drift;
+    const reported = isReport ? left : drift;
     const object =
       policy.mode === "update" ? await put(task, retained, observed) : await apply(task, retained, observed, left);
     settled.set(placeOf(object), { generation: object.metadata.generation, written: digestOf(retained) });
-    return { result: "updated", object, drift: isOurs(observed, policy.owner) && told.length > 0 ? told : undefined };
+    return {
+      result: "updated",
+      object,
+      drift: isOurs(observed, policy.owner) && reported.length > 0 ? reported : undefined,
+    };
   }
 
   /** Why an existing object may not be changed; undefined when it may. */

@@ -61,7 +61,7 @@ export function followWorks<W extends KubernetesObject & { spec: unknown }>({
     const refs = refsOf(work);
     const subscription = delivery.observe(refs);
     const key = keyOf(hub, work);
-    subscription.onChange((_, lane) => listeners.forEach((tell) => tell(key, lane)));
+    subscription.onChange((_, lane) => listeners.forEach((report) => report(key, lane)));
     followed.set(id, { basis: basisOf(work), refs: JSON.stringify(refs), delivery, subscription });
     return subscription;
   }
@@ -77,9 +77,9 @@ export function followWorks<W extends KubernetesObject & { spec: unknown }>({
   return {
     source: () => ({
       start(enqueue, signal) {
-        const tell = (key: ObjectKey, lane: Lane): void => enqueue(key, lane);
-        listeners.add(tell);
-        signal.addEventListener("abort", () => listeners.delete(tell), { once: true });
+        const report = (key: ObjectKey, lane: Lane): void => enqueue(key, lane);
+        listeners.add(report);
+        signal.addEventListener("abort", () => listeners.delete(report), { once: true });
       },
       isQuiet: () => true, // Notifications come directly from informers, which report their own pending work.
     }),

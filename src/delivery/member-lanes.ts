@@ -77,12 +77,12 @@ export function createMemberLanes({ clock, random }: { clock: Clock; random: Ran
       lanes.set(cluster, (lane = { underWay: 0, waiting: new Map(), failures: 0, reason: "", isTrying: false }));
     return lane;
   }
-  const tell = (key: ObjectKey): void => listeners.forEach((listener) => listener(key));
+  const report = (key: ObjectKey): void => listeners.forEach((listener) => listener(key));
 
   function wakeOne(lane: Lane): void {
     for (const [id, key] of lane.waiting) {
       lane.waiting.delete(id);
-      tell(key);
+      report(key);
       return;
     }
   }
@@ -99,7 +99,7 @@ export function createMemberLanes({ clock, random }: { clock: Clock; random: Ran
     delete lane.pause;
     const waiting = [...lane.waiting.values()];
     lane.waiting.clear();
-    waiting.forEach(tell);
+    waiting.forEach(report);
   }
 
   function close(lane: Lane, reason: string): void {

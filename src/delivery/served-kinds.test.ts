@@ -53,7 +53,7 @@ test("rejects a manifest with fields that the member's version lacks, instead of
     .build();
 
   expect(() => inServedVersion(manifest, v1alpha1)).toThrow(
-    "CloneSet web is served there as apps.kruise.io/v1alpha1 alone, which has no place for spec.scaleStrategy.excludePreparingDelete",
+    "CloneSet web is served there only as apps.kruise.io/v1alpha1, which lacks the fields spec.scaleStrategy.excludePreparingDelete",
   );
 });
 

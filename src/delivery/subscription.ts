@@ -22,7 +22,7 @@ export function subscribe(
     namespace: namespace && scope === "Namespaced" ? namespace : undefined,
     name,
   });
-  const tell = (ref: ObjectRef): void => {
+  const report = (ref: ObjectRef): void => {
     const kind = kinds.known(ref);
     if (!closed && kind)
       for (const listener of listeners)
@@ -40,7 +40,7 @@ export function subscribe(
           listeners.forEach((listener) => listener({ ref, object }, lane)),
         ),
       );
-      queueMicrotask(() => tell(ref));
+      queueMicrotask(() => report(ref));
     }
   }
 

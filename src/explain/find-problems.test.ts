@@ -143,11 +143,11 @@ describe("suggests a fix that matches the problem", () => {
   const cases: Record<string, { what: Partial<Explanation["members"][number]>; want: string }> = {
     "reconnect an unreachable member": {
       what: { applied: false, reason: "MemberUnreachable", message: "no route" },
-      want: "see that oslo runs and that the hub can reach it",
+      want: "check that oslo is running and reachable from the hub",
     },
     "reconnect a member that does not respond": {
       what: { applied: false, reason: "AnswerPending", message: "slow" },
-      want: "see that oslo runs and that the hub can reach it",
+      want: "check that oslo is running and reachable from the hub",
     },
     "take over an object that already existed": {
       what: { applied: false, reason: "AppliedFailed", message: exists },
@@ -159,7 +159,7 @@ describe("suggests a fix that matches the problem", () => {
     },
     "correct what the member rejects": {
       what: { applied: false, reason: "AppliedFailed", message: "quota exceeded" },
-      want: "correct what the member refuses",
+      want: "correct what the member rejects",
     },
     "inspect an unhealthy copy by its fully qualified name": {
       what: { health: "Unhealthy" },

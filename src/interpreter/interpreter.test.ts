@@ -110,7 +110,7 @@ test("does not copy counted replicas that no rule sets to several members", asyn
       { cluster: "a", replicas: 4 },
       { cluster: "b", replicas: 2 },
     ]),
-  ).rejects.toThrow("its 6 replicas are counted and no rule sets them");
+  ).rejects.toThrow("its 6 replicas are counted but no rule sets them");
   expect((await interpreter.divide(widget, all)).get("a")).toBe(widget);
   expect((await interpreter.divide(widget, [{ cluster: "a", replicas: 4, isWhole: true }])).get("a")).toBe(widget);
 });

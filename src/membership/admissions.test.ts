@@ -12,7 +12,7 @@ test("rejects deleting the execution namespace of an existing member, and allows
 
   for (const name of ["karmada-es-member1", "karmada-system", "karmada-cluster"]) {
     await expect(client.delete(NamespaceKind, { cluster: "hub", name })).rejects.toThrow(
-      "deleting it would delete what they run",
+      "deleting it would delete their workloads",
     );
   }
   for (const name of ["karmada-examples", "karmada-es-gone"])

@@ -205,7 +205,7 @@ describe("a list over all clusters", () => {
       answers: { oslo: FOUND },
       url: "api/v1/pods?continue=x",
       code: 400,
-      message: "come whole",
+      message: "are not paged: continue is not supported",
     },
     "rejects watches": {
       answers: { oslo: FOUND },

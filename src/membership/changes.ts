@@ -3,14 +3,14 @@ import type { ObjectKey } from "../client/index.ts";
 import type { Source } from "../runtime/index.ts";
 
 export interface Changes {
-  tell(cluster: string): void;
+  report(cluster: string): void;
   source(): Source<ObjectKey>;
 }
 
 export function createChanges(hub: string): Changes {
   const listeners = new Set<(key: ObjectKey) => void>();
   return {
-    tell(cluster) {
+    report(cluster) {
       for (const listener of listeners) listener({ cluster: hub, name: cluster });
     },
     source: () => ({

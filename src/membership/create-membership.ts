@@ -92,7 +92,7 @@ export function createMembership(options: MembershipOptions): Membership {
 
   const serves = ({ spec }: DeepReadonly<Cluster>): boolean => spec.syncMode !== "Pull";
   const changes = createChanges(hub);
-  const capacities = createCapacities(changes.tell);
+  const capacities = createCapacities(changes.report);
   const memberOf = (name: string): Member | undefined => {
     const cluster = clusters.get({ cluster: hub, name });
     return cluster && connectionOf(members.find(cluster));
@@ -105,7 +105,7 @@ export function createMembership(options: MembershipOptions): Membership {
     random,
     log,
   });
-  const stopListening = members.listen({ changed: changes.tell, served: prober.refresh, opened: capacities.watch });
+  const stopListening = members.listen({ changed: changes.report, served: prober.refresh, opened: capacities.watch });
 
   const accessTo = (cluster: DeepReadonly<Cluster>): MemberAccess =>
     members.find(cluster) ?? { problem: `cluster ${cluster.metadata.name} is not reached from here` };
@@ -129,7 +129,7 @@ export function createMembership(options: MembershipOptions): Membership {
     return delivery;
   }
 
-  const told = events("cluster-controller");
+  const recorder = events("cluster-controller");
   const impersonationWorks = createOwnedSet<Work, ObjectKey>({
     client: clientFor("impersonation"),
     kind: Work,
@@ -169,7 +169,7 @@ export function createMembership(options: MembershipOptions): Membership {
         worksOf: (name) => works.list({ cluster: hub, namespace: executionNamespace(name) }),
         isHeld: (name) => options.isHeld?.(name) ?? false,
         isTargeted: (name) => bindings.some((lister) => lister.by(BY_TARGET, name).length > 0),
-        events: told,
+        events: recorder,
         clock,
       }),
       createAgentAccessController({
@@ -203,7 +203,7 @@ export function createMembership(options: MembershipOptions): Membership {
         memberClient: (name) =>
           clusters.get({ cluster: hub, name })?.spec.syncMode === "Pull" ? undefined : memberOf(name)?.client,
         changes: changes.source(),
-        events: told,
+        events: recorder,
         clock,
       }),
     ],

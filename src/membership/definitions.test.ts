@@ -5,7 +5,7 @@ import type { Informers, ObjectEvent } from "../runtime/index.ts";
 import { followDefinitions } from "./definitions.ts";
 
 /** Fake informers that emit the test's events, and record the kinds subscribed to. */
-function createShown(): { informers: Informers; subscribed: string[]; tell(event: Partial<ObjectEvent>): void } {
+function createShown(): { informers: Informers; subscribed: string[]; report(event: Partial<ObjectEvent>): void } {
   const listeners: ((event: never) => void)[] = [];
   const subscribed: string[] = [];
   const informer = (kind: Kind) => ({
@@ -21,7 +21,7 @@ function createShown(): { informers: Informers; subscribed: string[]; tell(event
   return {
     informers: { of } as unknown as Informers,
     subscribed,
-    tell: (event) => listeners.forEach((listener) => listener({ cluster: "far", deleted: false, ...event } as never)),
+    report: (event) => listeners.forEach((listener) => listener({ cluster: "far", deleted: false, ...event } as never)),
   };
 }
 
@@ -65,12 +65,12 @@ const cases: Record<string, { event: Partial<ObjectEvent>; want: number }> = {
 for (const [behaviour, { event, want }] of Object.entries(cases)) {
   test(behaviour, () => {
     const shown = createShown();
-    let told = 0;
-    followDefinitions(shown.informers, () => told++).of(CustomResourceDefinition);
+    let reported = 0;
+    followDefinitions(shown.informers, () => reported++).of(CustomResourceDefinition);
 
-    shown.tell(event);
+    shown.report(event);
 
-    expect(told).toBe(want);
+    expect(reported).toBe(want);
   });
 }
 

@@ -153,9 +153,7 @@ describe("a guard", () => {
       member.waiting.splice(0).forEach(({ fail }) => fail(unauthorized()));
       expect(await refused).toMatchObject({
         status: { code: 401 },
-        message: expect.stringContaining(
-          "cluster far does not accept the hub's token (401); 'flotilla join far",
-        ) as string,
+        message: expect.stringContaining("cluster far rejects the hub's token (401); run 'flotilla join far") as string,
       });
     }
 

@@ -36,13 +36,13 @@ function createMember(failure?: Error): { delivery: Delivery; removed: string[] 
 }
 
 describe("removing an object", () => {
-  const cases: Record<string, { farewell: LeaveMode; ref?: typeof REF; want: string[] }> = {
-    "deletes it on a member that is not leaving": { farewell: "stays", want: ["delete web"] },
-    "leaves it running on a leaving member": { farewell: "release", want: ["release web"] },
-    "deletes it on a purged member": { farewell: "purge", want: ["delete web"] },
-    "does nothing on a member that leaves by force": { farewell: "abandon", want: [] },
+  const cases: Record<string, { leaveMode: LeaveMode; ref?: typeof REF; want: string[] }> = {
+    "deletes it on a member that is not leaving": { leaveMode: "stays", want: ["delete web"] },
+    "leaves it running on a leaving member": { leaveMode: "release", want: ["release web"] },
+    "deletes it on a purged member": { leaveMode: "purge", want: ["delete web"] },
+    "does nothing on a member that leaves by force": { leaveMode: "abandon", want: [] },
     "deletes the hub's own RBAC even where everything else stays": {
-      farewell: "release",
+      leaveMode: "release",
       ref: {
         apiVersion: "rbac.authorization.k8s.io/v1",
         kind: "ClusterRole",
@@ -52,11 +52,11 @@ describe("removing an object", () => {
       want: ["delete karmada-impersonator"],
     },
   };
-  for (const [behaviour, { farewell, ref = REF, want }] of Object.entries(cases)) {
+  for (const [behaviour, { leaveMode, ref = REF, want }] of Object.entries(cases)) {
     test(behaviour, async () => {
       const { delivery, removed } = createMember();
 
-      await createLeavingDelivery(delivery, "paris", () => farewell).remove(ref, DELETE, signal);
+      await createLeavingDelivery(delivery, "paris", () => leaveMode).remove(ref, DELETE, signal);
 
       expect(removed).toEqual(want);
     });

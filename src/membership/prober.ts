@@ -92,7 +92,7 @@ export function createProber({ hub, periodMs, factsEveryMs, clock, random, log }
     void look(cluster, loop).finally(() => {
       loop.isLooking = false;
       if (loop.closing.signal.aborted) return;
-      for (const tell of listeners) tell({ cluster: hub, name: cluster });
+      for (const report of listeners) report({ cluster: hub, name: cluster });
       if (loop.again) {
         loop.again = false;
         return start(cluster, loop);
@@ -112,9 +112,9 @@ export function createProber({ hub, periodMs, factsEveryMs, clock, random, log }
   return {
     source: () => ({
       start(enqueue, signal) {
-        const tell = (key: ObjectKey): void => enqueue(key);
-        listeners.add(tell);
-        signal.addEventListener("abort", () => listeners.delete(tell), { once: true });
+        const report = (key: ObjectKey): void => enqueue(key);
+        listeners.add(report);
+        signal.addEventListener("abort", () => listeners.delete(report), { once: true });
       },
       isQuiet: () => loops.values().every(({ isLooking }) => !isLooking),
     }),

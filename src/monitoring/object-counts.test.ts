@@ -11,7 +11,7 @@ function createEvents<T extends KubernetesObject>() {
     informer: {
       subscribe: (listener: (event: ObjectEvent<T>) => void) => listeners.push(listener),
     } as unknown as Informer<T>,
-    tell: (event: { object: unknown; old?: unknown; deleted?: boolean }) =>
+    report: (event: { object: unknown; old?: unknown; deleted?: boolean }) =>
       listeners.forEach((listener) => listener({ cluster: "hub", deleted: false, ...event } as ObjectEvent<T>)),
   };
 }
@@ -40,10 +40,10 @@ function setUp() {
   return {
     counts,
     samples,
-    binding: bindings.tell,
-    work: works.tell,
-    manifestWork: manifestWorks.tell,
-    placement: placements.tell,
+    binding: bindings.report,
+    work: works.report,
+    manifestWork: manifestWorks.report,
+    placement: placements.report,
   };
 }
 

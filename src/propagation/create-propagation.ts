@@ -309,7 +309,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
       interpreter,
       ruleChanges: ruleChanges.templates(),
       tellFailure,
-      news: createPolicyEvents(hub, events("flotilla-match")),
+      changes: createPolicyEvents(hub, events("flotilla-match")),
       tally,
       ...metered,
     }),
@@ -341,6 +341,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
     lanes: execution.lanes,
     isQuiet: () => writers().every((writer) => writer.isQuiet()),
     async close() {
+      templates.close();
       await Promise.all(writers().map((writer) => writer.close()));
     },
   };

@@ -9,7 +9,7 @@ test("accepts most names, and RBAC names with colons", () => {
 test("reports by how much a name is too long when its binding's name exceeds 253 characters", () => {
   expect(derivedNameProblem("ConfigMap", "shop", "a".repeat(242))).toBeUndefined();
   expect(derivedNameProblem("ConfigMap", "shop", "a".repeat(253))).toMatch(
-    /has 253 characters, which is too long: .* would have up to 26\d, of 253 that there may be; shorten it by 1\d$/,
+    /has 253 characters, which is too long: .* would have up to 26\d characters, but at most 253 are allowed; shorten it by 1\d$/,
   );
 });
 
@@ -18,5 +18,7 @@ test("a name is also too long when only the name of its Works is", () => {
 });
 
 test("reports characters that a binding's name may not contain", () => {
-  expect(derivedNameProblem("ClusterRole", "", "shop_reader")).toContain("characters that the names of its binding");
+  expect(derivedNameProblem("ClusterRole", "", "shop_reader")).toContain(
+    "characters that the derived names of its binding",
+  );
 });

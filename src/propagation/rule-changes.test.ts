@@ -43,7 +43,7 @@ function started(): { found: string[]; searches(): number; change(kind: ChangedK
     .bindings({ ...bindings, list: () => (searches++, bindings.list()) })
     .start(({ name }) => found.push(`binding ${name}`), new AbortController().signal);
   changes.works().start(({ name }) => found.push(`work ${name}`), new AbortController().signal);
-  return { found, searches: () => searches, change: (kind) => listeners.forEach((tell) => tell(kind)) };
+  return { found, searches: () => searches, change: (kind) => listeners.forEach((report) => report(kind)) };
 }
 
 test("enqueues everything decided with the rules of a kind, and nothing else", async () => {
@@ -81,7 +81,7 @@ test("enqueues a template without a binding, because its rule may have failed fr
   });
   changes.templates().start(({ name }) => found.push(name), new AbortController().signal);
 
-  for (const tell of listeners) tell({ group: "games.example.com", kind: "GameFleet" });
+  for (const report of listeners) report({ group: "games.example.com", kind: "GameFleet" });
   await Promise.resolve();
 
   expect(found).toEqual(["eu"]);

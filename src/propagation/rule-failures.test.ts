@@ -7,41 +7,44 @@ const object = { apiVersion: "v1", kind: "Widget", metadata: { name: "w", uid: "
 
 function setUp() {
   const clock = createFakeClock();
-  const told: string[] = [];
-  const tell = createReportRuleFailure({
+  const reported: string[] = [];
+  const report = createReportRuleFailure({
     hub: "hub",
     clock,
-    events: { record: (_cluster, _regarding, { reason, message }) => void told.push(`${reason}: ${message}`) },
+    events: { record: (_cluster, _regarding, { reason, message }) => void reported.push(`${reason}: ${message}`) },
   });
-  return { clock, told, tell };
+  return { clock, told: reported, tell: report };
 }
 
 test("a continuing failure is reported periodically, and another one at once", () => {
-  const { clock, told, tell } = setUp();
+  const { clock, told: reported, tell: report } = setUp();
 
-  for (const message of ["a", "a", "b"]) tell(object, "GetReplicasFailed", new InterpretError(message));
+  for (const message of ["a", "a", "b"]) report(object, "GetReplicasFailed", new InterpretError(message));
   clock.advance(5 * 60_000);
-  tell(object, "GetReplicasFailed", new InterpretError("b"));
+  report(object, "GetReplicasFailed", new InterpretError("b"));
 
-  expect(told).toEqual(["GetReplicasFailed: a", "GetReplicasFailed: b", "GetReplicasFailed: b"]);
+  expect(reported).toEqual(["GetReplicasFailed: a", "GetReplicasFailed: b", "GetReplicasFailed: b"]);
 });
 
 test("an error that is not a rule failure emits no event", () => {
-  const { told, tell } = setUp();
+  const { told: reported, tell: report } = setUp();
 
-  tell(object, "GetReplicasFailed", new Error("connection lost"));
+  report(object, "GetReplicasFailed", new Error("connection lost"));
 
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
 });
 
 test("the recovery of a rule is reported once, and only after its failure was reported", () => {
-  const { told, tell } = setUp();
+  const { told: reported, tell: report } = setUp();
 
-  tell.over(object, "GetReplicasFailed");
-  tell(object, "GetReplicasFailed", new InterpretError("a"));
-  tell.over(object, "GetDependenciesFailed");
-  tell.over(object, "GetReplicasFailed");
-  tell.over(object, "GetReplicasFailed");
+  report.over(object, "GetReplicasFailed");
+  report(object, "GetReplicasFailed", new InterpretError("a"));
+  report.over(object, "GetDependenciesFailed");
+  report.over(object, "GetReplicasFailed");
+  report.over(object, "GetReplicasFailed");
 
-  expect(told).toEqual(["GetReplicasFailed: a", "GetReplicasSucceed: Get replicas of resource template successfully."]);
+  expect(reported).toEqual([
+    "GetReplicasFailed: a",
+    "GetReplicasSucceed: Get replicas of resource template successfully.",
+  ]);
 });

@@ -44,27 +44,27 @@ export function createReportRuleFailure({
   events: EventRecorder;
   clock: Clock;
 }): ReportRuleFailure {
-  const told = new Map<string, { message: string; atMs: number }>();
+  const reported = new Map<string, { message: string; atMs: number }>();
   const idOf = ({ metadata }: Regarding, reason: RuleFailure): string => `${metadata.uid ?? metadata.name}/${reason}`;
 
-  function tell(object: Regarding, reason: RuleFailure, error: unknown): void {
+  function report(object: Regarding, reason: RuleFailure, error: unknown): void {
     if (!(error instanceof InterpretError)) return;
     const key = idOf(object, reason);
-    const last = told.get(key);
+    const last = reported.get(key);
     const nowMs = clock.now();
     if (last?.message === error.message && nowMs - last.atMs < REPORT_AGAIN_MS) return;
-    told.delete(key);
-    told.set(key, { message: error.message, atMs: nowMs });
-    if (told.size > MAX_REMEMBERED) told.delete(told.keys().next().value ?? "");
+    reported.delete(key);
+    reported.set(key, { message: error.message, atMs: nowMs });
+    if (reported.size > MAX_REMEMBERED) reported.delete(reported.keys().next().value ?? "");
     events.record(hub, object, { type: "Warning", reason, message: error.message });
   }
 
   function over(object: Regarding, reason: RuleFailure): void {
-    if (told.size === 0 || !told.delete(idOf(object, reason))) return;
+    if (reported.size === 0 || !reported.delete(idOf(object, reason))) return;
     const message = ENDINGS[reason];
     if (message !== undefined)
       events.record(hub, object, { type: "Normal", reason: reason.replace("Failed", "Succeed"), message });
   }
 
-  return Object.assign(tell, { over });
+  return Object.assign(report, { over });
 }

@@ -55,6 +55,8 @@ export interface Templates {
   list(ref: KindRef, namespace?: string): readonly Template[];
   /** Keys for every template that exists, appears or changes; status-only changes are included only on request. */
   source<K>(map: (event: ObjectEvent) => Iterable<K>, options?: { statusToo?: boolean }): Source<K>;
+  /** Starts no more informers. */
+  close(): void;
 }
 
 export interface TemplatesDependencies {
@@ -95,18 +97,21 @@ export function createTemplates({
   const missing = new Map<string, KindRef>();
   const sources: DynamicSource<unknown>[] = [];
   const idOf = (group: string, kind: string): string => `${group}/${kind}`;
+  /** Set when the informers are about to be closed: a discovery that ends later must not ask them for more. */
+  let isClosed = false;
 
   function follow(ref: KindRef): void {
     const { group } = parseApiVersion(ref.apiVersion);
-    if (!isTemplateGroup(group) || followed.has(idOf(group, ref.kind))) return;
+    if (isClosed || !isTemplateGroup(group) || followed.has(idOf(group, ref.kind))) return;
     kinds.resolve(ref).then(
       (kind) => {
         missing.delete(`${ref.apiVersion}/${ref.kind}`);
-        if (followed.has(idOf(group, ref.kind))) return;
+        if (isClosed || followed.has(idOf(group, ref.kind))) return;
         followed.set(idOf(group, ref.kind), kind);
         for (const source of sources) source.add(kind);
       },
       (error: unknown) => {
+        if (isClosed) return;
         // An unserved kind is waited for; a failed discovery is retried sooner.
         if (error instanceof UnknownKindError) missing.set(`${ref.apiVersion}/${ref.kind}`, ref);
         else {
@@ -147,6 +152,9 @@ export function createTemplates({
 
   return {
     kindOf: (ref) => kinds.resolve(ref),
+    close() {
+      isClosed = true;
+    },
     follow,
     async get(ref) {
       const informer = informers.of<KubernetesObject>(await kinds.resolve(ref));

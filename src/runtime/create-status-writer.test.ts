@@ -195,10 +195,10 @@ describe("failures", () => {
   });
 
   test("a status that the server rejects is reported once, with the server's message", async () => {
-    const told: string[] = [];
+    const reported: string[] = [];
     const { client, clock, writer, settle } = await setUp({
       windowMs: 10,
-      onRejected: ({ metadata }, { message }) => told.push(`${metadata.name}: ${message}`),
+      onRejected: ({ metadata }, { message }) => reported.push(`${metadata.name}: ${message}`),
     });
     const refusal = invalid("example.dev", "Widget", "a", [
       { type: "Invalid", field: "status.replicas", message: "Invalid value: too many" },
@@ -210,7 +210,7 @@ describe("failures", () => {
     clock.advance(100);
     await settle();
 
-    expect(told).toEqual([`a: ${refusal.message}`]);
+    expect(reported).toEqual([`a: ${refusal.message}`]);
   });
 
   test("repeated conflicts wait for the backoff instead of spinning", async () => {

@@ -70,7 +70,7 @@ interface Case {
   asked: string[];
   /** The request of each page. */
   listed?: string[];
-  told: string;
+  reported: string;
   /** The final cache contents; an empty string means none. */
   known: string;
   synced?: boolean;
@@ -81,7 +81,7 @@ const cases: Record<string, Case> = {
   "the connection is lost before the first event": {
     watches: [{ ends: lost }, { events: "+a@1 |2", ends: "never" }],
     asked: ["list", "list"],
-    told: "+a",
+    reported: "+a",
     known: "a@1",
   },
   "the connection is lost in the middle of the initial list": {
@@ -90,7 +90,7 @@ const cases: Record<string, Case> = {
       { events: "+b@2 +c@3 |4", ends: "never" },
     ],
     asked: ["list", "list"],
-    told: "+a +b +c -a",
+    reported: "+a +b +c -a",
     known: "b@2 c@3",
   },
   "the server ends the initial list early": {
@@ -99,7 +99,7 @@ const cases: Record<string, Case> = {
       { events: "+a@1 |2", ends: "never" },
     ],
     asked: ["list", "list"],
-    told: "+a",
+    reported: "+a",
     known: "a@1",
   },
   "the connection is lost right after the end of the list": {
@@ -108,25 +108,25 @@ const cases: Record<string, Case> = {
       { events: "~a@8", ends: "never" },
     ],
     asked: ["list", "7"],
-    told: "+a ~a",
+    reported: "+a ~a",
     known: "a@8",
   },
   "the connection is lost after a bookmark": {
     watches: [{ events: "+a@1 |2 ~a@3 =90", ends: lost }, { ends: "never" }],
     asked: ["list", "90"],
-    told: "+a ~a",
+    reported: "+a ~a",
     known: "a@3",
   },
   "the server ends a watch, as it does every few minutes": {
     watches: [{ events: "+a@1 |2 ~a@3", ends: "fine" }, { events: "-a@4", ends: "fine" }, { ends: "never" }],
     asked: ["list", "3", "4"],
-    told: "+a ~a -a",
+    reported: "+a ~a -a",
     known: "",
   },
   "the server no longer knows the version": {
     watches: [{ events: "+a@1 +b@2 |2", ends: "fine" }, { ends: gone }, { events: "+b@9 |9", ends: "never" }],
     asked: ["list", "2", "list"],
-    told: "+a +b ~b -a",
+    reported: "+a +b ~b -a",
     known: "b@9",
   },
   "the server was restored from an older backup": {
@@ -135,7 +135,7 @@ const cases: Record<string, Case> = {
       { events: "+a@3 +b@2 |8 ~b@9", ends: "never" },
     ],
     asked: ["list", "list"],
-    told: "+a +b -b ~a +b ~b",
+    reported: "+a +b -b ~a +b ~b",
     known: "a@3 b@9",
   },
   "the history is compacted in the middle of a watch": {
@@ -144,7 +144,7 @@ const cases: Record<string, Case> = {
       { events: "+a@3 |9", ends: "never" },
     ],
     asked: ["list", "list"],
-    told: "+a ~a",
+    reported: "+a ~a",
     known: "a@3",
   },
   "the history is compacted, and the new list is interrupted too": {
@@ -154,7 +154,7 @@ const cases: Record<string, Case> = {
       { events: "+b@2 +c@5 |9", ends: "never" },
     ],
     asked: ["list", "list", "list"],
-    told: "+a +b +c -a",
+    reported: "+a +b +c -a",
     known: "b@2 c@5",
   },
   "the server does not stream lists": {
@@ -165,7 +165,7 @@ const cases: Record<string, Case> = {
     ],
     asked: ["list", "3", "4"],
     listed: ["500", "500 after x"],
-    told: "+a +b ~a",
+    reported: "+a +b ~a",
     known: "a@4 b@2",
   },
   "a list in pages takes longer than the server keeps its history": {
@@ -173,7 +173,7 @@ const cases: Record<string, Case> = {
     pages: [{ items: "a@1 b@1", version: "3", more: "x" }, gone, { items: "b@1 c@5", version: "6" }],
     asked: ["list", "6"],
     listed: ["500", "500 after x", "all"],
-    told: "+a +b +c -a",
+    reported: "+a +b +c -a",
     known: "b@1 c@5",
   },
   "a page is lost": {
@@ -186,19 +186,19 @@ const cases: Record<string, Case> = {
     ],
     asked: ["list", "4"],
     listed: ["500", "500 after x", "500", "500 after y"],
-    told: "+a +b",
+    reported: "+a +b",
     known: "a@1 b@2",
   },
   "events arrive twice": {
     watches: [{ events: "+a@1 |2 ~a@3 ~a@3 -a@4 -a@4 +a#2@5 +a#2@5", ends: "never" }],
     asked: ["list"],
-    told: "+a ~a -a +a",
+    reported: "+a ~a -a +a",
     known: "a#2@5",
   },
   "an old event arrives after a newer one": {
     watches: [{ events: "+a@1 |2 ~a@5 ~a@3 -a@6 ~a@4", ends: lost }, { ends: "never" }],
     asked: ["list", "6"],
-    told: "+a ~a -a",
+    reported: "+a ~a -a",
     known: "",
   },
   "the kind is no longer served, and returns with other objects": {
@@ -209,20 +209,20 @@ const cases: Record<string, Case> = {
       { events: "+b@20 |20", ends: "never" },
     ],
     asked: ["list", "2", "list", "list"],
-    told: "+a +b -a",
+    reported: "+a +b -a",
     known: "b@20",
   },
   "the kind is no longer served: cached objects stay readable, and are not considered fresh": {
     watches: [{ events: "+a@1 |2", ends: "fine" }, { ends: unserved }, { ends: unserved }],
     asked: ["list", "2", "list"],
-    told: "+a",
+    reported: "+a",
     known: "a@1",
     fresh: false,
   },
   "the server is never reached": {
     watches: [{ ends: lost }, { ends: lost }],
     asked: ["list", "list"],
-    told: "",
+    reported: "",
     known: "",
     synced: false,
     fresh: false,
@@ -231,7 +231,7 @@ const cases: Record<string, Case> = {
 
 for (const [
   what,
-  { watches, pages = [], asked, listed = [], told, known, synced = true, fresh = true },
+  { watches, pages = [], asked, listed = [], reported, known, synced = true, fresh = true },
 ] of Object.entries(cases)) {
   test(what, async () => {
     const clock = createFakeClock();
@@ -258,7 +258,7 @@ for (const [
 
     expect(script.asked).toEqual(asked);
     expect(script.listed).toEqual(listed);
-    expect(seen.join(" ")).toBe(told);
+    expect(seen.join(" ")).toBe(reported);
     expect(informer.list()).toEqual(known === "" ? [] : known.split(" ").map(widget));
     expect({ synced: informer.synced, fresh: informer.fresh }).toEqual({ synced, fresh });
     informers.close();

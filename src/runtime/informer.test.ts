@@ -361,7 +361,7 @@ describe("closing", () => {
 
     informers.close();
 
-    await expect(waiting).rejects.toThrow("was closed before its first list was complete");
+    await expect(waiting).rejects.toThrow("was closed before its initial list was complete");
     expect(() => informers.of(Widget)).toThrow("closed");
   });
 

@@ -30,7 +30,7 @@ interface Candidate {
 function setUp() {
   const clock = createFakeClock();
   const client = createFakeClient({ clock });
-  const told: string[] = [];
+  const reported: string[] = [];
   const stand = (
     identity: string,
     {
@@ -43,7 +43,7 @@ function setUp() {
     const stopping = new AbortController();
     const finished = Promise.withResolvers<void>();
     const events = {
-      record: (_cluster: string, _regarding: unknown, { message }: { message: string }) => void told.push(message),
+      record: (_cluster: string, _regarding: unknown, { message }: { message: string }) => void reported.push(message),
     };
     const election = createLeaderElection({
       client: by,
@@ -68,13 +68,13 @@ function setUp() {
       finish: finished.resolve,
     };
   };
-  return { clock, client, told, stand };
+  return { clock, client, told: reported, stand };
 }
 const readLease = (client: FakeClient): Promise<unknown> => client.get(Lease, LEASE).then(({ spec }) => spec);
 
 describe("one candidate", () => {
   test("becomes leader immediately, records itself in the Lease, and renews it every two seconds with one write", async () => {
-    const { clock, client, told, stand } = setUp();
+    const { clock, client, told: reported, stand } = setUp();
     const a = stand("a");
     await turns();
     const first = await readLease(client);
@@ -96,13 +96,13 @@ describe("one candidate", () => {
     });
     expect(client.writes.length - writesBefore).toBe(5);
     expect(client.count("get")).toBe(3);
-    expect(told).toEqual(["a became leader"]);
+    expect(reported).toEqual(["a became leader"]);
     a.stop();
     expect(await a.ended).toBe("ended");
   });
 
   test("releases the lease when it is stopped, and leaves no timer", async () => {
-    const { clock, client, told, stand } = setUp();
+    const { clock, client, told: reported, stand } = setUp();
     const a = stand("a");
     await turns();
 
@@ -117,7 +117,7 @@ describe("one candidate", () => {
       leaseTransitions: 0,
     });
     expect(clock.nextDue()).toBeUndefined();
-    expect(told).toEqual(["a became leader", "a stopped leading"]);
+    expect(reported).toEqual(["a became leader", "a stopped leading"]);
   });
 
   test("keeps the lease until its work has ended", async () => {

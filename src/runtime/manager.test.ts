@@ -174,7 +174,7 @@ describe("starting", () => {
         finalizer: "example.dev/hold",
         reconcile: async () => done,
       }),
-    ).toThrow("has a finalizer without finalize");
+    ).toThrow("must define finalizer and finalize together");
   });
 });
 

@@ -24,12 +24,12 @@ const makePod = (image = "web:1"): Pod => ({
 /** The pod as its simulated kubelet reports it. */
 const running = (pod: DeepReadonly<Pod>, nowMs = NOW): Pod =>
   ({ ...pod, status: settledStatus(pod, undefined, nowMs) }) as Pod;
-const told = (lines: readonly LogLine[]): string[] =>
+const reported = (lines: readonly LogLine[]): string[] =>
   lines.map(({ timeMs, text }) => `${(timeMs - NOW) / 1000} ${text}`);
 
 describe("the log of a simulated container", () => {
   test("shows when and where it started, what it runs, and that it is ready", () => {
-    expect(told(logLines(running(makePod()), "main", NOW))).toEqual([
+    expect(reported(logLines(running(makePod()), "main", NOW))).toEqual([
       "0 container main of pod shop/p starts on node node-000",
       "0 image web:1; the container is simulated, no process runs",
       "0 ready",
@@ -39,12 +39,12 @@ describe("the log of a simulated container", () => {
   test("starts again when the container restarts, and keeps the previous log", () => {
     const updated = running({ ...running(makePod()), spec: makePod("web:2").spec }, NOW + 60_000);
 
-    expect(told(logLines(updated, "main", NOW + 60_000))).toEqual([
+    expect(reported(logLines(updated, "main", NOW + 60_000))).toEqual([
       "60 container main of pod shop/p starts on node node-000, restart 1",
       "60 image web:2; the container is simulated, no process runs",
       "60 ready",
     ]);
-    expect(told(logLines(updated, "main", NOW + 60_000, true)).at(-1)).toBe("60 stopped with exit code 0");
+    expect(reported(logLines(updated, "main", NOW + 60_000, true)).at(-1)).toBe("60 stopped with exit code 0");
   });
 
   test("of a container in a crash loop is the log of its last run", () => {
@@ -53,7 +53,7 @@ describe("the log of a simulated container", () => {
       metadata: { ...makePod().metadata, annotations: { "simulation.flotilla.dev/fault": "crash-loop" } },
     };
 
-    expect(told(logLines(running(crashing), "main", NOW)).at(-1)).toBe("0 stopped with exit code 1");
+    expect(reported(logLines(running(crashing), "main", NOW)).at(-1)).toBe("0 stopped with exit code 1");
   });
 
   test("contains the echoed text once it is due", () => {
@@ -63,8 +63,8 @@ describe("the log of a simulated container", () => {
     ];
     const up = running(echoing);
 
-    expect(told(logLines(up, "main", NOW + 4_000)).slice(2)).toEqual(["0 ready", "0 hello"]);
-    expect(told(logLines(up, "main", NOW + 5_000)).slice(2)).toEqual(["0 ready", "0 hello", "5 bye"]);
+    expect(reported(logLines(up, "main", NOW + 4_000)).slice(2)).toEqual(["0 ready", "0 hello"]);
+    expect(reported(logLines(up, "main", NOW + 5_000)).slice(2)).toEqual(["0 ready", "0 hello", "5 bye"]);
   });
 
   test("of a container that ended early omits the remaining output", () => {
@@ -76,7 +76,10 @@ describe("the log of a simulated container", () => {
     };
     const late = running(running(echoing), NOW + 3_000);
 
-    expect(told(logLines(late, "main", NOW + 60_000)).slice(2)).toEqual(["0 hello", "3 stopped with exit code 137"]);
+    expect(reported(logLines(late, "main", NOW + 60_000)).slice(2)).toEqual([
+      "0 hello",
+      "3 stopped with exit code 137",
+    ]);
   });
 
   const refused: Record<string, { pod: DeepReadonly<Pod>; previous?: boolean; want: string }> = {

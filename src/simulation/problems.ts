@@ -49,7 +49,7 @@ const QUANTITY: Rule = {
 const RULES: Readonly<Record<AnnotatedKind, ReadonlyMap<string, Rule>>> = {
   Pod: new Map<string, Rule>([
     [FAULT, faultRule("Pod")],
-    [EXIT_CODE, { isRight: isExitCode, allowed: "use a whole number from 0 to 255" }],
+    [EXIT_CODE, { isRight: isExitCode, allowed: "use an integer from 0 to 255" }],
     [RUN, { isRight: (value) => value === "forever" || isSeconds(value), allowed: `${SECONDS}, or forever` }],
     [START_SECONDS, { isRight: isSeconds, allowed: SECONDS }],
     [CPU_USAGE, QUANTITY],

@@ -54,7 +54,7 @@ const unusable: Record<string, { prepare: () => Promise<void>; want: RegExp }> =
       database.exec("CREATE TABLE songs (title TEXT)");
       database.close();
     },
-    want: /a database of another program/,
+    want: /the database of another program/,
   },
   "rejects the store of a newer Flotilla": {
     async prepare() {
@@ -110,7 +110,7 @@ test("every pending and later commit rejects when the worker dies", async () => 
 
   expect(outcomes.slice(0, -1).map(({ status }) => status)).toEqual(Array.from({ length: 11 }, () => "rejected"));
   await expect(engine.commit({ key: "/late", expect: "any", value: bytes(1) })).rejects.toThrow(
-    /the thread of the store .* ended; restart/,
+    /the thread of the store .* exited; restart/,
   );
   await expect(engine.close()).resolves.toBeUndefined();
 });

@@ -103,7 +103,7 @@ test("a damaged snapshot is rejected by name", async () => {
 
   expect(() => inspectSnapshot(at("bad"))).toThrow(/cannot use the store .*bad/);
   expect(() => inspectSnapshot(at("text"))).toThrow(/cannot use the store .*text/);
-  expect(() => inspectSnapshot(at("missing"))).toThrow("there is no snapshot");
+  expect(() => inspectSnapshot(at("missing"))).toThrow(`snapshot ${at("missing")} not found`);
 });
 
 test("a snapshot of a newer Flotilla is rejected", async () => {

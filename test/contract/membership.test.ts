@@ -367,10 +367,10 @@ describe("a member whose credentials", () => {
     );
     await run(620_000);
 
-    const told = (await hub.client.list(Event, { cluster: "hub" })).items.filter(
+    const reported = (await hub.client.list(Event, { cluster: "hub" })).items.filter(
       ({ reason }) => reason === "TokenRenewalFailed",
     );
-    expect(told).toMatchObject([
+    expect(reported).toMatchObject([
       {
         involvedObject: { kind: "Cluster", name: FAR },
         message: expect.stringMatching(

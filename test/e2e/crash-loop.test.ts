@@ -51,7 +51,7 @@ test(
     let witnesses: { all: Witness; selected: Witness } | undefined;
     let acknowledged = 0;
     /** Events received from the server process that their writes were sent to. */
-    let told = 0;
+    let reported = 0;
     let lastExit: number | null | undefined;
     try {
       for (let crash = 0; crash <= CRASHES; crash++) {
@@ -81,12 +81,12 @@ test(
         if (crash < CRASHES) await writeUntilKilled(client, writes, crash, random, () => server.stop("SIGKILL"));
         stopping.abort();
         await following;
-        told += witnesses.all.count - before;
+        reported += witnesses.all.count - before;
         if (crash === CRASHES) lastExit = (await server.stop("SIGTERM")).code;
         await transport.close();
       }
       process.stdout.write(
-        `${CRASHES} crashes, ${acknowledged} acknowledged writes, ${witnesses?.all.count} events, ${(witnesses?.all.count ?? 0) - told} of them after a restart\n`,
+        `${CRASHES} crashes, ${acknowledged} acknowledged writes, ${witnesses?.all.count} events, ${(witnesses?.all.count ?? 0) - reported} of them after a restart\n`,
       );
       expect(lastExit).toBe(0);
       expect(acknowledged).toBeGreaterThan(CRASHES);

@@ -29,7 +29,7 @@ export function createWitness(
   labelSelector?: string,
 ): Witness {
   const state = new Map(listed.map(({ metadata }) => [metadata.name, Number(metadata.resourceVersion)]));
-  const told = new Map<string, string[]>();
+  const reported = new Map<string, string[]>();
   const waiting = new Set<{ version: number; resolve: () => void }>();
   let version = Number(start);
   let count = 0;
@@ -52,8 +52,8 @@ export function createWitness(
     if (type === "DELETED") state.delete(name);
     else state.set(name, at);
     count += 1;
-    const events = told.get(name) ?? [];
-    told.set(name, [...events, `${type} ${at}`]);
+    const events = reported.get(name) ?? [];
+    reported.set(name, [...events, `${type} ${at}`]);
     advance(at);
   };
 
@@ -63,8 +63,8 @@ export function createWitness(
       return count;
     },
     take(name) {
-      const events = told.get(name) ?? [];
-      told.delete(name);
+      const events = reported.get(name) ?? [];
+      reported.delete(name);
       return events;
     },
     async follow(client, signal) {

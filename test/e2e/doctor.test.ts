@@ -53,7 +53,7 @@ describe.runIf(kubectl !== undefined)("doctor", { timeout: LIMIT_MS }, () => {
   const findingsOf = ({ checks }: DoctorReport, name: string): readonly DoctorFinding[] =>
     checks.find((check) => check.name === name)?.findings ?? [];
   /** Runs one check until it reports a finding, and returns it. */
-  const told = async (name: string, about: string): Promise<DoctorFinding> => {
+  const reported = async (name: string, about: string): Promise<DoctorFinding> => {
     const { report } = await eventually(
       `${name} tells of ${about}`,
       () => look("--only", name),
@@ -107,7 +107,7 @@ describe.runIf(kubectl !== undefined)("doctor", { timeout: LIMIT_MS }, () => {
     await type(`kubectl apply -f ${testdata("sick-kind.yaml")}`);
     await type(`kubectl apply -f ${testdata("sick-objects.yaml")}`);
 
-    const finding = await told("interpreters", "GameFleet shop/eu");
+    const finding = await reported("interpreters", "GameFleet shop/eu");
     const corrected = join(directory.path, "corrected.json");
     await type(
       `kubectl get resourceinterpretercustomization gamefleet -o json | sed 's/spec.shape.size/spec.size/' > ${corrected} && kubectl apply -f ${corrected}`,
@@ -119,7 +119,7 @@ describe.runIf(kubectl !== undefined)("doctor", { timeout: LIMIT_MS }, () => {
   });
 
   test("reports a kind that members do not serve, and the suggested policy propagates its CRD", async () => {
-    const finding = await told("apis", "GameFleet of games.example.com/v1");
+    const finding = await reported("apis", "GameFleet of games.example.com/v1");
 
     await type(finding.commands[0] ?? "");
 
@@ -131,7 +131,7 @@ describe.runIf(kubectl !== undefined)("doctor", { timeout: LIMIT_MS }, () => {
   test("reports an object blocked by a foreign finalizer, and the fix removes it", async () => {
     await type("kubectl delete configmap held -n shop --wait=false");
 
-    const finding = await told("finalizers", "ConfigMap shop/held");
+    const finding = await reported("finalizers", "ConfigMap shop/held");
     await type(finding.commands[0] ?? "");
 
     expect(finding.seen).toMatch(/held by example\.com\/hold\. Nothing in Flotilla takes it off/);
@@ -141,7 +141,7 @@ describe.runIf(kubectl !== undefined)("doctor", { timeout: LIMIT_MS }, () => {
   test("reports an unreachable member, and the checks that were skipped meanwhile", async () => {
     await type("kubectl annotate clusters.cluster.karmada.io member2 simulation.flotilla.dev/fault=unreachable");
 
-    const finding = await told("members", "member member2");
+    const finding = await reported("members", "member member2");
     const { code, report } = await look();
     await type(finding.commands[0] ?? "");
 

@@ -28,15 +28,27 @@ export interface Up {
 }
 
 /** `flotilla up` on a data directory; resolves when it is ready. */
-export async function up(data: string, ...args: string[]): Promise<Up> {
-  const running = start(["up", "--port", "0", "--data", data, ...args]);
+export function up(data: string, ...args: string[]): Promise<Up> {
+  return serve(data, ["up", "--port", "0", "--data", data, ...args]);
+}
+
+/** `flotilla apiserver` on a data directory; resolves when it is ready. */
+export function apiserver(data: string, ...args: string[]): Promise<Up> {
+  return serve(data, ["apiserver", "--port", "0", "--data", data, ...args]);
+}
+
+/** A command that prints a line with `ready` and runs until it is stopped. `before` runs it in another environment. */
+export async function serve(data: string, args: readonly string[], before: readonly string[] = []): Promise<Up> {
+  const running = start(args, before);
   const finished = ended(running);
   const ready = await new Promise<string>((resolve, reject) => {
     running.child.stdout?.on("data", () => {
       const line = /^ready .*$/m.exec(running.stdout());
       if (line) resolve(line[0]);
     });
-    void finished.then(({ code, stderr }) => reject(new Error(`flotilla up exited with code ${code}: ${stderr}`)));
+    void finished.then(({ code, stderr }) =>
+      reject(new Error(`flotilla ${args[0] ?? ""} exited with code ${code}: ${stderr}`)),
+    );
   });
   return {
     data,
@@ -61,13 +73,20 @@ export function agent(...args: string[]): { stop(): Promise<Finished> } {
   };
 }
 
-/** A long-running `flotilla ARGS`, and its output so far. */
-export function running(...args: string[]): {
+export interface Running {
   stdout(): string;
   stderr(): string;
   stop(signal?: "SIGINT" | "SIGTERM"): Promise<Finished>;
-} {
-  const started = start(args);
+}
+
+/** A long-running `flotilla ARGS`, and its output so far. */
+export function running(...args: string[]): Running {
+  return runningIn([], ...args);
+}
+
+/** The same behind a command that runs it in another environment. */
+export function runningIn(before: readonly string[], ...args: string[]): Running {
+  const started = start(args, before);
   const finished = ended(started);
   return {
     stdout: started.stdout,
@@ -85,10 +104,12 @@ export function temporaryDirectory(): { path: string; remove(): void } {
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-function start(args: readonly string[]): { child: ChildProcess; stdout(): string; stderr(): string } {
-  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", MAIN, ...args], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+function start(
+  args: readonly string[],
+  before: readonly string[] = [],
+): { child: ChildProcess; stdout(): string; stderr(): string } {
+  const [program = "", ...rest] = [...before, process.execPath, "--disable-warning=ExperimentalWarning", MAIN, ...args];
+  const child = spawn(program, rest, { stdio: ["ignore", "pipe", "pipe"] });
   let stdout = "";
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => (stdout += chunk));

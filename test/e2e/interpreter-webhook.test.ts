@@ -181,7 +181,7 @@ describe.runIf(noCommands === undefined)("the example webhook", { timeout: 60_00
     await webhook.stop();
     await on("hub", ["patch", "workload", "web", "-n", "shop", "--type", "merge", "-p", '{"spec":{"replicas":16}}']);
     await say("member3", 3);
-    const told = await eventually("GetReplicasFailed", "hub", [
+    const reported = await eventually("GetReplicasFailed", "hub", [
       "get",
       "events",
       "-n",
@@ -196,7 +196,7 @@ describe.runIf(noCommands === undefined)("the example webhook", { timeout: 60_00
 
     webhook = await startWebhook(directory.path, webhook.port);
 
-    expect(told).toBe("GetReplicasFailed");
+    expect(reported).toBe("GetReplicasFailed");
     expect(health).toBe("Unknown");
     expect(meanwhile).toBe("6");
     expect(await eventually("8", "member1", workload("{.spec.replicas}"))).toBe("8");

@@ -53,7 +53,7 @@ function run({ karmadactl, home, kubeconfigs }: Fleet, step: Step): Promise<Answ
     env: { PATH: process.env["PATH"] ?? "", HOME: home, EDITOR: "true" },
   });
   let [stdout, stderr] = ["", ""];
-  const patience = setTimeout(() => child.kill("SIGKILL"), COMMAND_MS);
+  const timeoutMs = setTimeout(() => child.kill("SIGKILL"), COMMAND_MS);
   const isEnough = (): boolean => step.endsAfter?.test(stdout.slice(0, stdout.lastIndexOf("\n") + 1)) === true;
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
     stdout += chunk;
@@ -66,7 +66,7 @@ function run({ karmadactl, home, kubeconfigs }: Fleet, step: Step): Promise<Answ
   return new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("close", (code) => {
-      clearTimeout(patience);
+      clearTimeout(timeoutMs);
       const wasEnough = isEnough();
       if (code === null && !wasEnough)
         reject(new Error(`${titleOf(step)}: did not end within ${COMMAND_MS} ms: ${stdout}${stderr}`));

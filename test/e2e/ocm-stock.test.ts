@@ -168,12 +168,12 @@ describe.runIf(binaries !== "")(
         },
         { type: "merge", subresource: "status" },
       );
-      const told = await eventually(
+      const reported = await eventually(
         "the feedback",
         work,
         (seen) => seen?.status?.resourceStatus?.manifests?.[0]?.statusFeedback?.values?.[0]?.fieldValue.integer === 2,
       );
-      expect(told?.status?.resourceStatus?.manifests?.[0]?.statusFeedback?.values).toEqual([
+      expect(reported?.status?.resourceStatus?.manifests?.[0]?.statusFeedback?.values).toEqual([
         { name: "ready", fieldValue: { type: "Integer", integer: 2 } },
       ]);
 

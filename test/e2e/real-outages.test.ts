@@ -143,12 +143,12 @@ describe.runIf(binaries !== undefined)("two real members and a simulated one", {
     await fleet.hub().delete(Deployment, onHub("removed"));
     await deploymentBecomes(oslo, "kept", ({ replicas }) => replicas === 4);
     await isGone(oslo, Deployment, "removed");
-    const told = await eventually(
+    const reported = await eventually(
       "told on the Work",
       () => fleet.workCondition("paris", "kept", "Applied"),
       (condition) => condition?.status === "False",
     );
-    expect(told?.message).toMatch(/paris/);
+    expect(reported?.message).toMatch(/paris/);
     expect(await isReady("paris", "False")).toMatchObject({ reason: "ClusterNotReachable" });
     expect(
       await eventually(
@@ -234,7 +234,7 @@ describe.runIf(binaries !== undefined)("two real members and a simulated one", {
     await setToken(Buffer.from("no-longer-good").toString("base64"));
     await change("kept", 5);
 
-    const told = await eventually(
+    const reported = await eventually(
       "told on the Work",
       () => fleet.workCondition("paris", "kept", "Applied"),
       (condition) => condition?.status === "False",
@@ -244,7 +244,7 @@ describe.runIf(binaries !== undefined)("two real members and a simulated one", {
     const refused = (await paris.refusedCredentials()) - before;
     await setToken(data?.["token"] ?? "");
 
-    for (const condition of [told, unready])
+    for (const condition of [reported, unready])
       expect(condition?.message).toContain("cluster paris does not accept the hub's token (401)");
     // Its health is probed every second in this test; other requests use backoff.
     expect(refused).toBeLessThan(40);
@@ -282,7 +282,7 @@ describe.runIf(binaries !== undefined)("two real members and a simulated one", {
       metadata: { namespace: "shop", name: "settings" },
       data: { mode: "plain" },
     });
-    const told = await eventually(
+    const reported = await eventually(
       "told on the Work",
       () => fleet.workCondition("paris", "settings", "Applied"),
       (condition) => condition?.status === "False",
@@ -293,7 +293,7 @@ describe.runIf(binaries !== undefined)("two real members and a simulated one", {
     const refused = paris.requests().filter(({ code }) => code === 403);
     await setRules(rules);
 
-    expect(told).toMatchObject({
+    expect(reported).toMatchObject({
       reason: "AppliedFailed",
       message: expect.stringMatching(/configmaps.*forbidden|forbidden.*configmaps/) as string,
     });

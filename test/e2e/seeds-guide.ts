@@ -43,7 +43,7 @@ export function testGuide({ commands, hasLogs }: GuideOptions): void {
       /^karmada-controller-manager-\S+ +1\/1 +Running /m,
     );
     expect(await kubectl("hub", "logs", "-n", "karmada-system", "deployment/karmada-webhook")).toContain(
-      "karmada-webhook of hub runs within Flotilla",
+      "karmada-webhook of hub runs inside Flotilla",
     );
     expect(await kubectl("member1", "get", "crd")).toContain("uniteddeployments.apps.kruise.io");
   });

@@ -59,7 +59,7 @@ test("a token is valid in the cluster that issued it", async () => {
 
 describe("rejected with 401", () => {
   const kid = (): unknown => decode(accountToken.split(".")[0]).kid;
-  const stranger = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const foreign = generateKeyPairSync("rsa", { modulusLength: 2048 });
 
   const tokens: Record<string, () => string | Promise<string>> = {
     "an empty bearer token": () => " ",
@@ -80,21 +80,21 @@ describe("rejected with 401", () => {
     "a JWT with algorithm none and a signature": () => forged(({ header }) => ({ header: { ...header, alg: "None" } })),
     "a JWT with another hash algorithm": () => forged(({ header }) => ({ header: { ...header, alg: "RS512" } })),
     "a JWT with an embedded key": () => {
-      const jwk = stranger.publicKey.export({ format: "jwk" });
-      return signedWith((input) => sign("RSA-SHA256", Buffer.from(input), stranger.privateKey).toString("base64url"), {
+      const jwk = foreign.publicKey.export({ format: "jwk" });
+      return signedWith((input) => sign("RSA-SHA256", Buffer.from(input), foreign.privateKey).toString("base64url"), {
         alg: "RS256",
         kid: kid(),
         jwk,
       });
     },
     "a JWT with a key URL": () =>
-      signedWith((input) => sign("RSA-SHA256", Buffer.from(input), stranger.privateKey).toString("base64url"), {
+      signedWith((input) => sign("RSA-SHA256", Buffer.from(input), foreign.privateKey).toString("base64url"), {
         alg: "RS256",
         kid: kid(),
         jku: "https://other.example/keys",
       }),
     "a JWT of another key under our key id": () =>
-      signedWith((input) => sign("RSA-SHA256", Buffer.from(input), stranger.privateKey).toString("base64url"), {
+      signedWith((input) => sign("RSA-SHA256", Buffer.from(input), foreign.privateKey).toString("base64url"), {
         alg: "RS256",
         kid: kid(),
       }),
@@ -143,10 +143,10 @@ describe("rejected with 401", () => {
   });
 
   test("basic authentication, and an unknown scheme", async () => {
-    const stranger = door.api();
+    const foreign = door.api();
 
     for (const authorization of ["Basic YWRtaW46YWRtaW4=", "Negotiate abc", TOKENS.admin])
-      expect((await stranger.get("/api/v1/pods", { authorization })).status).toBe(401);
+      expect((await foreign.get("/api/v1/pods", { authorization })).status).toBe(401);
   });
 
   test("a certificate of another CA", async () => {
@@ -205,8 +205,8 @@ describe("a token with a valid signature", () => {
       expect({
         status,
         body: JSON.parse(text) as unknown,
-        tells: /expired|invalid|deleted|serviceaccount|default|token/i.exec(JSON.stringify(headers)),
-      }).toEqual({ status: 401, body: UNAUTHORIZED, tells: null });
+        reports: /expired|invalid|deleted|serviceaccount|default|token/i.exec(JSON.stringify(headers)),
+      }).toEqual({ status: 401, body: UNAUTHORIZED, reports: null });
     }
   }
 
@@ -339,7 +339,7 @@ describe("a user without permissions", () => {
     "a uid": { "impersonate-user": "ann", "impersonate-uid": "0" },
     "an extra": { "impersonate-user": "ann", "impersonate-extra-scopes": "all" },
     "an extra with a malicious name": { "impersonate-user": "ann", "impersonate-extra-__proto__": "all" },
-    nobody: { "impersonate-user": "system:anonymous" },
+    unknownUser: { "impersonate-user": "system:anonymous" },
   };
   for (const [who, headers] of Object.entries(impersonations)) {
     test(`cannot impersonate ${who}`, async () => {
@@ -450,12 +450,12 @@ describe("a user who may write roles", () => {
 
 test("the body of an anonymous request is not read, and the response does not reveal which objects exist", async () => {
   const open = await openFrontDoor({ anonymous: true });
-  const stranger = open.api();
+  const foreign = open.api();
 
   const answers = [
-    await stranger.get("/api/v1/namespaces/default/secrets/a"),
-    await stranger.get("/api/v1/namespaces/nowhere/secrets/a"),
-    await stranger.create("/api/v1/namespaces/default/secrets", "x".repeat(1_000_000)),
+    await foreign.get("/api/v1/namespaces/default/secrets/a"),
+    await foreign.get("/api/v1/namespaces/nowhere/secrets/a"),
+    await foreign.create("/api/v1/namespaces/default/secrets", "x".repeat(1_000_000)),
   ];
 
   expect(answers.map(({ status }) => status)).toEqual([403, 403, 403]);

@@ -27,9 +27,9 @@ describe("the rules", () => {
   });
 
   test("are all documented in the guide, and the guide documents no others", () => {
-    const told = Array.from(guide.matchAll(/^### (Flotilla\w+)$/gm), ([, name = ""]) => name);
+    const reported = Array.from(guide.matchAll(/^### (Flotilla\w+)$/gm), ([, name = ""]) => name);
 
-    expect(told.toSorted()).toEqual(alertRules.map(({ alert }) => alert).toSorted());
+    expect(reported.toSorted()).toEqual(alertRules.map(({ alert }) => alert).toSorted());
   });
 
   test("use metrics, labels and jobs that exist", () => {

@@ -32,8 +32,8 @@ export interface FiringAlert {
  */
 export function firing(scrapes: readonly TimedScrape[], rules = alertRules): FiringAlert[] {
   const endMs = scrapes.at(-1)?.timeMs ?? 0;
-  return rules.flatMap(({ alert, expr, for: patience }) => {
-    const patienceMs = durationMs(patience);
+  return rules.flatMap(({ alert, expr, for: timeoutMs }) => {
+    const patienceMs = durationMs(timeoutMs);
     const idOf = ({ labels }: Point): string => JSON.stringify(labels);
     let pending = new Map<string, number>();
     let last: Point[] = [];

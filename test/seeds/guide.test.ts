@@ -390,7 +390,7 @@ describe("Troubleshooting", () => {
     walk = await walkThrough();
   });
   afterEach(() => walk.fleet.stop());
-  const told = async (reason: string) =>
+  const reported = async (reason: string) =>
     (await walk.fleet.client.list(Event, { cluster: "hub", namespace: "default" })).items
       .filter((event) => event.reason === reason)
       .map(({ involvedObject, message }) => `${involvedObject.kind}/${involvedObject.name}: ${message}`);
@@ -414,7 +414,7 @@ describe("Troubleshooting", () => {
     await walk.apply("workloads/guide-sample-cloneset", "policies/guide-sample-cloneset-propagation");
     await walk.settle();
 
-    expect(await told("AggregateStatusFailed")).toEqual([
+    expect(await reported("AggregateStatusFailed")).toEqual([
       expect.stringMatching(/^CloneSet\/sample-cloneset: .*ResourceInterpreterCustomization broken.*line 2/),
     ]);
     expect(ready(await walk.pods("member1", "sample"))).toBe(2);
@@ -496,11 +496,11 @@ describe("FAQ", () => {
 
     isDown = true;
     await walk.change(CloneSet, "sample-cloneset", { spec: { replicas: 3 } });
-    const [told, meanwhile] = [await complaints(), await replicas()];
+    const [reported, meanwhile] = [await complaints(), await replicas()];
     isDown = false;
     await walk.fleet.run(10 * 60_000);
 
-    expect(told).toEqual([undefined, expect.stringContaining("no route to member2")]);
+    expect(reported).toEqual([undefined, expect.stringContaining("no route to member2")]);
     expect(meanwhile).toEqual([3, 2]);
     expect(await replicas()).toEqual([3, 3]);
     expect(await complaints()).toEqual([undefined, undefined]);

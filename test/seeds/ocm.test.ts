@@ -50,7 +50,7 @@ afterAll(() => hub.server.close());
 
 const read = (file: string): JsonObject => parseYaml(readFileSync(new URL(file, FOLDER), "utf8")) as JsonObject;
 const warningsOf = ({ headers }: Answered): string[] => [headers["warning"] ?? []].flat();
-const told = (...texts: string[]): string[] => texts.map((text) => `299 - ${JSON.stringify(text)}`);
+const reported = (...texts: string[]): string[] => texts.map((text) => `299 - ${JSON.stringify(text)}`);
 
 function collectionOf(object: JsonObject): string {
   const { apiVersion, kind, metadata } = object as unknown as KubernetesObject;
@@ -65,7 +65,7 @@ test.for(readdirSync(FOLDER))("%s applies as written", async (file) => {
   await hub.request("DELETE", `${collectionOf(object)}/${name}`);
 
   expect(answered.status).toBe(201);
-  expect(warningsOf(answered)).toEqual(told(...(WARNINGS[file] ?? [])));
+  expect(warningsOf(answered)).toEqual(reported(...(WARNINGS[file] ?? [])));
 });
 
 test.for(["merge-patch+json", "apply-patch+yaml"])(
@@ -83,7 +83,7 @@ test.for(["merge-patch+json", "apply-patch+yaml"])(
     });
 
     expect(answered.status).toBe(200);
-    expect(warningsOf(answered)).toEqual(told(bare(", as it is stored"), FEEDBACK));
+    expect(warningsOf(answered)).toEqual(reported(bare(", as it is stored"), FEEDBACK));
     expect(answered.body["spec"]).toMatchObject({
       workload: (whole["spec"] as JsonObject)["workload"] as JsonObject,
       manifestConfigs: [{ feedbackRules: [{ type: "WellKnownStatus" }] }],

@@ -209,10 +209,10 @@ test("dependencies of a workload are adopted with it on request, and reported ot
   await fleet.run(SETTLED_MS);
   const before = await fleet.running();
 
-  const told = await fleet.adopt(["deployment", "web", "--from", "member1,member2", "--dry-run"]);
+  const reported = await fleet.adopt(["deployment", "web", "--from", "member1,member2", "--dry-run"]);
   const text = await fleet.adopt(["deployment", "web", "--from", "member1,member2", "--deps"]);
 
-  expect(told).toContain(
+  expect(reported).toContain(
     "Deployment shop/web depends on ConfigMap settings, Secret password, which stay unmanaged on the members; --deps adopts them too",
   );
   expect(text).toContain("ConfigMap shop/settings is adopted");

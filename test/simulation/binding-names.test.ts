@@ -63,7 +63,7 @@ for (const [where, { scope, namespace, bindings, policies }] of Object.entries(s
       [];
     const onMember = async (group: string) =>
       (await fleet.client.list(kindOf(group), { cluster: "member1" })).items.map(({ metadata }) => metadata.name);
-    const told = async () => {
+    const reported = async () => {
       const { items } = await fleet.client.list(Event, { cluster: "hub", namespace: namespace ?? "default" });
       return items
         .filter(({ involvedObject }) => involvedObject.kind === "Widget")
@@ -122,7 +122,7 @@ for (const [where, { scope, namespace, bindings, policies }] of Object.entries(s
       await fleet.run(SETTLED_MS);
 
       expect(await owner()).toBe("first.example.dev/v1");
-      expect(await told()).toEqual(["second.example.dev/v1 ApplyPolicyFailed 1"]);
+      expect(await reported()).toEqual(["second.example.dev/v1 ApplyPolicyFailed 1"]);
     });
 
     test("the second gets the binding when the first is deleted, and nothing of the first is left", async () => {
@@ -137,7 +137,7 @@ for (const [where, { scope, namespace, bindings, policies }] of Object.entries(s
       expect(await onMember("first.example.dev")).toEqual([]);
       expect(await onMember("second.example.dev")).toEqual(["web"]);
       expect(await problemsOf("second.example.dev")).toEqual([]);
-      expect(await told()).toEqual([
+      expect(await reported()).toEqual([
         "second.example.dev/v1 ApplyPolicyFailed 1",
         "second.example.dev/v1 ApplyPolicySucceed 1",
       ]);

@@ -190,9 +190,9 @@ test("an aggregated status that the template's schema rejects is reported on the
   await fleet.client.create(CloneSet, "hub", makeCloneSet("shop/web").build());
   await fleet.run(10 * MINUTE_MS);
 
-  const told = (await fleet.client.list(Event, { cluster: "hub", namespace: "shop" })).items.filter(
+  const reported = (await fleet.client.list(Event, { cluster: "hub", namespace: "shop" })).items.filter(
     ({ reason, involvedObject }) => reason === "AggregateStatusFailed" && involvedObject.kind === "CloneSet",
   );
-  expect(told).toMatchObject([{ count: 1, type: "Warning" }]);
-  expect(told[0]?.message).toContain("status.replicas");
+  expect(reported).toMatchObject([{ count: 1, type: "Warning" }]);
+  expect(reported[0]?.message).toContain("status.replicas");
 });

@@ -158,14 +158,14 @@ test("an application that is unhealthy everywhere is moved with increasing backo
   await start({ application: { decisionConditions: { tolerationSeconds: 120 }, gracePeriodSeconds: 60 } }, { engine });
   const movedAt: number[] = [];
   // Events expire after an hour, so they are collected along the way.
-  const told = new Set<string>();
+  const reported = new Set<string>();
   let [last = ""] = await targets();
   const beganMs = fleet.clock.now();
   await report(last, 0);
   while (fleet.clock.now() < beganMs + 12 * HOUR) {
     await fleet.run(MINUTE);
     for (const { message = "" } of (await fleet.client.list(Event, { cluster: "hub", namespace: "shop" })).items)
-      told.add(message);
+      reported.add(message);
     const [now = ""] = await targets();
     if (now === last) continue;
     movedAt.push(Math.round((fleet.clock.now() - beganMs) / MINUTE));
@@ -188,6 +188,6 @@ test("an application that is unhealthy everywhere is moved with increasing backo
   }[];
   expect(moves.at(-1)?.inRow).toBe(movedAt.length);
   expect(
-    [...told].some((message) => /it is not well after \d+ moves in a row, so it stays until 20/.test(message)),
+    [...reported].some((message) => /it is not well after \d+ moves in a row, so it stays until 20/.test(message)),
   ).toBe(true);
 });

@@ -28,16 +28,16 @@ async function* disturbed(
 ): AsyncIterable<TransportWatchEvent[]> {
   const left = new AbortController();
   const waiting: TransportWatchEvent[][] = [];
-  let news = Promise.withResolvers<void>();
+  let changes = Promise.withResolvers<void>();
   let isOver = false;
   const pump = (async () => {
     for await (const batch of transport.watch(request, AbortSignal.any([signal, left.signal]))) {
       waiting.push(batch);
-      news.resolve();
+      changes.resolve();
     }
   })().finally(() => {
     isOver = true;
-    news.resolve();
+    changes.resolve();
   });
   try {
     let before: TransportWatchEvent[] = [];
@@ -50,8 +50,8 @@ async function* disturbed(
         return;
       }
       if (!batch) {
-        await news.promise;
-        news = Promise.withResolvers<void>();
+        await changes.promise;
+        changes = Promise.withResolvers<void>();
         continue;
       }
       const isDisturbed = isListed && to.clock !== undefined;

@@ -160,10 +160,10 @@ test("a copy whose deletion is rejected stays with its Work, which reports why, 
     [undefined, undefined],
   ]);
   expect(await problems()).toEqual([expect.stringContaining(NO), expect.stringContaining(NO)]);
-  const told = (await fleet.client.list(Event, { cluster: "hub", namespace: "karmada-es-member1" })).items.filter(
+  const reported = (await fleet.client.list(Event, { cluster: "hub", namespace: "karmada-es-member1" })).items.filter(
     ({ reason }) => reason === "SyncFailed",
   );
-  expect(told.length).toBeGreaterThan(0);
+  expect(reported.length).toBeGreaterThan(0);
 
   denied.clear();
   await fleet.run(HOUR_MS);

@@ -25,7 +25,7 @@ let fleet: TestFleet;
 afterEach(() => fleet.stop());
 
 const namespace = (name: string): Namespace => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
-const told = async (): Promise<string[]> =>
+const reported = async (): Promise<string[]> =>
   (await fleet.client.list(Event, { cluster: "hub", namespace: "karmada-es-member1" })).items
     .filter(({ reason }) => reason === "KeptOnMember")
     .map(({ message }) => message ?? "");
@@ -70,7 +70,7 @@ describe("a namespace deleted on the hub", () => {
       [false, undefined],
     ]);
     expect(await worksOn("member1")).toEqual([]);
-    expect(await told()).toEqual([]);
+    expect(await reported()).toEqual([]);
   });
 
   test("stays on a member with a released object in it, without our labels, and an event reports it", async () => {
@@ -90,7 +90,7 @@ describe("a namespace deleted on the hub", () => {
       [false, undefined],
     ]);
     expect(await marksOf("member1")).toEqual(["flotilla.dev/released-from"]);
-    expect(await told()).toEqual([
+    expect(await reported()).toEqual([
       "Namespace shop stays on member1: it contains Deployment web, which Flotilla may not delete",
     ]);
     expect(await worksOn("member1")).toEqual([]);
@@ -121,7 +121,7 @@ describe("a namespace deleted on the hub", () => {
       [true, undefined],
       [false, undefined],
     ]);
-    expect(await told()).toEqual([
+    expect(await reported()).toEqual([
       "Namespace shop stays on member1: it contains ConfigMap theirs, which Flotilla may not delete",
     ]);
   });
@@ -259,7 +259,7 @@ describe("a CRD deleted on the hub", () => {
       [true, 1],
       [false, 0],
     ]);
-    expect(await told()).toEqual([
+    expect(await reported()).toEqual([
       "CustomResourceDefinition widgets.example.dev stays on member1: it contains Widget shop/web, which Flotilla may not delete",
     ]);
   });
@@ -279,6 +279,6 @@ describe("a CRD deleted on the hub", () => {
       [true, 1],
       [true, 1],
     ]);
-    expect(await told()).toHaveLength(1);
+    expect(await reported()).toHaveLength(1);
   });
 });

@@ -25,7 +25,10 @@ async function start(): Promise<void> {
   fleet = await startTestFleet({ members: ["member1"] });
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
 }
-const told = async (namespace: string, reason: string): Promise<{ about: string; message: string; count: number }[]> =>
+const reported = async (
+  namespace: string,
+  reason: string,
+): Promise<{ about: string; message: string; count: number }[]> =>
   (await fleet.client.list(Event, { cluster: "hub", namespace })).items
     .filter((event) => event.reason === reason)
     .map(({ involvedObject, message = "", count = 1 }) => ({ about: involvedObject.kind ?? "", message, count }));
@@ -54,7 +57,7 @@ test("a ConfigMap with a too long name reports it, and so does its policy, witho
   });
   await fleet.run(SETTLED_MS);
 
-  expect(await told("shop", "ApplyPolicyFailed")).toMatchObject([
+  expect(await reported("shop", "ApplyPolicyFailed")).toMatchObject([
     { about: "ConfigMap", message: expect.stringContaining("which is too long"), count: 1 },
   ]);
   const { status } = await fleet.client.get(PropagationPolicy, { cluster: "hub", namespace: "shop", name: "all" });
@@ -148,7 +151,7 @@ test("a workload reports that a dependency cannot be propagated", async () => {
   await fleet.client.create(Deployment, "hub", needing.build());
   await fleet.run(SETTLED_MS);
 
-  expect(await told("shop", "SyncScheduleResultToDependenciesFailed")).toMatchObject([
+  expect(await reported("shop", "SyncScheduleResultToDependenciesFailed")).toMatchObject([
     { about: "ResourceBinding", message: expect.stringContaining("which is too long"), count: 1 },
   ]);
   await expectSilence();

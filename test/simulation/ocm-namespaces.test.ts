@@ -31,7 +31,7 @@ describe.each([
   /** `true`, `false`, or undefined for a namespace that no set ever listed. */
   const labelOf = async (name: string): Promise<string | undefined> =>
     Object.entries((await onMember(name))?.metadata.labels ?? {}).find(([key]) => key.startsWith(PREFIX))?.[1];
-  const told = async (): Promise<string[]> =>
+  const reported = async (): Promise<string[]> =>
     ((await fleet.client.get(ManagedCluster, { cluster: HUB, name: MEMBER })).status?.managedNamespaces ?? []).map(
       ({ name, conditions = [] }) =>
         `${name} ${conditions.map(({ type, status, reason }) => `${type} ${status} ${reason}`).join()}`,
@@ -50,7 +50,7 @@ describe.each([
     expect(await labelOf("shop")).toBe("true");
     expect(await labelOf("stock")).toBe("true");
     expect((await onMember("stock"))?.metadata.labels?.["team"]).toBe("warehouse");
-    expect(await told()).toEqual([
+    expect(await reported()).toEqual([
       "shop NamespaceAvailable True NamespaceApplied",
       "stock NamespaceAvailable True NamespaceApplied",
     ]);
@@ -67,7 +67,7 @@ describe.each([
 
     expect(await labelOf("shop")).toBe("false");
     expect(await labelOf("stock")).toBe("true");
-    expect(await told()).toEqual(["stock NamespaceAvailable True NamespaceApplied"]);
+    expect(await reported()).toEqual(["stock NamespaceAvailable True NamespaceApplied"]);
   });
 
   test("gets a namespace again that was deleted there", async () => {

@@ -68,7 +68,7 @@ const register = async (spec: ManagedClusterSpec = {}, name = "c1"): Promise<voi
 /** As an accepted agent does. */
 const report = async (name = "c1"): Promise<void> => {
   const cluster = await managed(name);
-  const told = [
+  const reported = [
     { type: "ManagedClusterJoined", status: "True" as const, reason: "ManagedClusterJoined", message: "" },
     {
       type: "ManagedClusterConditionAvailable",
@@ -78,11 +78,11 @@ const report = async (name = "c1"): Promise<void> => {
     },
   ].map((condition) => ({ ...condition, lastTransitionTime: "2024-05-01T12:00:00Z" }));
   const kept = (cluster.status?.conditions ?? []).filter(
-    ({ type }) => !told.some((condition) => condition.type === type),
+    ({ type }) => !reported.some((condition) => condition.type === type),
   );
   await fleet.client.updateStatus(ManagedCluster, HUB, {
     ...cluster,
-    status: { ...cluster.status, conditions: [...kept, ...told] },
+    status: { ...cluster.status, conditions: [...kept, ...reported] },
   });
 };
 const renew = (offsetMs = 0, name = "c1"): Promise<unknown> =>

@@ -38,7 +38,7 @@ export async function startWorkFleet(options: Partial<TestFleetOptions> = {}): P
       await fleet.client.create(Namespace, HUB, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
   const work: WorkFleet["work"] = (name, namespace = MEMBER) =>
     fleet.client.get(ManifestWork, { cluster: HUB, namespace, name });
-  const told = (found: { status: string; reason?: string } | undefined): string =>
+  const notify = (found: { status: string; reason?: string } | undefined): string =>
     found ? `${found.status} ${found.reason}` : "none";
   return {
     fleet,
@@ -62,10 +62,10 @@ export async function startWorkFleet(options: Partial<TestFleetOptions> = {}): P
       await fleet.run(5_000);
     },
     condition: async (name, type, namespace) =>
-      told(findCondition((await work(name, namespace)).status?.conditions, type)),
+      notify(findCondition((await work(name, namespace)).status?.conditions, type)),
     async manifestCondition(name, ordinal, type) {
       const found = findCondition((await work(name)).status?.resourceStatus?.manifests?.[ordinal]?.conditions, type);
-      return found ? `${told(found)} ${found.message}`.trimEnd() : "none";
+      return found ? `${notify(found)} ${found.message}`.trimEnd() : "none";
     },
     onMember: (kind, name) =>
       find(fleet.client, kind, {

@@ -347,10 +347,10 @@ describe("a dependency of a template", () => {
     await fleet.run(SETTLED_MS);
 
     expect(await keyOn("member2")).toBeUndefined();
-    const told = (await fleet.client.list(Event, { cluster: "hub", namespace: "shop" })).items.filter(
+    const reported = (await fleet.client.list(Event, { cluster: "hub", namespace: "shop" })).items.filter(
       ({ reason }) => reason === "GetDependenciesFailed",
     );
-    expect(told.map(({ message, count }) => [message, count ?? 1])).toEqual([
+    expect(reported.map(({ message, count }) => [message, count ?? 1])).toEqual([
       [
         "The dependency on Secret bank/key is skipped: it is in another namespace, and its annotation flotilla.dev/shared-with does not name this namespace.",
         1,

@@ -64,8 +64,8 @@ async function measureFromOutside(
     return [];
   }
   const client = createOutsideClient(shared, { waitForQuiet: !short });
-  const measured = await measureEach(wanted, progress, (running, tell) =>
-    measureSetUp(running, client, { count, size: short ? "short" : "full", progress: tell }),
+  const measured = await measureEach(wanted, progress, (running, report) =>
+    measureSetUp(running, client, { count, size: short ? "short" : "full", progress: report }),
   );
   const peer = measured.get("OCM");
   const figures: Figure[] = [];

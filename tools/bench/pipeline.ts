@@ -70,8 +70,8 @@ export const pipeline: Benchmark = {
           .map(({ name }) => `'${name}'`)
           .join(", ")}`,
       );
-    const measured = await measureEach(wanted, progress, (running, tell) =>
-      measure(running, client, { count, single: SINGLE[size], progress: tell }),
+    const measured = await measureEach(wanted, progress, (running, report) =>
+      measure(running, client, { count, single: SINGLE[size], progress: report }),
     );
     const karmada = measured.get("Karmada");
     const figures: Figure[] = [];

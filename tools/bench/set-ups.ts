@@ -54,7 +54,7 @@ export interface SetUp {
 export async function measureEach<T>(
   wanted: readonly SetUp[],
   progress: (text: string) => void,
-  measure: (running: RunningSetUp, tell: (text: string) => void) => Promise<T>,
+  measure: (running: RunningSetUp, report: (text: string) => void) => Promise<T>,
 ): Promise<Map<string, T>> {
   const measured = new Map<string, T>();
   for (const { name, missing, start } of wanted) {

@@ -17,11 +17,11 @@ test("specs with the same name in two files are two specs", () => {
 });
 
 test("a focus matches specs by file and by name, listed or not, and keeps their listed properties", () => {
-  const catalogue = [{ suite: "apps/v1alpha1/cloneset", name: "CloneSet scales", needs: "patience" }];
+  const catalogue = [{ suite: "apps/v1alpha1/cloneset", name: "CloneSet scales", needs: "hardware" }];
 
   expect(selectSpecs(catalogue, specs, /cloneset|v1beta1/).map(({ suite, needs }) => [suite, needs])).toEqual([
     ["apps/v1beta1/sidecarset", undefined],
-    ["apps/v1alpha1/cloneset", "patience"],
+    ["apps/v1alpha1/cloneset", "hardware"],
   ]);
 });
 

@@ -1,4 +1,4 @@
-/** Where the facts come from: published Go modules, the packages read from them, and the kinds that are wanted. */
+/** Where the facts come from: published Go modules, the packages read from them, and the kinds to generate. */
 export const MODULES: Record<string, string> = {
   "k8s.io/api": "v0.36.3",
   "k8s.io/apimachinery": "v0.36.3",
@@ -12,9 +12,9 @@ export interface Source {
   /** The Go package, which is also how other packages refer to it. */
   package: string;
   module: string;
-  /** Kinds, and other types that are wanted with everything they contain. */
+  /** Kinds, and other types to generate with everything they contain. */
   roots: string[];
-  /** False for kinds of which only TypeScript types are wanted, because their schema comes from a CustomResourceDefinition. */
+  /** False for kinds of which only TypeScript types are generated, because their schema comes from a CustomResourceDefinition. */
   table: boolean;
 }
 

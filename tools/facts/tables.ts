@@ -30,7 +30,7 @@ const SCALARS: Record<string, string> = {
   "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1.JSONSchemaPropsOrBool": "SchemaOrBool",
   "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1.JSONSchemaPropsOrStringArray": "SchemaOrStringArray",
 };
-/** Those that are structs to Go: their zero is written, whatever `omitempty` says. */
+/** Those that are structs to Go: their zero is written, regardless of `omitempty`. */
 const STRUCTS = new Set(["Quantity", "RawObject", "Time", "MicroTime"]);
 const BASIC = new Set(["string", "bool", "int32", "int64", "float64", "bytes"]);
 const LEAVES = new Set([...BASIC, ...Object.values(SCALARS)]);
@@ -100,7 +100,7 @@ function readField(
       (omitted || marker("optional") !== undefined)
     )
       words.push("optional");
-    // Go writes a struct even when it is empty, whatever omitempty says.
+    // Go writes a struct even when it is empty, regardless of omitempty.
     if (!options.includes("omitzero") && (!options.includes("omitempty") || resolved.isStruct)) words.push("always");
     const { patchStrategy, patchMergeKey } = field.tags;
     if (patchStrategy) words.push(`patch=${patchStrategy}${patchMergeKey ? `:${patchMergeKey}` : ""}`);

@@ -30,7 +30,7 @@ const pascalCase = (file: string): string =>
 export function renderTypes(module: string, kinds: readonly string[], table: Table): string {
   const imports = new Map<string, Set<string>>();
   const use = (from: string, name: string): string => {
-    // Two packages may use one name: the binding's Suspension extends the policy's. A third one says where it is from.
+    // Two packages may use one name: the binding's Suspension extends the policy's. A third one gets its package as a prefix.
     const isTaken = (alias: string): boolean =>
       alias in table ||
       [...imports].some(([file, names]) => file !== from && (names.has(alias) || names.has(`${name} as ${alias}`)));

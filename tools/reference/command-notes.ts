@@ -12,7 +12,7 @@ terminal, unless \`--no-color\`, \`NO_COLOR\` or \`TERM=dumb\` is set; \`FORCE_C
 
 /** By the name of the command. */
 export const commandNotes: Readonly<Record<string, string>> = {
-  up: "[simulation.md](../simulation.md) describes how members are simulated, [propagation.md](../propagation.md#leaving-a-member-failover-and-eviction) the eviction flags.",
+  up: "[simulation.md](../simulation.md) describes how members are simulated, [propagation.md](../propagation.md#failover-and-eviction) the eviction flags.",
   why: "[The guide](../explain.md) has examples.",
   get: "[The guide](../fleet.md#objects-of-all-members) has examples.",
   describe: "[The guide](../fleet.md) has examples.",
@@ -21,7 +21,7 @@ export const commandNotes: Readonly<Record<string, string>> = {
   apply: "[The guide](../fleet.md#apply-with-the-plan-first) has examples.",
   plan: "[The guide](../explain.md#what-if) has examples.",
   adopt:
-    "`--dry-run -o yaml` prints the objects that the hub would get. [The guide](../propagation.md#taking-over-what-is-there) has examples.",
+    "`--dry-run -o yaml` prints the objects that the hub would get. [The guide](../propagation.md#adopting-existing-objects) has examples.",
   doctor: "Read-only. Exits with 0 without problems, 1 with problems ([guide](../doctor.md)).",
   lint: "[lint.md](lint.md) describes every rule. Exits with 0 without errors, 1 with errors.",
   token: "[The guide](../agent.md) has examples.",
@@ -39,9 +39,10 @@ Defaults to \`~/.flotilla\`; set it with \`--data\` or \`$FLOTILLA_HOME\`. Only 
 | file | contents |
 |---|---|
 | \`hub.kubeconfig\`, \`member1.kubeconfig\`, … | administrators' kubeconfigs, with a bearer token: the hub's gives access to every cluster, a member's only to its own |
+| \`controllers.kubeconfig\` | the credentials of \`flotilla controllers\`, with a client certificate |
 | \`flotilla.db\` | all objects (SQLite). \`flotilla snapshot save\` copies it; a file that is damaged or was written by a newer Flotilla is rejected and left unchanged |
 | \`pki/\` | the certificate authority, the serving certificate, an administrator's client certificate (\`admin.pem\`), the tokens of the kubeconfigs, the key that signs service account tokens. Certificates are renewed a month before they expire, also while it runs |
 | \`flotilla.log\` | changes and failures, one line of JSON each; a full file (8 MB) becomes \`.1\`, and the previous one \`.2\` |
 | \`up.json\` | the running process and its address, reported by a second start. Removed on a clean exit |
 
-All files are readable by their owner only. The API server listens on 127.0.0.1.`;
+All files are readable by their owner only. The API server listens on 127.0.0.1 unless \`--bind-address\` is set.`;

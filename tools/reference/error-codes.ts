@@ -140,7 +140,7 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
   },
   NameTaken: {
     happened: "another cluster is registered under the name",
-    hint: "choose choose another `--cluster-name`, or delete the other one on the hub",
+    hint: "choose another `--cluster-name`, or delete the other one on the hub",
   },
   Namespace: {
     happened: "the deletion of a namespace on a member does not complete",
@@ -239,6 +239,10 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
   Source: {
     happened: "a file passed to `flotilla interpret` cannot be read, or is not YAML, JSON or a Kubernetes object",
     hint: "the message names it",
+  },
+  Starting: {
+    happened: "the kubeconfig of a logical cluster was requested before the hub was ready",
+    hint: "request it again when the hub is ready",
   },
   Stopped: { happened: "Ctrl-C or SIGTERM interrupted the command", hint: "" },
   Store: {

@@ -26,7 +26,7 @@ function renderPage({ title, path, about, metrics }: MetricsPage, earlier: reado
     about,
     own.length > 0
       ? table(
-          ["metric", "type", "labels", "tells"],
+          ["metric", "type", "labels", "description"],
           own.map((metric) => [code(metric.name), metric.type, metric.labels.map(code).join(", "), metric.help]),
         )
       : undefined,

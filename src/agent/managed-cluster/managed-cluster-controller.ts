@@ -65,8 +65,8 @@ export function createManagedClusterController({
       const rotated = rotation?.();
       const version = seen.facts?.version;
       const [nodes, claims] = [listed(access.informers, Node, name), listed(access.informers, ClusterClaim, name)];
-      const sight = { health, detail, trend, id: idOf(name), version, nodes, claims, rotation: rotated };
-      const next = planManagedStatus(cluster, sight, nowMs, formatTime(nowMs));
+      const view = { health, detail, trend, id: idOf(name), version, nodes, claims, rotation: rotated };
+      const next = planManagedStatus(cluster, view, nowMs, formatTime(nowMs));
       if (next !== cluster) {
         try {
           await client.updateStatus(ManagedCluster, hub, next, { signal });

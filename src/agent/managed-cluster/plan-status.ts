@@ -28,7 +28,7 @@ export interface MemberView {
 type Read = DeepReadonly<ManagedCluster>;
 
 /** Returns the same object when nothing changes, or the hub has not accepted the cluster. */
-export function planManagedStatus(cluster: Read, sight: MemberView, nowMs: number, now: string): Read {
+export function planManagedStatus(cluster: Read, view: MemberView, nowMs: number, now: string): Read {
   const before = cluster.status ?? { conditions: [] };
   let conditions = before.conditions ?? [];
   if (!isConditionTrue(conditions, "HubAcceptedManagedCluster")) return cluster;
@@ -36,16 +36,16 @@ export function planManagedStatus(cluster: Read, sight: MemberView, nowMs: numbe
   // clocks agree again.
   if (findCondition(conditions, "ManagedClusterConditionClockSynced")?.status === "False") return cluster;
   conditions = withCondition(conditions, joined, now);
-  const isWell = sight.health === "ready";
+  const isWell = view.health === "ready";
   if (isWell) conditions = withCondition(conditions, available, now);
   else if (
-    nowMs - sight.trend.sinceMs >= UNHEALTHY_AFTER_MS &&
+    nowMs - view.trend.sinceMs >= UNHEALTHY_AFTER_MS &&
     findCondition(conditions, available.type)?.status !== "False"
   )
-    conditions = withCondition(conditions, unavailable(`The kube-apiserver is not ok: ${sight.detail}`), now);
-  if (sight.rotation) conditions = withCondition(conditions, rotated(sight.rotation), now);
+    conditions = withCondition(conditions, unavailable(`The kube-apiserver is not ok: ${view.detail}`), now);
+  if (view.rotation) conditions = withCondition(conditions, rotated(view.rotation), now);
   // While it is unhealthy, the last known facts stay.
-  const status = { ...before, ...(isWell && factsOf(before, sight)), conditions } as Read["status"];
+  const status = { ...before, ...(isWell && factsOf(before, view)), conditions } as Read["status"];
   return equalJson(status, before) ? cluster : { ...cluster, ...(status && { status }) };
 }
 

@@ -56,9 +56,9 @@ for (const dotted of ["1.2.840.10045.4.3.2", "2.5.29.37.0", "1.2.840.113556.1.80
 }
 
 const refusals: Record<string, { bytes: number[]; want: string }> = {
-  nothing: { bytes: [], want: "it is cut off" },
-  "a tag alone": { bytes: [0x30], want: "it is cut off" },
-  "content shorter than its length": { bytes: [0x30, 0x02, 0x05], want: "it is cut off" },
+  nothing: { bytes: [], want: "it is truncated" },
+  "a tag alone": { bytes: [0x30], want: "it is truncated" },
+  "content shorter than its length": { bytes: [0x30, 0x02, 0x05], want: "it is truncated" },
   "content longer than its length": { bytes: [0x30, 0x00, 0x05], want: "unexpected data after its end" },
   "an indefinite length": { bytes: [0x30, 0x80, 0x00, 0x00], want: "its length is not valid DER" },
   "a length of too many bytes": { bytes: [0x30, 0x89, 1, 1, 1, 1, 1, 1, 1, 1, 1], want: "its length is not valid DER" },

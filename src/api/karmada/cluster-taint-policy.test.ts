@@ -44,7 +44,7 @@ describe("a taint policy", () => {
     expect(warningsOf(admissions, given)).toEqual([
       'spec.targetClusters.fieldSelector: Invalid value: {"matchExpressions":[{"key":"planet","operator":"In"}]}: unsupported key "planet", must be provider, region, or zone; no cluster matches',
       "spec.addOnConditions[0].operator: Is is not one of In, NotIn; the condition is never met",
-      "spec.addOnConditions[0].statusValues: Maybe is none of True, False, Unknown",
+      "spec.addOnConditions[0].statusValues: Maybe is not one of True, False, Unknown",
       "spec.taints[0].effect: PreferNoSchedule is not one of NoSchedule, NoExecute; a Cluster rejects it",
     ]);
   });

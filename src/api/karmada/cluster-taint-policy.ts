@@ -84,7 +84,7 @@ function taintPolicyWarnings({ spec }: DeepReadonly<ClusterTaintPolicy>): string
           : [`${at}.operator: ${operator} is not one of ${OPERATORS.join(", ")}; the condition is never met`]),
         ...statusValues
           .filter((value) => !STATUSES.includes(value))
-          .map((value) => `${at}.statusValues: ${value} is none of ${STATUSES.join(", ")}`),
+          .map((value) => `${at}.statusValues: ${value} is not one of ${STATUSES.join(", ")}`),
       ];
     }),
   );

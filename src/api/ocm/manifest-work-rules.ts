@@ -15,7 +15,7 @@ export const manifestWorkAdmissions: AnyAdmission[] = [
   ocmAdmission(ManifestWork, {
     validator: VALIDATOR,
     check,
-    canonical: (sent, told) => expandManifests(expandBareManifests(sent, told), ["spec"], told.warn),
+    canonical: (sent, reported) => expandManifests(expandBareManifests(sent, reported), ["spec"], reported.warn),
     warnings: ({ object }) => [
       ...conditionalDeploymentWarnings(object.metadata.annotations),
       ...feedbackWarnings("spec", object.spec),

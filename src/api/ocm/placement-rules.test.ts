@@ -80,9 +80,9 @@ describe("warnings", () => {
       }),
       ["default"],
       [
-        "spec.prioritizerPolicy.mode: Some is none of Additive, Exact; the Placement will be misconfigured",
+        "spec.prioritizerPolicy.mode: Some is not one of Additive, Exact; the Placement will be misconfigured",
         "spec.tolerations[0].operator: must be Exists when there is no key; the Placement will be misconfigured",
-        "spec.tolerations[1].operator: Is is none of Equal, Exists; the Placement will be misconfigured",
+        "spec.tolerations[1].operator: Is is not one of Equal, Exists; the Placement will be misconfigured",
         "spec.tolerations[2].value: must be empty when the operator is Exists; the Placement will be misconfigured",
       ],
     ],
@@ -128,7 +128,7 @@ describe("warnings", () => {
       }),
       ["default"],
       [
-        "spec.prioritizerPolicy.configurations[0].scoreCoordinate.builtIn: NoSuch is none of Balance, Steady, ResourceAllocatableCPU, ResourceAllocatableMemory; the Placement will be misconfigured",
+        "spec.prioritizerPolicy.configurations[0].scoreCoordinate.builtIn: NoSuch is not one of Balance, Steady, ResourceAllocatableCPU, ResourceAllocatableMemory; the Placement will be misconfigured",
         "spec.prioritizerPolicy.configurations[2].scoreCoordinate.addOn: is missing; the Placement will be misconfigured",
       ],
     ],

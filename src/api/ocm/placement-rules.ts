@@ -127,7 +127,7 @@ function prioritizerWarnings(at: string, { scoreCoordinate, weight = 1 }: DeepRe
   if (type !== "BuiltIn") return addOn ? [] : [misconfigured(`${at}.addOn`, "is missing")];
   return PRIORITIZERS.includes(builtIn)
     ? []
-    : [misconfigured(`${at}.builtIn`, `${builtIn || "nothing"} is none of ${PRIORITIZERS.join(", ")}`)];
+    : [misconfigured(`${at}.builtIn`, `${builtIn || "nothing"} is not one of ${PRIORITIZERS.join(", ")}`)];
 }
 
 /**

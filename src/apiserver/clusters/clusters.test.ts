@@ -241,13 +241,13 @@ describe("logical clusters", () => {
   test("notify subscribers of their removal, with the id that they had", async () => {
     const { server } = await createTestServer({ profiles, clusters });
     const id = server.clusterId("paris");
-    const told: string[][] = [];
-    server.onClusterGone((...gone) => told.push(gone));
+    const reported: string[][] = [];
+    server.onClusterGone((...gone) => reported.push(gone));
 
     await server.removeCluster("paris");
     await server.removeCluster("nowhere");
 
-    expect(told).toEqual([["paris", id]]);
+    expect(reported).toEqual([["paris", id]]);
   });
 
   test("require the hub, which stores the list of clusters", async () => {
@@ -315,7 +315,7 @@ describe("logical clusters", () => {
         LOGICAL,
         { metadata: { name: "a.b" }, spec: { profile: "member" } },
         422,
-        "a name is lower-case letters, digits and '-'",
+        "must consist of lower-case letters, digits and '-'",
       ],
       "an update": [
         "PUT",
@@ -343,7 +343,7 @@ describe("logical clusters", () => {
     await server.addCluster("paris", "member");
 
     await expect(server.addCluster("paris", "hub")).rejects.toThrow("exists with profile member");
-    await expect(server.addCluster("Not A Name", "hub")).rejects.toThrow("a name is lower-case letters");
+    await expect(server.addCluster("Not A Name", "hub")).rejects.toThrow("a name consists of lower-case letters");
     await expect(server.addCluster("rome", "nope")).rejects.toThrow("there is no profile nope");
   });
 

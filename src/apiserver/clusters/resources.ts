@@ -71,7 +71,7 @@ export function createResources(kinds: readonly Kind[]): Resource[] {
     if (!kind.storedAs) return sharedResource(kind);
     invariant(
       given.has(kind.storedAs),
-      `the kind ${kind.storedAs.kind}, of which ${kind.group} ${kind.kind} is a view, is also served`,
+      `the kind ${kind.storedAs.kind} must also be served, because ${kind.group} ${kind.kind} is a view of it`,
     );
     return sharedResource(kind, { storedIn: sharedResource(kind.storedAs) });
   });

@@ -81,7 +81,7 @@ export function createDefinitionStatus({ cache, store, clusters, clock, writeSta
     // Other CRDs may wait for a released name, so all are checked again after each change.
     let writesLeft = MAX_WRITES;
     for (let name = findStale(cluster, group); name !== undefined; name = findStale(cluster, group)) {
-      invariant(writesLeft-- > 0, `the status of the CRDs of group ${group} converges`);
+      invariant(writesLeft-- > 0, `the status of the CRDs of group ${group} must converge`);
       try {
         await writeStatus(cluster, name, (definition) => ({
           ...definition,

@@ -159,7 +159,7 @@ describe("certificates in a directory", () => {
 
       await expect(ensure()).rejects.toMatchObject({
         code: "Certificate",
-        message: expect.stringContaining("remove it to have a new one made") as string,
+        message: expect.stringContaining("remove it to create a new one") as string,
       });
     });
   }

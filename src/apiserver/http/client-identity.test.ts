@@ -253,6 +253,6 @@ test("a proxy over TLS must be trusted by the system", async () => {
   );
 
   await expect(ask(transport)).rejects.toThrow(
-    /through the proxy https:\/\/127.0.0.1:\d+: the server's certificate comes from a CA that is not trusted|self-signed/,
+    /through the proxy https:\/\/127.0.0.1:\d+: the server's certificate is signed by an untrusted CA|self-signed/,
   );
 });

@@ -575,7 +575,7 @@ describe("stopping", () => {
     await closed;
     await expect(getPod(connect(port))).rejects.toMatchObject({
       code: "Unreachable",
-      message: expect.stringContaining("nothing listens there") as string,
+      message: expect.stringContaining("connection refused") as string,
     });
   });
 

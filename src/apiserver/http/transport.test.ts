@@ -80,11 +80,11 @@ describe("trust", () => {
   const cases: Record<string, { options: () => Partial<Http2TransportOptions>; want: RegExp }> = {
     "the error explains an unknown authority": {
       options: () => ({ ca: untrustedAuthority.certificate }),
-      want: /CA that is not trusted; give it with certificate-authority-data/,
+      want: /untrusted CA; set certificate-authority-data/,
     },
     "the error explains a certificate for another name": {
       options: () => ({ serverName: "oslo.example" }),
-      want: /is for another name; use a name that it lists, or set tls-server-name/,
+      want: /is for another name; use a name that it contains, or set tls-server-name/,
     },
   };
   for (const [behaviour, { options, want }] of Object.entries(cases)) {
@@ -114,7 +114,7 @@ describe("trust", () => {
       ),
     );
 
-    await expect(getPod(connect(port))).rejects.toThrow(/does not speak TLS/);
+    await expect(getPod(connect(port))).rejects.toThrow(/does not use TLS/);
   });
 });
 
@@ -163,5 +163,5 @@ test("a server that stops responding is disconnected, and its watch ends with an
   clock.advance(30_000);
   clock.advance(15_000);
 
-  await expect(next).rejects.toThrow(/stopped answering; the connection was given up/);
+  await expect(next).rejects.toThrow(/stopped answering pings; the connection was closed/);
 });

@@ -149,7 +149,7 @@ export function writeObject(entry: CachedEntry, served: ServedVersion, output: B
   const { revision } = entry;
   if (revision === 0 || !isServedVerbatim(entry, view)) {
     const [bytes] = piecesIn(entry, served);
-    invariant(bytes, `the object at ${entry.key} has bytes`);
+    invariant(bytes, `the object at ${entry.key} must have bytes`);
     if (isItem) output.text(`{${METADATA}`);
     return output.bytes(bytes, isItem ? metadataStart(bytes, served) : 0);
   }
@@ -176,7 +176,7 @@ function metadataStart(value: Uint8Array, { metadataAt }: ServedVersion): number
   if (value[metadataAt - 1] === OPEN_BRACE && value[metadataAt - 2] === COLON && isMetadataBefore(value, metadataAt))
     return metadataAt;
   const at = Buffer.from(value.buffer, value.byteOffset, Math.min(value.byteLength, 1024)).indexOf(METADATA);
-  invariant(at >= 0, "a stored value begins with apiVersion, kind and metadata");
+  invariant(at >= 0, "a stored value must begin with apiVersion, kind and metadata");
   return at + METADATA.length;
 }
 

@@ -443,12 +443,16 @@ describe("the direct transport", () => {
     abort.abort();
     await reading;
 
-    const told = seen.map(
+    const reported = seen.map(
       ({ type, cluster, object }) => `${type} ${cluster}/${textOf((object.metadata as JsonObject).name)}`,
     );
-    expect(told.slice(0, 2)).toEqual(["ADDED hub/default", "ADDED hub/kube-system"]);
-    expect(told.slice(2, 5).toSorted()).toEqual(["ADDED paris/default", "ADDED paris/kube-system", "ADDED paris/shop"]);
-    expect(told.slice(5).toSorted()).toEqual([
+    expect(reported.slice(0, 2)).toEqual(["ADDED hub/default", "ADDED hub/kube-system"]);
+    expect(reported.slice(2, 5).toSorted()).toEqual([
+      "ADDED paris/default",
+      "ADDED paris/kube-system",
+      "ADDED paris/shop",
+    ]);
+    expect(reported.slice(5).toSorted()).toEqual([
       "DELETED paris/default",
       "DELETED paris/kube-system",
       "DELETED paris/shop",
@@ -476,10 +480,10 @@ describe("the direct transport", () => {
     abort.abort();
     await reading;
 
-    const told = seen.map(
+    const reported = seen.map(
       ({ type, cluster, object }) => `${type} ${cluster}/${textOf((object.metadata as JsonObject).name)}`,
     );
-    expect(told.toSorted()).toEqual(["ADDED paris/default", "ADDED paris/kube-system", "ADDED paris/shop"]);
+    expect(reported.toSorted()).toEqual(["ADDED paris/default", "ADDED paris/kube-system", "ADDED paris/shop"]);
   });
 
   test("returns shared read-only objects, and keeps no reference to the objects it receives", async () => {

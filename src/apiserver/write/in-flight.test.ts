@@ -10,19 +10,19 @@ test("a place without writers is empty immediately", async () => {
 
 test("a place is empty when the last writer leaves, for all waiters", async () => {
   const inFlight = new InFlight();
-  const told: string[] = [];
+  const reported: string[] = [];
   inFlight.enter("paris/shop");
   inFlight.enter("paris/shop");
-  const waiting = ["a", "b"].map((who) => inFlight.whenEmpty("paris/shop").then(() => told.push(who)));
+  const waiting = ["a", "b"].map((who) => inFlight.whenEmpty("paris/shop").then(() => reported.push(who)));
 
   inFlight.leave("paris/shop");
   await Promise.resolve();
-  const before = [...told];
+  const before = [...reported];
   inFlight.leave("paris/shop");
   await Promise.all(waiting);
 
   expect(before).toEqual([]);
-  expect(told).toEqual(["a", "b"]);
+  expect(reported).toEqual(["a", "b"]);
 });
 
 test("a writer that enters before the waiters are resumed is waited for as well", async () => {

@@ -7,7 +7,7 @@ import type { TestServer } from "../test-server.ts";
 
 const PODS = "/api/v1/namespaces/default/pods";
 const OWNER = "11111111-1111-4111-8111-111111111111";
-const STRANGER = "22222222-2222-4222-8222-222222222222";
+const OUTSIDER = "22222222-2222-4222-8222-222222222222";
 
 function makePod(name: string, controller = OWNER): JsonObject {
   return {
@@ -144,7 +144,7 @@ test(
         for (const { place, value } of changes) {
           const [known, fresh] = await Promise.all([createTestServer(), createTestServer()]);
           await known.request("POST", PODS, makePod("web-1"));
-          await fresh.request("POST", PODS, makePod("web-1", STRANGER));
+          await fresh.request("POST", PODS, makePod("web-1", OUTSIDER));
           const pod = makePod("web-2");
           const places = placesIn(pod);
           const next = changed(pod, places[place % places.length] as readonly string[], value);

@@ -51,5 +51,7 @@ test("a HorizontalPodAutoscaler is one object in two versions", async () => {
 });
 
 test("a view requires the kind that it is a view of", () => {
-  expect(() => createResources([EventsEvent])).toThrow(/another view/);
+  expect(() => createResources([EventsEvent])).toThrow(
+    /the kind Event must also be served, because events.k8s.io Event is a view of it/,
+  );
 });

@@ -90,5 +90,5 @@ test("the result reports whether everything is unchanged", () => {
         ],
       },
     ]),
-  ).toBe("Deployment shop/web is adopted\n  oslo (3): as it was\n  rome: changed; run 'flotilla why' for details");
+  ).toBe("Deployment shop/web is adopted\n  oslo (3): unchanged\n  rome: changed; run 'flotilla why' for details");
 });

@@ -12,10 +12,10 @@ test("objects are named as in kubectl", () => {
 });
 
 test.each([
-  [["deployment"], false, "say which of them"],
+  [["deployment"], false, "specify which objects to adopt"],
   [["deployment", "web"], true, "not both"],
-  [["deployment/web"], true, "give a type alone"],
-  [["deployment", "svc/web"], false, "not both ways at once"],
+  [["deployment/web"], true, "specify only a type"],
+  [["deployment", "svc/web"], false, "either as TYPE NAME... or as TYPE/NAME..., not both"],
   [["deployment/web/x"], false, "is not TYPE/NAME"],
   [["deployment/"], false, "is not TYPE/NAME"],
 ])("%j is rejected", (args, isWhole, want) => {

@@ -37,7 +37,7 @@ export function readSelections(args: readonly string[], isWhole: boolean): Selec
     if (isWhole === rest.length > 0)
       throw new UsageError(
         isWhole
-          ? "specify either names, or --all or -l"
+          ? "specify either names, or --all or -l, not both"
           : `specify which objects to adopt: a name, -l SELECTOR or --all; for example 'flotilla adopt ${first || "deployment"} web --from member1'`,
       );
     return [{ type: first, names: rest }];

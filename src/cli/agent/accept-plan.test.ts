@@ -21,7 +21,7 @@ const token = makeRequest("token", "system:bootstrap:abcdef", ["system:bootstrap
 const account = makeRequest("account", "system:serviceaccount:open-cluster-management:agent-registration-bootstrap", [
   "system:serviceaccounts:open-cluster-management",
 ]);
-const stranger = makeRequest("stranger", "mallory", ["system:bootstrappers:managedcluster"]);
+const untrusted = makeRequest("untrusted", "mallory", ["system:bootstrappers:managedcluster"]);
 const unproved = makeRequest("unproved", "system:bootstrap:abcdef", ["system:bootstrappers"]);
 const namesOf = (requests: readonly CertificateSigningRequest[]): string[] =>
   requests.map(({ metadata }) => metadata.name);
@@ -37,9 +37,9 @@ const plan = (
 };
 
 test("requests from bootstrap users for new clusters are approved, and no others", () => {
-  expect(plan([token, account, stranger, unproved])).toEqual({
+  expect(plan([token, account, untrusted, unproved])).toEqual({
     approve: ["token", "account"],
-    suspicious: ["stranger", "unproved"],
+    suspicious: ["untrusted", "unproved"],
   });
 });
 
@@ -53,15 +53,15 @@ test("decided requests stay decided, and requests of other clusters are ignored"
 });
 
 test("--requesters trusts only the named users, even together with --skip-approve-check", () => {
-  expect(plan([token, stranger], { requesters: ["mallory"] })).toEqual({
-    approve: ["stranger"],
+  expect(plan([token, untrusted], { requesters: ["mallory"] })).toEqual({
+    approve: ["untrusted"],
     suspicious: ["token"],
   });
-  expect(plan([token, stranger], { requesters: ["mallory"], skipsCheck: true })).toEqual({
-    approve: ["stranger"],
+  expect(plan([token, untrusted], { requesters: ["mallory"], skipsCheck: true })).toEqual({
+    approve: ["untrusted"],
     suspicious: ["token"],
   });
-  expect(plan([token, stranger], { skipsCheck: true })).toEqual({ approve: ["token", "stranger"], suspicious: [] });
+  expect(plan([token, untrusted], { skipsCheck: true })).toEqual({ approve: ["token", "untrusted"], suspicious: [] });
 });
 
 test("a denied request is reported until the agent sends a new one", () => {

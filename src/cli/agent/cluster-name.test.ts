@@ -9,6 +9,6 @@ test("a valid namespace name is accepted", () => {
 
 test("a name that no hub accepts is rejected before any request", () => {
   for (const name of ["Bad_Name", "-paris", "eu.west", "a".repeat(64)])
-    expect(check(name)).toThrow(`--cluster-name '${name}' cannot be the name of a cluster`);
+    expect(check(name)).toThrow(`--cluster-name '${name}' is not a valid cluster name`);
   expect(check(undefined)).toThrow("--cluster-name NAME is required: the name of the cluster on the hub");
 });

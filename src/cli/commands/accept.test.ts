@@ -43,6 +43,6 @@ test("waiting for an unknown cluster is reported once, and the timeout error sta
 
   const running = acceptCommand.run(context as unknown as CommandContext<never>);
 
-  await expect(running).rejects.toThrow("no cluster called nope has asked to join; start its agent");
+  await expect(running).rejects.toThrow("no cluster named nope has asked to join; start its agent");
   expect(text).toBe("no cluster named nope has asked to join yet; waiting (Ctrl-C to stop)\n");
 });

@@ -157,7 +157,7 @@ async function accept(
     const hint = refused && approved.length === 0 ? describeRefusal(name, refused) : undefined;
     if (clock.now() >= untilMs) {
       if (hint !== undefined)
-        throw new FlotillaError("NotAccepted", `${cluster ? `${name} is accepted but has not joined:` : ""}${hint}`);
+        throw new FlotillaError("NotAccepted", `${cluster ? `${name} is accepted but has not joined: ` : ""}${hint}`);
       if (!cluster && approved.length === 0)
         throw new UsageError(
           `no cluster named ${name} has asked to join; start its agent with the command that 'flotilla token' prints, even if it still runs after an unjoin`,

@@ -6,7 +6,7 @@ export const apiserverCommand = defineCommand({
   name: "apiserver",
   summary: "run the hub's API server alone; 'flotilla controllers' does the rest",
   details:
-    "Serves the hub's API and stores its objects. Nothing is scheduled or delivered until 'flotilla controllers' runs against it, in this or another machine. A line that starts with 'ready' is printed when it responds. DIR/hub.kubeconfig is an administrator's, DIR/controllers.kubeconfig is for the controllers.",
+    "Serves the hub's API and stores its objects. Nothing is scheduled or delivered until 'flotilla controllers' runs against it, on this or another machine. A line that starts with 'ready' is printed when it responds. DIR/hub.kubeconfig is an administrator's, DIR/controllers.kubeconfig is for the controllers.",
   serves: true,
   example: [
     { says: "Run the API server for this machine.", run: "flotilla apiserver --data ./hub" },
@@ -48,7 +48,7 @@ export const apiserverCommand = defineCommand({
     try {
       const failure = await Promise.race([running.failed, aborted(signal)]);
       if (failure) throw failure;
-      output.say("stopping; Ctrl-C again ends at once");
+      output.say("stopping; press Ctrl-C again to exit at once");
     } finally {
       await running.stop();
     }

@@ -15,7 +15,7 @@ export const statusCommand = defineCommand({
   details:
     "Shows members with their Karmada and Open Cluster Management registrations; what is unhealthy, with counts and the worst ten; and where workloads run. Exit code 0 means that the status could be read, not that everything is healthy: use 'flotilla doctor' for that.",
   example: [
-    { says: "Look once.", run: "flotilla status" },
+    { says: "Show the status once.", run: "flotilla status" },
     { says: "Refresh every five seconds, and print what changed.", run: "flotilla status --watch" },
     { says: "Show a fleet with another data directory.", run: "flotilla status --data ./fleet" },
     { says: "Show any hub, with JSON output.", run: "flotilla status --kubeconfig hub.kubeconfig -o json" },

@@ -7,7 +7,7 @@ export const controllersCommand = defineCommand({
   name: "controllers",
   summary: "run the hub's controllers against an API server, with leader election",
   details:
-    "Schedules, delivers and aggregates for the hub of a kubeconfig. Several may run: one leads, by a Lease on the hub, and the others stand by. A line that starts with 'ready' is printed when this one leads or stands by.",
+    "Schedules workloads, delivers them to members and aggregates their status, for the hub of a kubeconfig. Several processes may run: one holds a Lease on the hub and is active, the others stand by. A line that starts with 'ready' is printed when this process leads or stands by.",
   serves: true,
   example: [
     {
@@ -21,7 +21,11 @@ export const controllersCommand = defineCommand({
   ],
   args: [],
   flags: {
-    kubeconfig: { type: "string", value: "FILE", description: "kubeconfig of the hub; DIR/controllers.kubeconfig" },
+    kubeconfig: {
+      type: "string",
+      value: "FILE",
+      description: "kubeconfig of the hub; 'flotilla apiserver' writes DIR/controllers.kubeconfig",
+    },
     "leader-elect": {
       type: "string",
       choices: ["true", "false"],
@@ -49,7 +53,7 @@ export const controllersCommand = defineCommand({
   },
   async run({ flags, output, signal, roles }) {
     if (!flags.kubeconfig)
-      throw new UsageError("--kubeconfig FILE is missing; 'flotilla apiserver' writes controllers.kubeconfig");
+      throw new UsageError("--kubeconfig FILE is required; 'flotilla apiserver' writes controllers.kubeconfig");
     const running = await roles.controllers(
       {
         // Whether a ClusterTaintPolicy may set NoExecute is decided when it is written, by the API server.

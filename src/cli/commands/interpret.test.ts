@@ -164,7 +164,7 @@ describe("--check", () => {
 
     expect(error).toBeUndefined();
     expect(warnings).toContain("Warning: rules/b.yml:1: spec.customizations.replicas is shorthand");
-    expect(warnings).toContain("Warning: rules/b.yml:1: spec.customizations.retain is no rule");
+    expect(warnings).toContain("Warning: rules/b.yml:1: spec.customizations.retain is not a rule");
     expect(warnings).toContain(
       "conflicting with InterpreterOperation(InterpretReplica) of existing ResourceInterpreterCustomization(thing)",
     );
@@ -392,11 +392,11 @@ describe("--test", () => {
     },
     "a misspelled field": {
       fixture: "operation: Retain\nwnat: {}\n",
-      want: "tests.yaml:1: a fixture has no field wnat",
+      want: "tests.yaml:1: unknown field wnat",
     },
     "a field given under both of its names": {
       fixture: "operation: Retain\nwant: {}\noutput: {}\n",
-      want: "tests.yaml:1: want is there twice",
+      want: "tests.yaml:1: want is given twice",
     },
     "both a result and an error": {
       fixture: "operation: Retain\nwant: {retained: {}}\nwantError: x\n",
@@ -408,7 +408,7 @@ describe("--test", () => {
     },
     "a result that is not a mapping": {
       fixture: "operation: InterpretHealth\nwant: true\n",
-      want: "tests.yaml:1: want has the results by name",
+      want: "tests.yaml:1: want must contain the results by name",
     },
   };
   for (const [mistake, { fixture, want }] of Object.entries(mistakes)) {
@@ -452,7 +452,7 @@ test("the documentation of each rule is Lua that passes --check", async () => {
 
 describe("usage errors explain the mistake when", () => {
   const wrong: Record<string, { argv: string[]; want: string }> = {
-    "no action is given": { argv: [], want: "say what to do: --operation" },
+    "no action is given": { argv: [], want: "specify what to do: --operation" },
     "the operation is unknown": {
       argv: ["--operation", "guess"],
       want: "operation guess is not supported. Use one of: Retain, InterpretReplica",
@@ -463,7 +463,7 @@ describe("usage errors explain the mistake when", () => {
     },
     "--check and --operation are both given": {
       argv: ["--check", "--operation", "retain", "-f", "-"],
-      want: "--check only looks at customizations",
+      want: "--check only validates customizations",
     },
     "--test and --operation are both given": {
       argv: ["--test", "a", "--operation", "retain"],
@@ -471,16 +471,19 @@ describe("usage errors explain the mistake when", () => {
     },
     "a file is given without a flag": {
       argv: ["rules.yaml", "--check"],
-      want: "does not know what to do with 'rules.yaml'",
+      want: "unexpected argument 'rules.yaml'",
     },
-    "the object file is missing": { argv: ["--operation", "InterpretHealth"], want: "InterpretHealth needs an object" },
+    "the object file is missing": {
+      argv: ["--operation", "InterpretHealth"],
+      want: "InterpretHealth needs a desired or an observed object",
+    },
     "one of two object files is missing": {
       argv: ["--operation", "retain", "--desired-file", "-"],
       want: "the observed one is missing",
     },
     "standard input is used twice": {
       argv: ["--operation", "retain", "--desired-file", "-", "--observed-file", "-"],
-      want: "standard input (-) can be read once only",
+      want: "standard input (-) can be read only once",
     },
     "Divide gets no shares": {
       argv: ["--operation", "divide", "--desired-file", "-"],
@@ -490,7 +493,7 @@ describe("usage errors explain the mistake when", () => {
       argv: ["--operation", "divide", "--desired-file", "-", "--share", "oslo"],
       want: "--share must be MEMBER=REPLICAS, for example member1=5, not 'oslo'",
     },
-    "--edit is given": { argv: ["-f", "-", "--edit"], want: "--edit is not offered" },
+    "--edit is given": { argv: ["-f", "-", "--edit"], want: "--edit is not supported" },
   };
   for (const [mistake, { argv, want }] of Object.entries(wrong)) {
     test(mistake, async () => {

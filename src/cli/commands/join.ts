@@ -101,7 +101,7 @@ export const joinCommand = defineCommand({
           throw new UsageError(
             `${file} sets tls-server-name, which a Cluster does not support; use an address that the cluster's certificate contains`,
           );
-        output.progress(`looking at ${member.server}`);
+        output.progress(`checking ${member.server}`);
         const { metadata } = await member.client.get(Namespace, { cluster: name, name: "kube-system" }, { signal });
         const id = metadata.uid ?? "";
         await checkUnknown(hub.client, { name, id, apiEndpoint: member.server, proxyUrl: member.proxyUrl }, signal);

@@ -92,7 +92,7 @@ function createReach(
       return Promise.resolve({
         client: { raw } as unknown as Client,
         server: "",
-        upgrade: () => Promise.reject(new Error("nobody asks")),
+        upgrade: () => Promise.reject(new Error("not called")),
         close: () => Promise.resolve(),
         ...options.hub,
       });

@@ -9,11 +9,11 @@ import type { CompletedStep } from "./run-steps.ts";
 
 const stage = {} as Stage;
 
-function telling(
+function runDemo(
   steps: readonly Step[],
   clock: FakeClock,
   options: { pauseMs?: number; signal?: AbortSignal } = {},
-): { told: Promise<CompletedStep[]>; written: string[] } {
+): { completed: Promise<CompletedStep[]>; written: string[] } {
   const written: string[] = [];
   const output = createOutput({
     format: "table",
@@ -22,7 +22,7 @@ function telling(
     showProgress: () => {},
   });
   return {
-    told: runSteps({
+    completed: runSteps({
       steps,
       stage,
       output,
@@ -49,20 +49,20 @@ async function run(clock: FakeClock, story: Promise<unknown>): Promise<void> {
 test("a step is reported when its effect is observed, and its extra output is shown after that", async () => {
   const clock = createFakeClock();
   const happened: string[] = [];
-  let looks = 0;
+  let polls = 0;
   const step: Step = {
     title: "Pods start",
     limitMs: 10_000,
     act: async () => void happened.push("act"),
-    observe: async () => ({ seen: ++looks === 3, text: `${looks} of 3 pods` }),
-    show: async () => void happened.push(`show after ${looks} looks`),
+    observe: async () => ({ seen: ++polls === 3, text: `${polls} of 3 pods` }),
+    show: async () => void happened.push(`show after ${polls} polls`),
   };
-  const { told, written } = telling([step], clock);
+  const { completed, written } = runDemo([step], clock);
 
-  await run(clock, told);
+  await run(clock, completed);
 
-  expect(await told).toEqual([{ title: "Pods start", observed: "3 of 3 pods", seconds: 0.2 }]);
-  expect(happened).toEqual(["act", "show after 3 looks"]);
+  expect(await completed).toEqual([{ title: "Pods start", observed: "3 of 3 pods", seconds: 0.2 }]);
+  expect(happened).toEqual(["act", "show after 3 polls"]);
   expect(written.join("")).toBe("\n1/1  Pods start\n\n✓ 3 of 3 pods (0.2 s)\n");
 });
 
@@ -73,12 +73,16 @@ test("a step whose effect is not observed in time stops the demo and reports wha
     limitMs: 2_000,
     observe: async () => ({ seen: false, text: "1 of 3 pods" }),
   };
-  const later: Step = { title: "later", limitMs: 1_000, observe: () => Promise.reject(new Error("nobody comes here")) };
-  const { told } = telling([never, later], clock);
+  const later: Step = {
+    title: "later",
+    limitMs: 1_000,
+    observe: () => Promise.reject(new Error("must not be observed")),
+  };
+  const { completed } = runDemo([never, later], clock);
 
-  await run(clock, told);
+  await run(clock, completed);
 
-  await expect(told).rejects.toMatchObject({
+  await expect(completed).rejects.toMatchObject({
     code: "NotObserved",
     message: 'the step "Pods start" was not observed within 2 s; last observed: 1 of 3 pods',
   });
@@ -88,10 +92,10 @@ test("there is a pause between steps, but none before the first", async () => {
   const clock = createFakeClock();
   const startMs = clock.now();
   const step: Step = { title: "Pods start", limitMs: 1_000, observe: async () => ({ seen: true, text: "yes" }) };
-  const { told } = telling([step, step, step], clock, { pauseMs: 1_500 });
+  const { completed } = runDemo([step, step, step], clock, { pauseMs: 1_500 });
 
-  await run(clock, told);
-  await told;
+  await run(clock, completed);
+  await completed;
 
   expect(clock.now() - startMs).toBe(3_000);
 });
@@ -100,10 +104,10 @@ test("Ctrl-C ends the wait", async () => {
   const clock = createFakeClock();
   const stopping = new AbortController();
   const step: Step = { title: "Pods start", limitMs: 60_000, observe: async () => ({ seen: false, text: "no" }) };
-  const { told } = telling([step], clock, { signal: stopping.signal });
+  const { completed } = runDemo([step], clock, { signal: stopping.signal });
   await new Promise((resolve) => setImmediate(resolve));
 
   stopping.abort(new Error("interrupted by Ctrl-C"));
 
-  await expect(told).rejects.toThrow("interrupted by Ctrl-C");
+  await expect(completed).rejects.toThrow("interrupted by Ctrl-C");
 });

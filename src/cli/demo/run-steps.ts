@@ -36,7 +36,7 @@ export async function runSteps({
   signal,
 }: RunStepsOptions): Promise<CompletedStep[]> {
   const { bold, green } = output.paint;
-  const told: CompletedStep[] = [];
+  const completed: CompletedStep[] = [];
   for (const [index, step] of steps.entries()) {
     if (index > 0 && pauseMs > 0) await sleep(clock, pauseMs, signal);
     const startMs = clock.now();
@@ -49,9 +49,9 @@ export async function runSteps({
     await step.show?.(stage);
     const [first = "", ...more] = wrapped(`✓ ${observed} (${seconds.toFixed(1)} s)`, output.width, "  ");
     for (const line of ["", first.replace("✓", green("✓")), ...more]) output.say(line);
-    told.push({ title: step.title, observed, seconds });
+    completed.push({ title: step.title, observed, seconds });
   }
-  return told;
+  return completed;
 
   async function untilSeen(step: Step): Promise<string> {
     const deadlineMs = clock.now() + step.limitMs;

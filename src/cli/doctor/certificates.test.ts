@@ -95,9 +95,9 @@ test("credentials of the hub, the user, members and agents are all checked", asy
   const { findings, seen } = certificatesCheck.judge(facts, { nowMs: NOW, stuckAfterMs: 0 });
 
   expect(findings.map((finding) => `${finding.severity} ${finding.about}: ${finding.seen}`)).toEqual([
-    "warning hub https://127.0.0.1:6443: The serving certificate of the hub ends in 20d.",
-    "problem member paris: The token with which the hub connects to it ended 2d ago.",
-    "warning member oslo: The certificate of its agent ends in 20d.",
+    "warning hub https://127.0.0.1:6443: The serving certificate of the hub expires in 20d.",
+    "problem member paris: The token with which the hub connects to it expired 2d ago.",
+    "warning member oslo: The certificate of its agent expires in 20d.",
   ]);
   expect(seen).toMatch(/^6 certificates and tokens/);
 });

@@ -11,5 +11,5 @@ test("the guide documents every check, in report order, with the check's own tex
     name: section.split("\n")[0],
     text: section.split("\n\n")[2]?.trim(),
   }));
-  expect(described).toEqual(CHECKS.map(({ name, reports: tells }) => ({ name, text: tells })));
+  expect(described).toEqual(CHECKS.map(({ name, reports }) => ({ name, text: reports })));
 });

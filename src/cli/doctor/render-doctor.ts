@@ -106,7 +106,7 @@ function renderSummary({ checks, problems, warnings, unknown }: DoctorReport, pa
 
 export function renderList(checks: readonly DoctorCheck[], { width = WIDTH }: Page): string {
   return renderTable(
-    ["CHECK", "LOOKS AT"],
+    ["CHECK", "DESCRIPTION"],
     checks.map(({ name, summary }) => [name, summary]),
     2,
     width,

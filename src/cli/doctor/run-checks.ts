@@ -31,9 +31,7 @@ export async function runChecks(
   { stuckAfterMs, limitMs }: { stuckAfterMs: number; limitMs: number },
 ): Promise<DoctorReport> {
   const results = await Promise.all(
-    checks.map(async (check) =>
-      runCheck(check, context, limitMs, { nowMs: context.clock.now(), stuckAfterMs: stuckAfterMs }),
-    ),
+    checks.map(async (check) => runCheck(check, context, limitMs, { nowMs: context.clock.now(), stuckAfterMs })),
   );
   const all = results.flatMap(({ findings }) => findings);
   return {

@@ -92,17 +92,15 @@ export async function planManifests(
     };
     const asked = plan.templates.filter((each) => concerns(given, each));
     const titles = new Set(asked.map(({ template }) => titleOf(template)));
-    const { note, ...news } = ownChanges(planned, await planStanding(before, clock), (resource) =>
-      titles.has(resource),
-    );
+    const { note, ...own } = ownChanges(planned, await planStanding(before, clock), (resource) => titles.has(resource));
     const notes = [
       ...(asking > 0
         ? [`${asking} resources are skipped: they are interpreted by a webhook that only the hub can reach`]
         : []),
-      ...firstSteps(plan, news.changes),
+      ...firstSteps(plan, own.changes),
       ...(note === undefined ? [] : [note]),
     ];
-    return { plan, result: { ...news, notes }, asked };
+    return { plan, result: { ...own, notes }, asked };
   } finally {
     await close();
   }

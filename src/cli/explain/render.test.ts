@@ -130,7 +130,7 @@ test("a plan without changes is rendered as such", () => {
 
 const LONG = "a-member-with-the-longest-name-that-kubernetes-allows-in-paris-1";
 const SENTENCE =
-  "集群 cluster(s) had untolerated taint {key: value} and then some more words which nobody wants to read in one line";
+  "集群 cluster(s) had untolerated taint {key: value} and then some more words that do not fit into one line";
 const widest = (text: string): number => Math.max(...text.split("\n").map(displayWidth));
 
 test("an explanation fits the terminal width with any names, and is not cut without a terminal", () => {

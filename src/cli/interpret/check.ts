@@ -33,6 +33,9 @@ export interface CheckedManifest {
   warnings: string[];
 }
 
+/** In the warning about two customizations for the same operation and kind. */
+export const ONLY_ONE_ACCEPTED = "a hub accepts only one of them";
+
 export const hasFailed = ({ problem, details }: CheckedManifest): boolean =>
   problem !== undefined || details.length > 0;
 
@@ -74,7 +77,7 @@ function checkManifest(
   checked.rules.push(...RULES.map((rule) => checkRule(manifest, rule, findings.errors, checked.details)));
   checked.warnings.push(...findings.warnings.map((warning) => placed(manifest, warning)));
   for (const { field, message } of others ? findConflicts(asCustomization(manifest), others) : [])
-    checked.warnings.push(`${manifest.file}:${manifest.line}: a hub accepts only one of them: ${field}: ${message}`);
+    checked.warnings.push(`${manifest.file}:${manifest.line}: ${ONLY_ONE_ACCEPTED}: ${field}: ${message}`);
   return checked;
 }
 

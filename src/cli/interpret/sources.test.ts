@@ -70,7 +70,7 @@ test("a failed download reports the server's status", async () => {
   try {
     expect(await download(`${address}/rules.yaml`, signal)).toBe("a: é");
     await expect(download(`${address}/other.yaml`, signal)).rejects.toThrow(
-      `reading ${address}/other.yaml: the server responded with 404 Not Found`,
+      `reading ${address}/other.yaml: the server returned 404 Not Found`,
     );
   } finally {
     server.close();

@@ -109,7 +109,7 @@ interface Trial {
  * Warnings to ignore: an in-process hub without running controllers has no members, and lacks the default set binding
  * of every namespace.
  */
-const OF_EMPTY_HUB = ["no cluster has joined by the name of", "has no ManagedClusterSetBinding"];
+const OF_EMPTY_HUB = ["no joined cluster is named", "has no ManagedClusterSetBinding"];
 
 async function tryOut(
   client: Client,

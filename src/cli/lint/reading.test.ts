@@ -138,7 +138,7 @@ test("the text shows the fix of a rule once, fits eighty columns, and contains n
   expect(text.split("\n")).toEqual([
     "a.yaml:3  warning  policies-tie",
     "  PropagationPolicy shop/web: another [31mone selects it, too",
-    "  fix: Give the one that is meant a higher priority, or make the selectors",
+    "  fix: Give the intended policy a higher priority, or make the selectors",
     "    disjoint.",
     "",
     "a.yaml:9  warning  policies-tie",

@@ -11,10 +11,10 @@ export function renderLint(
   result: LintResult,
   { paint, width = WIDTH }: { paint: Paint; width?: number | undefined },
 ): string {
-  const told = new Set<string>();
+  const explained = new Set<string>();
   const blocks = result.findings.map((finding) => {
-    const isFirst = !told.has(finding.rule);
-    told.add(finding.rule);
+    const isFirst = !explained.has(finding.rule);
+    explained.add(finding.rule);
     return renderFinding(finding, isFirst, paint, width);
   });
   const left = result.errors + result.warnings - result.findings.length;

@@ -117,7 +117,7 @@ describe("a manifest disables rules", () => {
 
 test("an unknown rule is a usage error, with a suggestion", () => {
   expect(() => chooseRules(["override-paht"], [])).toThrow("did you mean 'override-path'?");
-  expect(() => chooseRules([], ["nonsense"])).toThrow("there is no lint rule 'nonsense'");
+  expect(() => chooseRules([], ["nonsense"])).toThrow("unknown lint rule 'nonsense'");
 });
 
 test("objects of a CRD among the files are validated against it", async () => {
@@ -144,6 +144,29 @@ test("a customization with an unknown field is rejected, and its scripts are rep
     "interpreter-script 10",
     "interpreter-script 14",
   ]);
+});
+
+test("two customizations for the same operation and kind are an error", async () => {
+  const { text } = fixture("interpreter-script.good.yaml");
+  const other = text.replace("name: gamefleet", "name: other");
+
+  const { findings } = await lint([{ name: "rules.yaml", text: `${text}---\n${other}` }], ["interpreter-script"]);
+
+  expect(new Set(findings.map(({ severity }) => severity))).toEqual(new Set(["error"]));
+});
+
+test("cluster names of a policy are not reported as unknown by a hub without members", async () => {
+  const text = `apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: { name: web, namespace: shop }
+spec:
+  resourceSelectors: [{ apiVersion: apps/v1, kind: Deployment }]
+  placement: { clusterAffinity: { clusterNames: [paris] } }
+`;
+
+  const { findings } = await lint([{ name: "policy.yaml", text }], ["refused", "shorthand"]);
+
+  expect(findings).toEqual([]);
 });
 
 test("documents that are not manifests are skipped", async () => {

@@ -73,16 +73,16 @@ test("a member that lacks a type by another's discovery is queried itself: its C
   const asked: string[] = [];
   const found = createDiscovery(({ name }, path) => {
     if (path === "/api") asked.push(name);
-    return Promise.resolve(path === "/apis" ? EMPTY : discovery(name === "member2" ? ["nodes", "news"] : ["nodes"]));
+    return Promise.resolve(path === "/apis" ? EMPTY : discovery(name === "member2" ? ["nodes", "extras"] : ["nodes"]));
   });
 
-  const [first, second, news] = [
+  const [first, second, extras] = [
     await found.typesAt(place("member1"), "nodes"),
     await found.typesAt(place("member2"), "nodes"),
-    await found.typesAt(place("member2"), "news"),
+    await found.typesAt(place("member2"), "extras"),
   ];
 
-  expect([first, second, news].map((types) => types.length)).toEqual([1, 1, 1]);
+  expect([first, second, extras].map((types) => types.length)).toEqual([1, 1, 1]);
   expect(asked).toEqual(["member1", "member2"]);
 });
 

@@ -144,7 +144,7 @@ test("an oversized frame is rejected before it is read", async () => {
   const server = new Server();
   const web = createWebSocketClient(server, Buffer.from([0x82, 127, 0, 0, 1, 0, 0, 0, 0, 0]));
 
-  await expect(web.messages().next()).rejects.toThrow("a message of the server is longer than");
+  await expect(web.messages().next()).rejects.toThrow("a message from the server is longer than");
 });
 
 test("frames of every size have the right header", () => {

@@ -30,7 +30,7 @@ export async function execute(
   upgrade: HubConnection["upgrade"],
   request: ExecRequest,
   terminal: Terminal,
-  { clock, responseTimeoutMs: responseTimeoutMs, signal }: Omit<Asking, "client">,
+  { clock, responseTimeoutMs, signal }: Omit<Asking, "client">,
 ): Promise<number> {
   const { pod } = request;
   const handshake = createHandshake(PROTOCOLS);

@@ -81,7 +81,7 @@ test("a type that no responding member serves is a failure while a member did no
 
 test("a name is missing when no member has it", () => {
   expect(problemsOf(gathered({ a: found(["x"]), b: found(["x"]) }), asked(["pod"], ["x"])).missing).toEqual([
-    "there is no pod x in namespace shop on a, b",
+    "pod x in namespace shop not found on a, b",
   ]);
   expect(problemsOf(gathered({ a: found(["x"]), b: found() }), asked(["pod"], ["x"])).missing).toEqual([]);
 });

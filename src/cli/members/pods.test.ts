@@ -111,6 +111,6 @@ describe("the pod that a command runs in", () => {
     );
     expect(() =>
       choosePod({ pods: [], failures: places.map((each) => ({ place: each, reason: "away" })) }, question, places),
-    ).toThrow("no cluster gave an answer");
+    ).toThrow("no cluster responded");
   });
 });

@@ -67,7 +67,7 @@ describe("custom columns", () => {
   });
 
   test("without a path are a usage error", () => {
-    expect(() => readPrintFormat("custom-columns=NAME")).toThrow("'NAME' is no column");
+    expect(() => readPrintFormat("custom-columns=NAME")).toThrow("'NAME' is not a column");
   });
 });
 

@@ -177,14 +177,14 @@ async function readBinding(
 
 function describedBinding({ metadata, spec, status }: DeepReadonly<ResourceBinding>): DescribedBinding {
   const items = new Map((status?.aggregatedStatus ?? []).map((item) => [item.clusterName, item]));
-  const told = (cluster: string) => {
+  const reported = (cluster: string) => {
     const { applied, health, appliedMessage: message } = items.get(cluster) ?? {};
     return { applied, health, message: message || undefined };
   };
-  const targets = (spec.clusters ?? []).map(({ name, replicas }) => ({ cluster: name, replicas, ...told(name) }));
+  const targets = (spec.clusters ?? []).map(({ name, replicas }) => ({ cluster: name, replicas, ...reported(name) }));
   const leaving = [...items.keys()]
     .filter((name) => !targets.some(({ cluster }) => cluster === name))
-    .map((cluster) => ({ cluster, ...told(cluster) }));
+    .map((cluster) => ({ cluster, ...reported(cluster) }));
   return {
     name: metadata.name,
     conditions: (status?.conditions ?? []).map(({ type, status: value, reason, message }) => ({

@@ -36,7 +36,7 @@ test("without --yes and without a terminal nothing is applied", async () => {
   const terminal = { canAsk: false, ask: () => Promise.resolve("y") };
 
   await expect(runApply({ manifests: [thing], namespace: "shop", yes: false }, { ...hub, terminal })).rejects.toThrow(
-    "there is nobody to ask: give --yes",
+    "cannot ask for confirmation without a terminal: use --yes",
   );
 
   expect(hub.asked).toEqual([]);

@@ -114,7 +114,7 @@ test("a missing name is a failure, except with --ignore-not-found", async () => 
   const hub = createTestHub({ member1: {}, member2: {} });
 
   expect(await runGet(options("pod", "x"), hub)).toBe(1);
-  expect(hub.said.err).toBe("there is no pod x in namespace shop on member1, member2\n");
+  expect(hub.said.err).toBe("pod x in namespace shop not found on member1, member2\n");
   expect(await runGet({ ...options("pod", "x"), ignoreNotFound: true }, hub)).toBe(0);
 });
 
@@ -175,7 +175,7 @@ test("members that serve the same types are discovered once", async () => {
 const wrong: Record<string, { options: GetOptions; want: string }> = {
   "a name in all namespaces": {
     options: everywhere("pod", "a"),
-    want: "an object is found by its name in one namespace",
+    want: "a resource cannot be retrieved by name across all namespaces",
   },
   "names and a selector": {
     options: { ...options("pod", "a"), labelSelector: "x=y" },
@@ -189,10 +189,10 @@ const wrong: Record<string, { options: GetOptions; want: string }> = {
     options: { ...options("pods"), fieldSelector: "phase" },
     want: "--field-selector 'phase' is not a valid selector: ",
   },
-  "a watch of two types": { options: { ...options("pods,nodes"), watch: true }, want: "--watch follows one type" },
+  "a watch of two types": { options: { ...options("pods,nodes"), watch: true }, want: "--watch supports one type" },
   "an unknown member": {
     options: { ...options("pods"), clusters: ["membr1"] },
-    want: "there is no member 'membr1' (did you mean 'member1'?)",
+    want: "member 'membr1' not found (did you mean 'member1'?)",
   },
   "an unknown type": {
     options: options("podz"),

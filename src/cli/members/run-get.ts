@@ -74,7 +74,7 @@ export async function runGet(options: GetOptions, tools: GetTools): Promise<numb
   };
   const discovery = createDiscovery((place, path, accept) => ask(asking, place, path, accept));
   const room: Room = { left: MAX_OBJECTS };
-  output.progress(`asking ${places.length === 1 ? (places[0]?.name ?? "") : `${places.length} clusters`}`);
+  output.progress(`querying ${places.length === 1 ? (places[0]?.name ?? "") : `${places.length} clusters`}`);
   const gathered = await readObjects(asking, discovery, places, selection, room);
   output.progress("");
   const { lines, notes, missing } = problemsOf(gathered, {
@@ -83,15 +83,15 @@ export async function runGet(options: GetOptions, tools: GetTools): Promise<numb
     namespace,
     known: discovery.known,
   });
-  const told = [...lines, ...(options.ignoreNotFound ? [] : missing)];
+  const problems = [...lines, ...(options.ignoreNotFound ? [] : missing)];
   if (room.left <= 0)
-    told.push(
+    problems.push(
       `more than ${MAX_OBJECTS} objects were found, and the rest is not shown; narrow them down with -n, -l or --clusters`,
     );
 
   const withNamespace = namespace === undefined;
   if (options.watch) {
-    for (const line of [...notes, ...told]) output.warn(output.called(line));
+    for (const line of [...notes, ...problems]) output.warn(output.called(line));
     const printer = createWatchPrinter(
       format,
       { ...options, withNamespace },
@@ -109,10 +109,10 @@ export async function runGet(options: GetOptions, tools: GetTools): Promise<numb
     { ...options, format, withNamespace, isOne: isOne(options, targets), nowMs: asking.clock.now() },
     tools,
   );
-  for (const line of [...notes, ...told]) output.warn(output.called(line));
-  if (count === 0 && told.length === 0 && format.as === "table")
+  for (const line of [...notes, ...problems]) output.warn(output.called(line));
+  if (count === 0 && problems.length === 0 && format.as === "table")
     output.warn(`No resources found${namespace === undefined ? "" : ` in ${namespace} namespace`}.`);
-  return told.length > 0 ? FAILED : 0;
+  return problems.length > 0 ? FAILED : 0;
 }
 
 function checkOptions(

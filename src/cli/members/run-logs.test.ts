@@ -121,7 +121,7 @@ test("following more containers than allowed is rejected before any is read", as
   const hub = createTestHub({ member1: logs({ a: [], b: [] }) });
 
   await expect(runLogs(options({ follow: true, maxRequests: 1 }), hub)).rejects.toThrow(
-    "you want to follow 2 containers, and the limit is 1",
+    "following 2 containers exceeds the limit of 1",
   );
 
   expect(hub.asked.filter((path) => path.includes("/log"))).toEqual([]);

@@ -225,7 +225,7 @@ async function printEach(
 /** A finite log arrives without pauses: a member that sends nothing for long is lost. */
 async function* untilSilent(
   { body, stop }: { body: AsyncIterable<Uint8Array>; stop: AbortController },
-  { clock, responseTimeoutMs: responseTimeoutMs }: Asking,
+  { clock, responseTimeoutMs }: Asking,
 ): AsyncGenerator<Uint8Array> {
   const wait = (): Timer => clock.after(responseTimeoutMs, () => stop.abort(tooLate(responseTimeoutMs)));
   let timer = wait();

@@ -30,5 +30,5 @@ test("readOne accepts one type and one name", () => {
   expect(readOne(["deploy/web"], "usage")).toEqual({ word: "deploy", name: "web" });
   expect(readOne(["deploy", "web"], "usage")).toEqual({ word: "deploy", name: "web" });
   for (const args of [["deploy"], ["deploy,svc", "web"], ["deploy/a", "deploy/b"]])
-    expect(() => readOne(args, "usage")).toThrow("name one object");
+    expect(() => readOne(args, "usage")).toThrow("specify one object");
 });

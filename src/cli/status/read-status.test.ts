@@ -66,7 +66,7 @@ test("many objects are read page by page", async () => {
 
 test("a server that is not a hub is not shown as an empty fleet", async () => {
   await expect(readStatus(hubWith({}), "https://hub", 0, signal)).rejects.toThrow(
-    "https://hub serves neither Clusters nor ManagedClusters, so it is no hub",
+    "https://hub serves neither Clusters nor ManagedClusters, so it is not a hub",
   );
 });
 

@@ -112,7 +112,7 @@ function renderUnwell({ counts, worst }: Unwell, { all, width, paint = plain }: 
   );
   const more =
     shown.length < worst.length ? [`  … and ${worst.length - shown.length} more; use --all to show them`] : [];
-  return [`${paint.red("NOT WELL:")} ${total}`, ...lines, ...more].join("\n");
+  return [`${paint.red("UNHEALTHY:")} ${total}`, ...lines, ...more].join("\n");
 }
 
 /** On one line if it fits; otherwise the reason has its own lines. */

@@ -391,7 +391,7 @@ describe("as text", () => {
       "",
       "2 ManifestWorks, 1 Placement, 0 ManifestWorkReplicaSets",
       "",
-      "NOT WELL: 1 member not available, 2 ManifestWorks failed",
+      "UNHEALTHY: 1 member not available, 2 ManifestWorks failed",
       "  ManifestWork paris/web:",
       `    ${"word ".repeat(15).trim()}`,
       `    ${"word ".repeat(15)}…`,
@@ -518,7 +518,7 @@ describe("as text", () => {
   test("many workloads are counted except with --all", () => {
     const workloads = Array.from({ length: 25 }, () => summariseWorkload(binding));
 
-    expect(render({ workloads })).toContain("and 5 more; --all shows them");
+    expect(render({ workloads })).toContain("and 5 more; use --all to show them");
     expect(render({ workloads }, true)).not.toContain("more");
   });
 });

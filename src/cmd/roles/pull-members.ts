@@ -64,7 +64,7 @@ export function createPullMembers({
     memberFor,
     summary: simulated.informers,
     objects: simulated.informers,
-    onServed: (tell) => simulated.informers.of(CustomResourceDefinition).subscribe(({ cluster }) => tell(cluster)),
+    onServed: (report) => simulated.informers.of(CustomResourceDefinition).subscribe(({ cluster }) => report(cluster)),
   };
   let agent: Agent | undefined;
   let stopFollowing = (): void => {};

@@ -12,11 +12,11 @@ interface Setup {
 function setUp(): Setup {
   const profiles: Setup["profiles"] = new Map();
   const forgotten: string[] = [];
-  let told = (_cluster: string, _id: string): void => {};
+  let notify = (_cluster: string, _id: string): void => {};
   const server = {
     profileOf: (cluster: string) => profiles.get(cluster),
     onClusterGone(run: (cluster: string, id: string) => void) {
-      told = run;
+      notify = run;
       return () => {};
     },
   };
@@ -28,7 +28,7 @@ function setUp(): Setup {
     forgotten,
     end(cluster) {
       profiles.delete(cluster);
-      told(cluster, cluster);
+      notify(cluster, cluster);
     },
   };
 }

@@ -185,7 +185,7 @@ describe("a work that is being deleted", () => {
           condition(
             "Deleting",
             "True",
-            'ManifestWork is being deleted, but its cluster rejects the deletion:namespaces "kube-system" is forbidden',
+            'ManifestWork is being deleted, but its cluster rejects the deletion: namespaces "kube-system" is forbidden',
           ),
         ],
       }),

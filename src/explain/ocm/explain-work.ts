@@ -29,11 +29,11 @@ const MAX_NAMED = 3;
 const KNOWN_CONDITIONS = new Set(["Applied", "Available", "StatusFeedbackSynced"]);
 
 export function explainWork(work: Work, views: WorkViews): WorkExplanation {
-  const told = new Map(
+  const reported = new Map(
     work.status?.resourceStatus?.manifests?.map((manifest) => [manifest.resourceMeta.ordinal ?? 0, manifest]),
   );
   const all = (work.spec.workload?.manifests ?? []).map((manifest, ordinal) =>
-    explainManifest(work, manifest, told.get(ordinal), views),
+    explainManifest(work, manifest, reported.get(ordinal), views),
   );
   const isFine = ({ applied, available, leaving }: ExplainedManifest): boolean =>
     leaving ? available === false : applied === true && available !== false;
@@ -48,7 +48,7 @@ export function explainWork(work: Work, views: WorkViews): WorkExplanation {
 function explainManifest(
   { metadata, spec }: Work,
   manifest: DeepReadonly<JsonObject>,
-  told: ReportedManifest | undefined,
+  reported: ReportedManifest | undefined,
   views: WorkViews,
 ): ExplainedManifest {
   const { apiVersion, kind, metadata: own } = manifest as { apiVersion?: unknown; kind?: unknown; metadata?: unknown };
@@ -63,32 +63,32 @@ function explainManifest(
   const isLeaving = metadata.deletionTimestamp !== undefined;
   // Deleting a work increments its generation, and agents do not apply that generation.
   const [applied, available] = [
-    conditionStatusOf(told?.conditions, "Applied", isLeaving ? undefined : metadata.generation),
-    conditionStatusOf(told?.conditions, "Available", undefined),
+    conditionStatusOf(reported?.conditions, "Applied", isLeaving ? undefined : metadata.generation),
+    conditionStatusOf(reported?.conditions, "Available", undefined),
   ];
-  const silent = findCondition(told?.conditions, "StatusFeedbackSynced");
+  const silent = findCondition(reported?.conditions, "StatusFeedbackSynced");
   const message = isLeaving
     ? undefined
     : applied === false
-      ? findCondition(told?.conditions, "Applied")?.message
+      ? findCondition(reported?.conditions, "Applied")?.message
       : available === false
-        ? findCondition(told?.conditions, "Available")?.message
+        ? findCondition(reported?.conditions, "Available")?.message
         : silent?.status === "False"
           ? silent.message
           : undefined;
   const alsoBy = views.otherOwner(object);
   return {
     ...object,
-    strategy: (told && optionsOf(told.resourceMeta, spec.manifestConfigs)?.updateStrategy?.type) ?? "Update",
+    strategy: (reported && optionsOf(reported.resourceMeta, spec.manifestConfigs)?.updateStrategy?.type) ?? "Update",
     applied,
     available,
     conditions: Object.fromEntries(
-      (told?.conditions ?? [])
+      (reported?.conditions ?? [])
         .filter(({ type }) => !KNOWN_CONDITIONS.has(type))
         .map(({ type, status }) => [type, status]),
     ),
     feedback: Object.fromEntries(
-      (told?.statusFeedback?.values ?? []).map(({ name: value, fieldValue }) => [
+      (reported?.statusFeedback?.values ?? []).map(({ name: value, fieldValue }) => [
         value,
         String(fieldValue.integer ?? fieldValue.string ?? fieldValue.boolean ?? fieldValue.jsonRaw ?? ""),
       ]),

@@ -124,7 +124,7 @@ describe("warns the author", () => {
 
     expect(warnings({ healthInterpretation: script })).toEqual(
       ["line 2: the script uses os.execute", "line 3: the script uses helper", "line 4: the script uses io"].map(
-        (said) => `${AT}: ${said}, which is not there for it`,
+        (said) => `${AT}: ${said}, which is not defined for scripts`,
       ),
     );
   });
@@ -141,7 +141,7 @@ describe("warns the author", () => {
   });
 
   const BARE =
-    "AggregateStatus returns a status alone, which is taken as the status of the object; the canonical form sets desiredObj.status and returns desiredObj";
+    "AggregateStatus returns a bare status, which is taken as the status of the object; the canonical form sets desiredObj.status and returns desiredObj";
   const aggregations: Record<string, { script: string; want: string[] }> = {
     "about a bare status return value": {
       script: "function AggregateStatus(o, items)\n  return {replicas = 1}\nend",

@@ -120,7 +120,7 @@ describe("a CloneSet", () => {
     const cloneSet = make("v1alpha1", "CloneSet", { replicas: 4, updateStrategy: {} }, { [annotation]: value });
 
     await expect(interpreter.divide(cloneSet, over(2, 2))).rejects.toThrow(
-      `annotation ${annotation} is "${value}"; it can be ${accepted}`,
+      `annotation ${annotation} is "${value}"; it must be ${accepted}`,
     );
   });
 });
@@ -310,7 +310,7 @@ describe("an Advanced StatefulSet", () => {
 
   test("rejects a set of absurd size instead of listing its ordinals", async () => {
     await expect(specs(statefulSet({ replicas: 2_000_000_001 }), over(2_000_000_000, 1))).rejects.toThrow(
-      "are more than the 100000 that can be given ordinals",
+      "replicas exceed the 100000 ordinals that can be assigned",
     );
     await expect(
       specs(statefulSet({ replicas: 2, reserveOrdinals: ["0-999999"] }, "v1alpha1"), over(1, 1)),

@@ -40,7 +40,7 @@ test("rejects an unknown order and lists the valid ones", () => {
 
 test("rejects the order canary without canary clusters", () => {
   expect(() => rolloutOrderOf(annotated("canary"), shares)).toThrow(
-    "flotilla.dev/canary-clusters must name the clusters that go first",
+    "flotilla.dev/canary-clusters must name the clusters that are updated first",
   );
 });
 

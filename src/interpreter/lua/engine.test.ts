@@ -18,12 +18,12 @@ function makeEngine(isolation?: "process" | "worker"): {
   engine: LuaEngine;
   clock: ReturnType<typeof createFakeClock>;
   elsewhere: string[];
-  told: string[];
+  reported: string[];
   program: LuaProgram;
 } {
   const clock = createFakeClock();
   const elsewhere: string[] = [];
-  const told: string[] = [];
+  const reported: string[] = [];
   const quarantine: Quarantine = {
     run(_source, name) {
       elsewhere.push(name);
@@ -32,8 +32,8 @@ function makeEngine(isolation?: "process" | "worker"): {
     close: () => Promise.resolve(),
   };
   const engine = createLuaEngine({ clock, quarantine, budget: { ...DEFAULT_BUDGET, ticks: 20_000 }, isolation });
-  engine.onTripped(({ customization, operation }, state) => told.push(`${customization} ${operation} ${state}`));
-  return { engine, clock, elsewhere, told, program: engine.prepare(SCRIPT, HEALTH) };
+  engine.onTripped(({ customization, operation }, state) => reported.push(`${customization} ${operation} ${state}`));
+  return { engine, clock, elsewhere, reported, program: engine.prepare(SCRIPT, HEALTH) };
 }
 
 const overrun = (program: LuaProgram): void =>
@@ -60,17 +60,17 @@ test("a script within its limits returns synchronously", () => {
 });
 
 test("the third overrun in a row moves a script out of the process", async () => {
-  const { program, elsewhere, told } = makeEngine();
+  const { program, elsewhere, reported } = makeEngine();
 
   trip(program);
 
   await expect(program.interpretHealth(object)).rejects.toThrow("from elsewhere");
   expect(elsewhere).toEqual(["interpretHealth"]);
-  expect(told).toEqual(["web InterpretHealth quarantined"]);
+  expect(reported).toEqual(["web InterpretHealth quarantined"]);
 });
 
 test("overruns with a normal call in between do not move a script", () => {
-  const { program, told } = makeEngine();
+  const { program, reported } = makeEngine();
 
   overrun(program);
   overrun(program);
@@ -79,11 +79,11 @@ test("overruns with a normal call in between do not move a script", () => {
   overrun(program);
 
   expect(program.interpretHealth(object)).toBe(true);
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
 });
 
 test("after a minute one call is tried in the process, and its success moves the script back", async () => {
-  const { program, clock, told } = makeEngine();
+  const { program, clock, reported } = makeEngine();
   trip(program);
 
   clock.advance(FIRST_RETRY_MS - 1);
@@ -91,7 +91,7 @@ test("after a minute one call is tried in the process, and its success moves the
   clock.advance(1);
 
   expect(program.interpretHealth(object)).toBe(true);
-  expect(told).toEqual(["web InterpretHealth quarantined", "web InterpretHealth in-process"]);
+  expect(reported).toEqual(["web InterpretHealth quarantined", "web InterpretHealth in-process"]);
 });
 
 test("a retry that overruns doubles the wait, up to an hour", async () => {

@@ -105,15 +105,15 @@ describe("a response with a patch", () => {
     ],
     "replaces a missing value": [
       patching({ op: "replace", path: "/spec/paused", value: true }),
-      /^response\.patch does not fit the object/,
+      /^response\.patch cannot be applied to the object/,
     ],
     "replaces beyond the end of a list": [
       patching({ op: "replace", path: "/spec/ports/2", value: 1 }),
-      /^response\.patch does not fit the object/,
+      /^response\.patch cannot be applied to the object/,
     ],
     "copies a missing value": [
       patching({ op: "copy", from: "/spec/paused", path: "/spec/other" }),
-      /^response\.patch does not fit the object/,
+      /^response\.patch cannot be applied to the object/,
     ],
     "copies without a source": [
       patching({ op: "copy", path: "/spec/other" }),
@@ -121,24 +121,33 @@ describe("a response with a patch", () => {
     ],
     "removes a missing value": [
       patching({ op: "remove", path: "/spec/paused" }),
-      /^response\.patch does not fit the object/,
+      /^response\.patch cannot be applied to the object/,
     ],
     "accesses a prototype": [
       patching({ op: "add", path: "/__proto__/polluted", value: true }),
-      /^response\.patch does not fit the object/,
+      /^response\.patch cannot be applied to the object/,
     ],
     "accesses a constructor": [
       patching({ op: "add", path: "/constructor/prototype/polluted", value: true }),
-      /^response\.patch does not fit the object/,
+      /^response\.patch cannot be applied to the object/,
     ],
-    "changes the name": [patching({ op: "replace", path: "/metadata/name", value: "other" }), /changes metadata\.name/],
-    "changes the namespace": [patching({ op: "remove", path: "/metadata/namespace" }), /changes metadata\.namespace/],
-    "changes the kind": [patching({ op: "replace", path: "/kind", value: "Secret" }), /changes kind/],
-    "changes the version": [patching({ op: "replace", path: "/apiVersion", value: "v1" }), /changes apiVersion/],
-    "replaces the object by a list": [patching({ op: "replace", path: "", value: [] }), /leaves no object/],
+    "changes the name": [
+      patching({ op: "replace", path: "/metadata/name", value: "other" }),
+      /must not change metadata\.name/,
+    ],
+    "changes the namespace": [
+      patching({ op: "remove", path: "/metadata/namespace" }),
+      /must not change metadata\.namespace/,
+    ],
+    "changes the kind": [patching({ op: "replace", path: "/kind", value: "Secret" }), /must not change kind/],
+    "changes the version": [
+      patching({ op: "replace", path: "/apiVersion", value: "v1" }),
+      /must not change apiVersion/,
+    ],
+    "replaces the object by a list": [patching({ op: "replace", path: "", value: [] }), /does not result in an object/],
     "replaces the metadata by a string": [
       patching({ op: "replace", path: "/metadata", value: "none" }),
-      /leaves no object/,
+      /does not result in an object/,
     ],
   };
   for (const [mistake, [answer, message]] of Object.entries(wrong)) {

@@ -170,7 +170,7 @@ describe("a response to InterpretDependency", () => {
     ],
     "selects by an invalid key": [
       { apiVersion: "v1", kind: "ConfigMap", labelSelector: { matchLabels: { "a b": "c" } } },
-      /labelSelector cannot be used/,
+      /labelSelector is invalid/,
     ],
     "selects by values that are numbers": [
       {
@@ -178,7 +178,7 @@ describe("a response to InterpretDependency", () => {
         kind: "ConfigMap",
         labelSelector: { matchExpressions: [{ key: "a", operator: "In", values: [1] }] },
       },
-      /labelSelector cannot be read: json: cannot unmarshal number/,
+      /labelSelector is invalid: json: cannot unmarshal number/,
     ],
   };
   for (const [mistake, [dependency, message]] of Object.entries(wrong)) {

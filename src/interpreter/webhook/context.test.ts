@@ -94,13 +94,13 @@ describe("a response", () => {
 
   const cases: Record<string, [answer: unknown, reason: string, message: RegExp]> = {
     "is empty": ["", "answer", /^the response is empty$/],
-    "is not JSON": ["<html>", "answer", /^the answer is not JSON/],
+    "is not JSON": ["<html>", "answer", /^the response is not JSON/],
     "is a list": [[], "answer", /^the response is not an object$/],
-    "is nested too deeply": ["[".repeat(1_000_000), "answer", /^the answer is nested more than 1000 levels deep$/],
+    "is nested too deeply": ["[".repeat(1_000_000), "answer", /^the response is nested more than 1000 levels deep$/],
     "is of another kind": [
       { kind: "Status", response: { uid: UID, successful: true } },
       "answer",
-      /^the answer is a "Status" of "null", not a ResourceInterpreterContext/,
+      /^the response is a "Status" of "null", not a ResourceInterpreterContext/,
     ],
     "is of another version": [
       { apiVersion: "config.karmada.io/v2", response: { uid: UID, successful: true } },
@@ -111,24 +111,24 @@ describe("a response", () => {
     "has another uid": [
       { response: { uid: "other", successful: true } },
       "answer",
-      /response\.uid must be the uid of the request and is another$/,
+      /response\.uid must be the uid of the request, but it is different$/,
     ],
-    "has no uid": [{ response: { successful: true } }, "answer", /response\.uid .* is not there$/],
+    "has no uid": [{ response: { successful: true } }, "answer", /response\.uid .* is missing$/],
     "has a uid that is not a string": [
       { response: { uid: [UID], successful: true } },
       "answer",
-      /response\.uid .* is another$/,
+      /response\.uid .* is different$/,
     ],
     "does not specify successful": [
       { response: { uid: UID, successful: "yes" } },
       "answer",
       /^response\.successful is neither true nor false$/,
     ],
-    "is unsuccessful without a reason": [{ response: { uid: UID } }, "answer", /response\.status does not say why$/],
+    "is unsuccessful without a reason": [{ response: { uid: UID } }, "answer", /response\.status has no message$/],
     "is unsuccessful": [
       { response: { uid: UID, successful: false, status: { code: 400, message: "no replicas here" } } },
       "refused",
-      /^it could not do it \(code 400\): "no replicas here"$/,
+      /^the webhook reported a failure \(code 400\): "no replicas here"$/,
     ],
     "is unsuccessful and has no uid": [
       { response: { uid: "", successful: false, status: { code: 400, message: "cannot read this" } } },

@@ -64,7 +64,7 @@ export function readResponse(answer: Buffer, uid: string): JsonObject {
   if (answered !== uid && (successful === true || answered))
     throw new WebhookError(
       "answer",
-      `the response is for another request: response.uid must be the uid of the request and is ${answered === "" || answered === undefined ? "not there" : "another"}`,
+      `the response is for another request: response.uid must be the uid of the request, but it is ${answered === "" || answered === undefined ? "missing" : "different"}`,
     );
   if (!successful) throw refusal(status);
   return response;
@@ -82,7 +82,7 @@ function refusal(status: Json | undefined): WebhookError {
 
 function parse(answer: Buffer): JsonObject {
   if (answer.length === 0) throw new WebhookError("answer", "the response is empty");
-  const context = parseJson(answer, "the answer");
+  const context = parseJson(answer, "the response");
   if (!isObject(context)) throw new WebhookError("answer", "the response is not an object");
   return context;
 }

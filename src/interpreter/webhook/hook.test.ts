@@ -115,9 +115,9 @@ describe("reports a clear error for a hostile or broken webhook:", () => {
     "a response with another uid": {
       behave: raw('{"response":{"uid":"1","successful":true,"healthy":true}}'),
       reason: "answer",
-      message: /the answer is for another request/,
+      message: /the response is for another request/,
     },
-    "a response that is not JSON": { behave: raw("healthy"), reason: "answer", message: /the answer is not JSON/ },
+    "a response that is not JSON": { behave: raw("healthy"), reason: "answer", message: /the response is not JSON/ },
     "a deeply nested response": {
       behave: raw(`{"response":${"[".repeat(1_000_000)}`),
       reason: "answer",
@@ -136,7 +136,7 @@ describe("reports a clear error for a hostile or broken webhook:", () => {
     "a response that is not HTTP": {
       behave: (_asked, response) => void response.socket?.end("hello\r\n\r\n"),
       reason: "answer",
-      message: /the answer is no HTTP/,
+      message: /the response is not HTTP/,
     },
     "a redirect": {
       behave: (_asked, response) => void response.writeHead(302, { location: "https://127.0.0.1:1/" }).end(),
@@ -303,7 +303,7 @@ describe("retry", () => {
     const failure = await failureOf(ask(openHook(webhook.url, { clock })));
 
     expect(failure.reason).toBe("connection");
-    expect(messageOf(failure)).toMatch(/: it could not be reached \(connect ECONNREFUSED /);
+    expect(messageOf(failure)).toMatch(/: the webhook is unreachable \(connect ECONNREFUSED /);
     expect(waits).toHaveLength(2);
   });
 
@@ -339,7 +339,7 @@ describe("TLS trust", () => {
 
     expect(failure.reason).toBe("connection");
     expect(messageOf(failure)).toMatch(
-      /no connection to it could be trusted \(.+\); check the address, clientConfig\.caBundle/,
+      /the webhook's certificate is not trusted \(.+\); check the address, clientConfig\.caBundle/,
     );
     expect(webhook.asked).toEqual([]);
   });
@@ -390,7 +390,7 @@ describe("TLS trust", () => {
   const broken: Record<string, [HookOptions, RegExp]> = {
     "a bundle without a certificate": [
       { clientConfig: { url: "https://127.0.0.1", caBundle: "bm9uZQ==" } },
-      /caBundle holds no certificate in PEM$/,
+      /caBundle contains no PEM certificate$/,
     ],
     "a bundle with an invalid certificate": [
       {
@@ -399,9 +399,9 @@ describe("TLS trust", () => {
           caBundle: Buffer.from("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n").toString("base64"),
         },
       },
-      /caBundle holds a certificate that cannot be read$/,
+      /caBundle contains an invalid certificate$/,
     ],
-    "a URL without TLS": [{ clientConfig: { url: "http://127.0.0.1" } }, /by https only$/],
+    "a URL without TLS": [{ clientConfig: { url: "http://127.0.0.1" } }, /webhooks must use https$/],
     "no supported protocol version": [
       { interpreterContextVersions: ["v2"] },
       /interpreterContextVersions does not contain v1alpha1/,

@@ -230,7 +230,7 @@ describe("webhook selection", () => {
 });
 
 describe("a change of the configurations", () => {
-  const told = (level: Level): ChangedKind[] => {
+  const reported = (level: Level): ChangedKind[] => {
     const changes: ChangedKind[] = [];
     level.onChange?.((changed) => changes.push(changed));
     return changes;
@@ -238,7 +238,7 @@ describe("a change of the configurations", () => {
 
   test("takes effect at once and notifies listeners of the requested kinds", () => {
     const level = openLevel();
-    const changes = told(level);
+    const changes = reported(level);
     const before = level.rulesFor("workload.example.io/v1alpha1", "Workload");
     level.rulesFor("apps/v1", "Deployment");
 
@@ -257,7 +257,7 @@ describe("a change of the configurations", () => {
 
   test("notifies listeners of every kind that a star covers", () => {
     const level = openLevel();
-    const changes = told(level);
+    const changes = reported(level);
     level.rulesFor("v1", "Pod");
     level.rulesFor("apps/v1", "Deployment");
 
@@ -280,7 +280,7 @@ describe("a change of the configurations", () => {
     const configuration = makeConfiguration("examples", { clientConfig: { url: webhook.url, caBundle } });
     level.set(configuration);
     await level.rulesFor(workload.apiVersion, workload.kind)?.isHealthy?.(workload);
-    const changes = told(level);
+    const changes = reported(level);
 
     level.set({ ...configuration, metadata: { name: "examples", resourceVersion: "2" } });
     await level.rulesFor(workload.apiVersion, workload.kind)?.isHealthy?.(workload);
@@ -386,7 +386,7 @@ describe("a failing webhook", () => {
     );
 
     await expect(createInterpreter([level, ...lower]).health(workload)).rejects.toThrow('"not today"');
-    expect(lines.join("")).toContain("neither Fail nor Ignore");
+    expect(lines.join("")).toContain("invalid failure policy of interpreter webhooks, using Fail");
   });
 });
 

@@ -92,7 +92,9 @@ for (const [behaviour, { schema, want }] of Object.entries(cases)) {
   test(behaviour, () => {
     const { schemaErrors, celErrors, totalErrors } = checkValidationRules(schema, { path: "spec" });
 
-    const told = [...schemaErrors, ...celErrors, ...totalErrors].map(({ field, message }) => `${field}: ${message}`);
-    expect(told).toEqual(want);
+    const reported = [...schemaErrors, ...celErrors, ...totalErrors].map(
+      ({ field, message }) => `${field}: ${message}`,
+    );
+    expect(reported).toEqual(want);
   });
 }

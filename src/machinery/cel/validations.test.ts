@@ -16,7 +16,7 @@ const object = (spec: Json): JsonObject => ({
   metadata: { name: "w" },
   spec,
 });
-const told = ({ field, message }: { field: string; message: string }): string => `${field}: ${message}`;
+const notify = ({ field, message }: { field: string; message: string }): string => `${field}: ${message}`;
 
 const pair = { type: "object", properties: { a: integer, b: integer } } satisfies Schema;
 
@@ -130,7 +130,7 @@ for (const [behaviour, { schema, spec, want }] of Object.entries(cases)) {
 
     const { errors, warnings } = validations.validate(object(spec));
 
-    expect(errors.map(told)).toEqual(want);
+    expect(errors.map(notify)).toEqual(want);
     expect(warnings).toEqual([]);
   });
 }
@@ -148,7 +148,7 @@ test("rules at the root can read only the name in the object's metadata", () => 
     "x-kubernetes-validations": [{ rule: "self.metadata.name == 'q'", message: "name" }],
   });
 
-  expect(validations.validate(object({})).errors.map(told)).toEqual(["<nil>: Invalid value: name"]);
+  expect(validations.validate(object({})).errors.map(notify)).toEqual(["<nil>: Invalid value: name"]);
 });
 
 const keyed: Schema = {
@@ -207,7 +207,7 @@ for (const [behaviour, { schema, before, after, want }] of Object.entries(transi
 
     const { errors } = validations.validate(object(after), object(before));
 
-    expect(errors.map(told)).toEqual(want);
+    expect(errors.map(notify)).toEqual(want);
   });
 }
 
@@ -216,7 +216,7 @@ test("a rule with an optional oldSelf also runs when the object is created", () 
     withSpec(withRules(pair, { rule: "oldSelf.hasValue() || self.a > 10", optionalOldSelf: true, message: "large" })),
   );
 
-  expect(validations.validate(object({ a: 5 })).errors.map(told)).toEqual(["spec: Invalid value: large"]);
+  expect(validations.validate(object({ a: 5 })).errors.map(notify)).toEqual(["spec: Invalid value: large"]);
 });
 
 const ratcheted = withSpec({
@@ -233,7 +233,7 @@ test("a failure on an unchanged part becomes a warning on update", () => {
 test("a failure on a changed part rejects the update", () => {
   const outcome = compileValidations(ratcheted).validate(object({ a: -2 }), object({ a: -1 }));
 
-  expect(outcome.errors.map(told)).toEqual(["spec.a: Invalid value: -2: positive"]);
+  expect(outcome.errors.map(notify)).toEqual(["spec.a: Invalid value: -2: positive"]);
 });
 
 test("a call that exceeds its cost limit ends validation with an error", () => {
@@ -245,7 +245,7 @@ test("a call that exceeds its cost limit ends validation with an error", () => {
 
   const { errors } = validations.validate(object(spec));
 
-  expect(errors.map(told)).toEqual([
+  expect(errors.map(notify)).toEqual([
     "spec.l: Invalid value: \"array\": 'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: self.all(x, self.all(y, x + y >= 0))",
   ]);
 });
@@ -258,7 +258,7 @@ test("the rules of one object share a budget", () => {
 
   const { errors } = validations.validate(object({ l: [1, 2, 3] }), undefined, { remaining: 30 });
 
-  expect(errors.map(told)).toEqual([
+  expect(errors.map(notify)).toEqual([
     'spec: Invalid value: "object": validation failed due to running out of cost budget, no further validation rules will be run',
   ]);
 });

@@ -23,13 +23,13 @@ test("every entry has a condition for its namespace, and is not rewritten while 
     { name: "stock", clusterSet: "eu" },
   ];
 
-  const told = withOutcomes(entries, new Map([["stock", "a quota says no"]]), NOW);
+  const reported = withOutcomes(entries, new Map([["stock", "a quota says no"]]), NOW);
 
   expect(
-    told.map(({ conditions }) => conditions?.map(({ type, status, reason }) => `${type} ${status} ${reason}`)),
+    reported.map(({ conditions }) => conditions?.map(({ type, status, reason }) => `${type} ${status} ${reason}`)),
   ).toEqual([["NamespaceAvailable True NamespaceApplied"], ["NamespaceAvailable False NamespaceApplyFailed"]]);
-  expect(told[1]?.conditions?.[0]?.message).toBe("Failed to apply namespace: a quota says no");
-  expect(withOutcomes(told, new Map([["stock", "a quota says no"]]), "2026-01-02T00:00:00Z")).toBe(told);
+  expect(reported[1]?.conditions?.[0]?.message).toBe("Failed to apply namespace: a quota says no");
+  expect(withOutcomes(reported, new Map([["stock", "a quota says no"]]), "2026-01-02T00:00:00Z")).toBe(reported);
 });
 
 test("the label contains as much of the hub's hash as fits", () => {

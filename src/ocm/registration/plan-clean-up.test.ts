@@ -38,7 +38,7 @@ const namesOf = (works: readonly { readonly metadata: { readonly name: string } 
 test("without works there is nothing to wait for", () => {
   expect(planCleanUp(makeLeaving(0), [], "delete", NOW)).toMatchObject({
     deletes: [],
-    lookAgainMs: undefined,
+    recheckMs: undefined,
     condition: { status: "True", reason: "NoResource" },
   });
 });
@@ -87,29 +87,29 @@ test("the next priority waits until works of the current one are deleted", () =>
   });
 });
 
-const letsGo: Record<string, { minutes: number; available?: string; farewell: RemovalMode; want: boolean }> = {
-  "an available member is waited for without a deadline": { minutes: 60, farewell: "delete", want: false },
+const letsGo: Record<string, { minutes: number; available?: string; leaveMode: RemovalMode; want: boolean }> = {
+  "an available member is waited for without a deadline": { minutes: 60, leaveMode: "delete", want: false },
   "an unreachable member is waited for up to five minutes": {
     minutes: 4.9,
     available: "Unknown",
-    farewell: "delete",
+    leaveMode: "delete",
     want: false,
   },
   "an unreachable member is not waited for after five minutes": {
     minutes: 5,
     available: "Unknown",
-    farewell: "delete",
+    leaveMode: "delete",
     want: true,
   },
-  "an unjoined member is waited for up to 30 seconds": { minutes: 0.4, farewell: "release", want: false },
-  "an unjoined member is not waited for after 30 seconds": { minutes: 0.5, farewell: "release", want: true },
-  "a force-unjoined member is not waited for": { minutes: 0, farewell: "abandon", want: true },
+  "an unjoined member is waited for up to 30 seconds": { minutes: 0.4, leaveMode: "release", want: false },
+  "an unjoined member is not waited for after 30 seconds": { minutes: 0.5, leaveMode: "release", want: true },
+  "a force-unjoined member is not waited for": { minutes: 0, leaveMode: "abandon", want: true },
 };
-for (const [behaviour, { minutes, available, farewell, want }] of Object.entries(letsGo)) {
+for (const [behaviour, { minutes, available, leaveMode, want }] of Object.entries(letsGo)) {
   test(behaviour, () => {
-    const plan = planCleanUp(makeLeaving(minutes, available), [makeWork("a", "1"), makeWork("b")], farewell, NOW);
+    const plan = planCleanUp(makeLeaving(minutes, available), [makeWork("a", "1"), makeWork("b")], leaveMode, NOW);
 
     expect(namesOf(plan.letGo)).toEqual(want ? ["a", "b"] : []);
-    expect(plan.isOrphaning).toBe(farewell === "release");
+    expect(plan.isOrphaning).toBe(leaveMode === "release");
   });
 }

@@ -38,7 +38,7 @@ const RELEASE_DEADLINE_MS = 30_000;
 const RECHECK_MS = 5_000;
 const MAX_PRIORITY = 100;
 
-export function planCleanUp(cluster: Read, works: readonly Work[], farewell: RemovalMode, nowMs: number): CleanUp {
+export function planCleanUp(cluster: Read, works: readonly Work[], leaveMode: RemovalMode, nowMs: number): CleanUp {
   if (works.length === 0)
     return {
       deletes: [],
@@ -53,7 +53,7 @@ export function planCleanUp(cluster: Read, works: readonly Work[], farewell: Rem
       },
     };
   const held = works.filter(({ metadata }) => metadata.finalizers?.length);
-  const isLetGo = isGivenUp(cluster, farewell, nowMs);
+  const isLetGo = isGivenUp(cluster, leaveMode, nowMs);
   const first = Math.min(...works.map(priorityOf));
   // Works that are not waited for are deleted at once, in any order.
   const due = isLetGo ? works : works.filter((work) => priorityOf(work) === first);
@@ -61,16 +61,16 @@ export function planCleanUp(cluster: Read, works: readonly Work[], farewell: Rem
   return {
     deletes: due.filter(({ metadata }) => metadata.deletionTimestamp === undefined),
     letGo: isLetGo ? held.filter(({ metadata }) => metadata.finalizers?.includes(MANIFEST_WORK_FINALIZER)) : [],
-    isOrphaning: farewell === "release",
+    isOrphaning: leaveMode === "release",
     condition: { type: DELETING, status: "False", reason: "ResourceRemaining", message },
     recheckMs: RECHECK_MS,
   };
 }
 
-function isGivenUp({ metadata, status }: Read, farewell: RemovalMode, nowMs: number): boolean {
-  if (farewell === "abandon") return true;
+function isGivenUp({ metadata, status }: Read, leaveMode: RemovalMode, nowMs: number): boolean {
+  if (leaveMode === "abandon") return true;
   const waitedMs = nowMs - Date.parse(metadata.deletionTimestamp ?? "");
-  if (farewell === "release") return waitedMs >= RELEASE_DEADLINE_MS;
+  if (leaveMode === "release") return waitedMs >= RELEASE_DEADLINE_MS;
   return findCondition(status?.conditions, AVAILABLE)?.status !== "True" && waitedMs >= UNREACHABLE_DEADLINE_MS;
 }
 

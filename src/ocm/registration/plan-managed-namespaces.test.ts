@@ -24,7 +24,7 @@ test("namespaces are listed by set and name, without those of sets that are bein
 });
 
 test("an unchanged entry keeps the conditions reported by the agent", () => {
-  const told = {
+  const reported = {
     name: "x",
     clusterSet: "a",
     conditions: [
@@ -38,7 +38,10 @@ test("an unchanged entry keeps the conditions reported by the agent", () => {
     ],
   };
 
-  expect(planManagedNamespaces([makeSet("a", ["x", "y"])], [told])).toEqual([told, { name: "y", clusterSet: "a" }]);
+  expect(planManagedNamespaces([makeSet("a", ["x", "y"])], [reported])).toEqual([
+    reported,
+    { name: "y", clusterSet: "a" },
+  ]);
 });
 
 test("the same list is returned if nothing changes", () => {

@@ -98,10 +98,11 @@ function messageFor(
   if (messageExpression) {
     const { program, errors } = compileConditionRule(messageExpression, { isMessage: true });
     if (!program) return withoutPrefix(errors).split("\n | ")[0] ?? "";
-    const told = program.evaluate({ object, result }, budget);
-    if (told instanceof CelError) return told.message;
-    if (typeof told !== "string") return `expected message expression to have a string result, got ${goTypeOf(told)}`;
-    if (told) return told;
+    const reported = program.evaluate({ object, result }, budget);
+    if (reported instanceof CelError) return reported.message;
+    if (typeof reported !== "string")
+      return `expected message expression to have a string result, got ${goTypeOf(reported)}`;
+    if (reported) return reported;
   }
   return message || `Manifest is ${result ? "" : "not "}${condition}`;
 }

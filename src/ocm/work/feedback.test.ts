@@ -64,5 +64,5 @@ test("values that exceed the size limit of one object are omitted and reported",
   const { values, problems } = readFeedback(widget, [paths(".spec.a", ".spec.b")], scalars);
 
   expect(values.map(({ name }) => name)).toEqual(["v0"]);
-  expect(problems).toEqual([expect.stringMatching(/^the value of v1 is left out/) as string]);
+  expect(problems).toEqual([expect.stringMatching(/^the value of v1 is omitted/) as string]);
 });

@@ -85,5 +85,5 @@ test("a cluster-scoped object is identified without a namespace", () => {
 });
 
 test("a manifest without a kind is reported and does not affect the others", () => {
-  expect(manifestsOf(work({ metadata: {} }))[0]?.problem).toMatch(/says neither what kind/);
+  expect(manifestsOf(work({ metadata: {} }))[0]?.problem).toMatch(/has no kind or no apiVersion/);
 });

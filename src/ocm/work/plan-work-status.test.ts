@@ -178,7 +178,7 @@ test("a work that is being deleted reports its member's rejections and the delet
     message: "Resource is available",
     lastTransitionTime: FIRST,
   };
-  const told = {
+  const reported = {
     ...work(),
     status: {
       resourceStatus: {
@@ -190,10 +190,10 @@ test("a work that is being deleted reports its member's rejections and the delet
     },
   };
 
-  const next = planDeleting(told, { gone: new Set([1]), refusal: "may not be deleted" }, LATER);
+  const next = planDeleting(reported, { gone: new Set([1]), refusal: "may not be deleted" }, LATER);
 
   expect(findCondition(next.status?.conditions, "Deleting")?.message).toBe(
-    "ManifestWork is being deleted, but its cluster rejects the deletion:may not be deleted",
+    "ManifestWork is being deleted, but its cluster rejects the deletion: may not be deleted",
   );
   expect(
     next.status?.resourceStatus?.manifests?.map(({ conditions }) => findCondition(conditions, "Available")?.status),

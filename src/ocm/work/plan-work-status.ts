@@ -15,7 +15,7 @@ type Work = DeepReadonly<ManifestWork>;
 type Conditions = DeepReadonly<ManifestCondition>["conditions"];
 
 /** Part of the message of a work that cannot be deleted, followed by its member's error. */
-export const DELETION_REFUSED = ", but its cluster rejects the deletion:";
+export const DELETION_REFUSED = ", but its cluster rejects the deletion: ";
 
 export interface StatusReport {
   /** The work's generation. */
@@ -143,20 +143,20 @@ export function planDeleting(work: Work, { refusal, gone }: DeletionState, now: 
     { type: "Deleting", status: "True", reason: "WorkDeleting", message, observedGeneration: work.metadata.generation },
     now,
   );
-  const told = work.status?.resourceStatus?.manifests ?? [];
-  const manifests = told.map((manifest) => {
+  const reported = work.status?.resourceStatus?.manifests ?? [];
+  const manifests = reported.map((manifest) => {
     const next = gone.has(manifest.resourceMeta.ordinal ?? 0)
       ? withCondition(manifest.conditions, NOT_THERE, now)
       : manifest.conditions;
     return next === manifest.conditions ? manifest : { ...manifest, conditions: next };
   });
-  if (conditions === before && manifests.every((manifest, index) => manifest === told[index])) return work;
+  if (conditions === before && manifests.every((manifest, index) => manifest === reported[index])) return work;
   return {
     ...work,
     status: {
       ...work.status,
       conditions,
-      ...(told.length > 0 && { resourceStatus: { ...work.status?.resourceStatus, manifests } }),
+      ...(reported.length > 0 && { resourceStatus: { ...work.status?.resourceStatus, manifests } }),
     },
   };
 }

@@ -110,14 +110,14 @@ function feedbackOf(
   const { values, problems } = readFeedback(object, rules, FEEDBACK);
   if (problems.length === 0)
     return { values, feedback: { type, status: "True", reason: "StatusFeedbackSynced", message: "" } };
-  const told = problems.length === 1 ? problems[0] : `[${[...new Set(problems)].join(", ")}]`;
+  const reported = problems.length === 1 ? problems[0] : `[${[...new Set(problems)].join(", ")}]`;
   return {
     values,
     feedback: {
       type,
       status: "False",
       reason: "StatusFeedbackSyncFailed",
-      message: `Sync status feedback failed with error ${told}`,
+      message: `Sync status feedback failed with error ${reported}`,
     },
   };
 }

@@ -158,15 +158,15 @@ export function createWorkController({
       manifests.map(async (manifest) => {
         const attempt = byOrdinal.get(manifest.ordinal);
         const plain = metaOf(manifest, attempt?.kind);
-        const told = known.get(manifest.ordinal);
-        const before = told?.resourceMeta;
+        const reported = known.get(manifest.ordinal);
+        const before = reported?.resourceMeta;
         // A manifest whose kind was not looked up keeps its previous resourceMeta.
         const isAsked =
           attempt?.kind !== undefined ||
           (attempt?.outcome.result === "failed" && attempt.outcome.error instanceof UnknownKindError);
         const meta = !isAsked && before && before.kind === plain.kind && before.name === plain.name ? before : plain;
         const applied = attempt && namedCondition(work, appliedCondition(attempt, generation));
-        const said = applied ?? findCondition(told?.conditions, "Applied");
+        const said = applied ?? findCondition(reported?.conditions, "Applied");
         const isRefused = said?.status === "False" && said.observedGeneration === generation;
         const reading = await readManifest(
           meta,
@@ -388,9 +388,9 @@ export function createWorkController({
       const manifest = manifests[ordinal];
       return manifest && viewOf(work, manifest, resource, undefined) === "absent" ? [ordinal] : [];
     });
-    const farewell = { gone: new Set(gone), refusal };
-    if (planDeleting(work, farewell, now) !== work)
-      workStatus.set(key, "work", (newest) => planDeleting(newest, farewell, now));
+    const deletionMode = { gone: new Set(gone), refusal };
+    if (planDeleting(work, deletionMode, now) !== work)
+      workStatus.set(key, "work", (newest) => planDeleting(newest, deletionMode, now));
     return result;
   }
 

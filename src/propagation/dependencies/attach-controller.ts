@@ -51,7 +51,7 @@ export function createAttachController({
   events,
 }: AttachDependencies): Controller<TemplateKey> {
   /** By object, the bindings that were notified that they may not use it. */
-  const told = new Map<string, ReadonlySet<string | undefined>>();
+  const reported = new Map<string, ReadonlySet<string | undefined>>();
   /** Objects whose binding name is already taken, and whose requirers were notified. */
   const taken = new Set<string>();
   for (const informer of [bindings, clusterBindings])
@@ -97,9 +97,9 @@ export function createAttachController({
   /** Each once: a key is enqueued whenever one of its bindings changes. */
   function reportWithheld(key: TemplateKey, withheld: readonly Binding[]): void {
     const id = idOf(key);
-    const before = told.get(id);
-    if (withheld.length === 0) told.delete(id);
-    else told.set(id, new Set(withheld.map(({ metadata }) => metadata.uid)));
+    const before = reported.get(id);
+    if (withheld.length === 0) reported.delete(id);
+    else reported.set(id, new Set(withheld.map(({ metadata }) => metadata.uid)));
     const what = `${key.kind} ${[key.namespace, key.name].filter(Boolean).join("/")}`;
     for (const binding of withheld) {
       if (before?.has(binding.metadata.uid)) continue;
@@ -168,7 +168,7 @@ export function createAttachController({
       const object = templates.find(key);
       // The object owns its binding, so garbage collection deletes both.
       if (!object || object.metadata.deletionTimestamp) {
-        told.delete(idOf(key));
+        reported.delete(idOf(key));
         taken.delete(idOf(key));
         return done;
       }

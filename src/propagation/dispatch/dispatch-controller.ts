@@ -58,8 +58,8 @@ export interface DispatchDependencies {
 const CONCURRENCY = 64;
 
 export function createDispatchController(deps: DispatchDependencies): Controller<ObjectKey> {
-  const news = createDispatchEvents(deps.events);
-  const patience = createSharesWait();
+  const updates = createDispatchEvents(deps.events);
+  const timeoutMs = createSharesWait();
 
   /**
    * If a template cannot be divided, or an override cannot be applied, the Work of that cluster stays unchanged, and
@@ -67,9 +67,9 @@ export function createDispatchController(deps: DispatchDependencies): Controller
    */
   function report(binding: DeepReadonly<ResourceBinding>, key: ObjectKey, failure: DispatchFailure | undefined): void {
     const now = formatTime(deps.clock.now());
-    if (planDispatched(binding, failure, now) === binding) return news.settled(key, binding, failure);
+    if (planDispatched(binding, failure, now) === binding) return updates.settled(key, binding, failure);
     deps.bindingStatus.set(key, "dispatch", (newest) => planDispatched(newest, failure, now));
-    news.synced(key, binding, failure);
+    updates.synced(key, binding, failure);
   }
 
   async function write(
@@ -80,10 +80,10 @@ export function createDispatchController(deps: DispatchDependencies): Controller
   ): ReturnType<DispatchDependencies["works"]["replace"]> {
     try {
       const changes = await deps.works.replace(binding, desired, signal);
-      news.written(key, binding, undefined);
+      updates.written(key, binding, undefined);
       return changes;
     } catch (error) {
-      news.written(key, binding, error);
+      updates.written(key, binding, error);
       throw error;
     }
   }
@@ -117,7 +117,7 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
 
       const works = deps.worksOf(binding);
-      const waitMs = patience.waitMs(
+      const waitMs = timeoutMs.waitMs(
         idOfKey(key),
         staleShares(binding, await newlyAsked(template, works, deps.interpreter)),
         deps.clock.now(),
@@ -137,7 +137,7 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       }
       if (plan.indivisible) deps.tellFailure(template, "DivideFailed", plan.indivisible);
       else deps.tellFailure.over(template, "DivideFailed");
-      news.overridden(key, template, failures);
+      updates.overridden(key, template, failures);
       report(binding, key, failureOf(failures, plan.heldRollout));
       const changes = await write(binding, key, desired, signal);
       if (changes.created + changes.updated + changes.deleted > 0)
@@ -152,15 +152,15 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       try {
         await deps.removeWorks(binding, signal);
       } catch (error) {
-        news.notCleaned(key, binding, error);
+        updates.notCleaned(key, binding, error);
         throw error;
       }
       return done;
     },
 
     forget(key) {
-      news.forget(key);
-      patience.forget(idOfKey(key));
+      updates.forget(key);
+      timeoutMs.forget(idOfKey(key));
     },
   });
 }

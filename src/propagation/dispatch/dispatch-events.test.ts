@@ -9,21 +9,21 @@ const binding = makeBinding(template).build();
 const key = { cluster: "hub", namespace: "shop", name: "web-deployment" };
 
 function setUp() {
-  const told: string[] = [];
-  const news = createDispatchEvents({
-    record: (_cluster, { kind }, { reason, message }) => void told.push(`${kind} ${reason}: ${message}`),
+  const reported: string[] = [];
+  const changes = createDispatchEvents({
+    record: (_cluster, { kind }, { reason, message }) => void reported.push(`${kind} ${reason}: ${message}`),
   });
-  return { news, told };
+  return { news: changes, told: reported };
 }
 
 test("a failure to make copies is reported once on both objects until the condition is written, and so is its recovery", () => {
-  const { news, told } = setUp();
+  const { news: changes, told: reported } = setUp();
   const failure = { reason: "RenderFailed", message: "oslo: no" } as const;
 
-  for (const each of [failure, failure, undefined, undefined]) news.synced(key, binding, each);
-  news.settled(key, binding, undefined);
+  for (const each of [failure, failure, undefined, undefined]) changes.synced(key, binding, each);
+  changes.settled(key, binding, undefined);
 
-  expect(told).toEqual([
+  expect(reported).toEqual([
     "ResourceBinding SyncWorkFailed: oslo: no",
     "Deployment SyncWorkFailed: oslo: no",
     "ResourceBinding SyncWorkSucceed: Sync work of ResourceBinding(shop/web-deployment) successful.",
@@ -32,13 +32,13 @@ test("a failure to make copies is reported once on both objects until the condit
 });
 
 test("reports recovery from a failure that ended before the condition was written", () => {
-  const { news, told } = setUp();
+  const { news: changes, told: reported } = setUp();
 
-  news.synced(key, binding, { reason: "RenderFailed", message: "oslo: no" });
-  news.settled(key, binding, undefined);
-  news.settled(key, binding, undefined);
+  changes.synced(key, binding, { reason: "RenderFailed", message: "oslo: no" });
+  changes.settled(key, binding, undefined);
+  changes.settled(key, binding, undefined);
 
-  expect(told.map((text) => text.split(":")[0])).toEqual([
+  expect(reported.map((text) => text.split(":")[0])).toEqual([
     "ResourceBinding SyncWorkFailed",
     "Deployment SyncWorkFailed",
     "ResourceBinding SyncWorkSucceed",
@@ -47,18 +47,18 @@ test("reports recovery from a failure that ended before the condition was writte
 });
 
 test("override policies are reported one by one, each once", () => {
-  const { news, told } = setUp();
+  const { news: changes, told: reported } = setUp();
   const fails = (cluster: string, policy: string) => ({ cluster, error: new OverrideError("no", { policy }) });
 
-  news.overridden(key, template, [
+  changes.overridden(key, template, [
     fails("oslo", "override policy(shop/a)"),
     fails("oslo", "cluster override policy(b)"),
   ]);
-  news.overridden(key, template, [fails("oslo", "override policy(shop/a)")]);
-  news.overridden(key, template, []);
-  news.overridden(key, template, []);
+  changes.overridden(key, template, [fails("oslo", "override policy(shop/a)")]);
+  changes.overridden(key, template, []);
+  changes.overridden(key, template, []);
 
-  expect(told).toEqual([
+  expect(reported).toEqual([
     "Deployment ApplyOverridePolicyFailed: Apply override policy(shop/a) for cluster(oslo) failed.",
     "Deployment ApplyOverridePolicyFailed: Apply cluster override policy(b) for cluster(oslo) failed.",
     "Deployment ApplyOverridePolicySucceed: Apply cluster override policy(b) for cluster(oslo) succeed.",
@@ -67,15 +67,15 @@ test("override policies are reported one by one, each once", () => {
 });
 
 test("a Work that the hub rejects is reported, and a transient error is not", () => {
-  const { news, told } = setUp();
+  const { news: changes, told: reported } = setUp();
   const refused = invalid("work.karmada.io", "Work", "web", []);
 
   for (const error of [new Error("connection lost"), refused, refused, undefined, undefined])
-    news.written(key, binding, error);
-  news.notCleaned(key, binding, refused);
-  news.notCleaned(key, binding, refused);
+    changes.written(key, binding, error);
+  changes.notCleaned(key, binding, refused);
+  changes.notCleaned(key, binding, refused);
 
-  expect(told.map((text) => text.split(":")[0])).toEqual([
+  expect(reported.map((text) => text.split(":")[0])).toEqual([
     "ResourceBinding SyncWorkFailed",
     "Deployment SyncWorkFailed",
     "ResourceBinding SyncWorkSucceed",

@@ -114,12 +114,12 @@ test("a template's replicas are computed only when a Work has another generation
 });
 
 test("stale shares are waited for once, for one second", () => {
-  const patience = createSharesWait();
+  const timeoutMs = createSharesWait();
 
-  expect(patience.waitMs("web", "12, 6, 6", 0)).toBe(STALE_SHARES_WAIT_MS);
-  expect(patience.waitMs("web", "12, 6, 6", 400)).toBe(600);
-  expect(patience.waitMs("web", "12, 6, 6", 1000)).toBe(0);
-  expect(patience.waitMs("web", "12, 6, 6", 90_000)).toBe(0);
-  expect(patience.waitMs("web", "12, 12, 6", 90_000)).toBe(STALE_SHARES_WAIT_MS);
-  expect(patience.waitMs("web", undefined, 90_001)).toBe(0);
+  expect(timeoutMs.waitMs("web", "12, 6, 6", 0)).toBe(STALE_SHARES_WAIT_MS);
+  expect(timeoutMs.waitMs("web", "12, 6, 6", 400)).toBe(600);
+  expect(timeoutMs.waitMs("web", "12, 6, 6", 1000)).toBe(0);
+  expect(timeoutMs.waitMs("web", "12, 6, 6", 90_000)).toBe(0);
+  expect(timeoutMs.waitMs("web", "12, 12, 6", 90_000)).toBe(STALE_SHARES_WAIT_MS);
+  expect(timeoutMs.waitMs("web", undefined, 90_001)).toBe(0);
 });

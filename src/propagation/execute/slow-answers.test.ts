@@ -5,26 +5,26 @@ import { SLOW_MS, watchPassage } from "./slow-answers.ts";
 function start(): {
   clock: ReturnType<typeof createFakeClock>;
   passage: ReturnType<typeof watchPassage>;
-  told: () => number;
+  notify: () => number;
 } {
   const clock = createFakeClock();
   let count = 0;
   const passage = watchPassage({ enter: () => {}, leave: () => {} }, clock, () => void count++);
-  return { clock, passage, told: () => count };
+  return { clock, passage, notify: () => count };
 }
 
 test("a slow delivery is reported once, regardless of its number of requests", () => {
-  const { clock, passage, told } = start();
+  const { clock, passage, notify } = start();
 
   passage.enter();
   passage.enter();
   clock.advance(2 * SLOW_MS);
 
-  expect(told()).toBe(1);
+  expect(notify()).toBe(1);
 });
 
 test("a delivery that ends in time, or never started, is not reported", () => {
-  const { clock, passage, told } = start();
+  const { clock, passage, notify } = start();
 
   clock.advance(SLOW_MS);
   passage.enter();
@@ -32,5 +32,5 @@ test("a delivery that ends in time, or never started, is not reported", () => {
   passage.leave();
   clock.advance(SLOW_MS);
 
-  expect(told()).toBe(0);
+  expect(notify()).toBe(0);
 });

@@ -9,12 +9,12 @@ import type { Passage } from "../../delivery/index.ts";
 export const SLOW_MS = 5_000;
 
 /** The same passage, which calls back when it was entered and not left for a while. */
-export function watchPassage(passage: Passage, clock: Clock, tell: () => void): Passage {
+export function watchPassage(passage: Passage, clock: Clock, report: () => void): Passage {
   let timer: Timer | undefined;
   return {
     enter() {
       passage.enter();
-      timer ??= clock.after(SLOW_MS, tell);
+      timer ??= clock.after(SLOW_MS, report);
     },
     leave(unreachable) {
       timer?.cancel();

@@ -157,12 +157,12 @@ export function createFailoverController({
       const { isNews, retryAfterMs } = stuck.note(id, key, problems.join("\n"));
       requeueAfterMs = Math.min(requeueAfterMs, retryAfterMs);
       for (const message of isNews ? problems : [])
-        tell(key.cluster, binding, "Warning", "EvictWorkloadFromClusterFailed", message);
+        report(key.cluster, binding, "Warning", "EvictWorkloadFromClusterFailed", message);
     }
     return { tasks, requeueAfterMs };
   }
 
-  function tell(hub: string, binding: Binding, type: "Normal" | "Warning", reason: string, message: string): void {
+  function report(hub: string, binding: Binding, type: "Normal" | "Warning", reason: string, message: string): void {
     for (const object of [binding, resourceOf(binding)]) events.record(hub, object, { type, reason, message });
   }
 
@@ -223,7 +223,7 @@ export function createFailoverController({
         if (tasks.some(({ reason }) => reason === "TaintUntolerated")) pace.release(id);
         for (const { fromCluster, message = "" } of tasks) {
           log.info("failover began", { member: fromCluster });
-          tell(key.cluster, binding, "Normal", "FailoverBegan", `Leaving cluster ${fromCluster}: ${message}`);
+          report(key.cluster, binding, "Normal", "FailoverBegan", `Leaving cluster ${fromCluster}: ${message}`);
         }
       }
       const nextMs = Math.min(

@@ -59,7 +59,7 @@ export interface MatchDependencies extends PrerequisiteListers {
   /** Templates whose interpreter rules changed. */
   ruleChanges: Source<TemplateKey>;
   tellFailure: ReportRuleFailure;
-  news: PolicyEvents;
+  changes: PolicyEvents;
   tally: Pick<PolicyTally, "wait">;
   meter?: PipelineMeter;
 }
@@ -67,7 +67,7 @@ export interface MatchDependencies extends PrerequisiteListers {
 const CONCURRENCY = 64;
 
 export function createMatchController(deps: MatchDependencies): Controller<TemplateKey> {
-  const { hub, client, templates, policies, interpreter, ruleChanges, tellFailure, news, tally, meter } = deps;
+  const { hub, client, templates, policies, interpreter, ruleChanges, tellFailure, changes, tally, meter } = deps;
   const claims = createClaimWriter(hub, client);
   const takenNames = createTakenNames();
   const affectedBy = (found: readonly Policy[]): TemplateKey[] =>
@@ -102,7 +102,7 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
    * removed, from the binding first, because an unclaimed template no longer leads to its binding.
    */
   async function release(key: TemplateKey, template: Template, signal: AbortSignal): Promise<void> {
-    news.forget(template);
+    changes.forget(template);
     tally.wait(key, undefined);
     takenNames.leave(key);
     const binding = bindingOf(key);
@@ -133,13 +133,13 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
 
     const needs = planPrerequisites(hub, policy, deps);
     if (!needs.met) {
-      news.failed(template, policy, needs.message);
+      changes.failed(template, policy, needs.message);
       tally.wait(key, { policy, template, reason: needs.reason, message: needs.message });
       return "refused"; // A change of its prerequisites enqueues it again.
     }
     const badName = derivedNameProblem(key.kind, key.namespace, key.name);
     if (badName !== undefined) {
-      news.failed(template, policy, badName);
+      changes.failed(template, policy, badName);
       tally.wait(key, { policy, template, reason: "BindingNameInvalid", message: badName });
       return "refused"; // Names are immutable: only another object helps.
     }
@@ -148,7 +148,7 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
     if (conflict === "other") {
       const message = renderTaken(binding?.metadata.name ?? "", binding?.spec.resource);
       takenNames.wait(key);
-      news.failed(template, policy, message);
+      changes.failed(template, policy, message);
       tally.wait(key, { policy, template, reason: "BindingNameTaken", message });
       return "refused"; // The deletion of that binding enqueues it again.
     }
@@ -165,7 +165,7 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
     // The binding of an earlier object of this name is being garbage-collected; its deletion enqueues the key again.
     if (conflict === "earlier") return done;
     if (activation.when === "later") {
-      if (!preempted) news.applied(template, policy);
+      if (!preempted) changes.applied(template, policy);
       if (own) await claims.write(own, scopeIn(key.namespace).kind, policy, activation.digest, signal);
       return done;
     }
@@ -183,14 +183,14 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
     const [change] = await Promise.all([
       bind(own, desired, signal).catch((error: unknown) => {
         if (isRefusal(error)) {
-          news.failed(template, policy, messageOf(error));
+          changes.failed(template, policy, messageOf(error));
           tally.wait(key, { policy, template, reason: "BindingRefused", message: messageOf(error) });
         }
         throw error;
       }),
       isNew && claim(),
     ]);
-    if (!preempted) news.applied(template, policy);
+    if (!preempted) changes.applied(template, policy);
     if (change) log.info("binding written", { change, policy: policy.metadata.name });
     return done;
   }
@@ -207,15 +207,15 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
     } catch (error) {
       if (preempted) meter?.policyPreempted(false);
       if (isRefusal(error)) {
-        if (preempted) news.notPreempted(template, policy, preempted, messageOf(error));
-        else news.failed(template, policy, messageOf(error));
+        if (preempted) changes.notPreempted(template, policy, preempted, messageOf(error));
+        else changes.failed(template, policy, messageOf(error));
         tally.wait(key, { policy, template, reason: "ClaimRefused", message: messageOf(error) });
       }
       throw error;
     }
     if (preempted) {
       meter?.policyPreempted(true);
-      news.preempted(template, policy, preempted);
+      changes.preempted(template, policy, preempted);
     }
     tally.wait(key, undefined);
   }

@@ -113,9 +113,9 @@ describe("the status of a policy", () => {
 describe("the totals", () => {
   test("drop a binding that is deleted, released or claimed by another policy", () => {
     const tally = createPolicyTally();
-    const told: string[] = [];
+    const reported: string[] = [];
     for (const name of ["web", "cart", "db"]) tally.bind(name, bound(name, ["paris"]));
-    tally.onChange((id) => told.push(id));
+    tally.onChange((id) => reported.push(id));
 
     tally.bind("web", undefined);
     tally.bind("cart", makeBinding(makeDeployment("shop/cart").build()).targets("paris").build());
@@ -127,21 +127,21 @@ describe("the totals", () => {
     expect(tally.read("p-1")).toMatchObject({ matched: 0, problemCount: 0 });
     expect(tally.read("p-1").clusters.size).toBe(0);
     expect(tally.read("p-2").matched).toBe(1);
-    expect(told).toEqual(["p-1", "p-1", "p-1", "p-2"]);
+    expect(reported).toEqual(["p-1", "p-1", "p-1", "p-2"]);
   });
 
   test("do not notify about irrelevant changes, such as a member's progress", () => {
     const tally = createPolicyTally();
-    const told: string[] = [];
+    const reported: string[] = [];
     tally.bind("web", bound("web", ["paris"]));
-    tally.onChange((id) => told.push(id));
+    tally.onChange((id) => reported.push(id));
 
     tally.bind("web", {
       ...bound("web", ["paris"]),
       status: { aggregatedStatus: [{ clusterName: "paris", applied: true, status: { readyReplicas: 1 } }] },
     });
 
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 
   test("count a waiting template as a problem until it is resolved", () => {

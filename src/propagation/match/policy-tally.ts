@@ -36,7 +36,7 @@ export interface PolicyTally {
   /** By the policy's permanent id. */
   read(policyId: string): Totals;
   /** Calls back with the id of every policy whose totals changed. */
-  onChange(tell: (policyId: string) => void): void;
+  onChange(report: (policyId: string) => void): void;
 }
 
 interface Entry {
@@ -77,7 +77,7 @@ export function createPolicyTally(): PolicyTally {
       count(id, next, 1);
     } else entries.delete(id);
     for (const policyId of new Set([before?.policyId, next?.policyId]))
-      if (policyId !== undefined) listeners.forEach((tell) => tell(policyId));
+      if (policyId !== undefined) listeners.forEach((report) => report(policyId));
   }
 
   function count(
@@ -131,7 +131,7 @@ export function createPolicyTally(): PolicyTally {
       const of = sums.get(policyId);
       return of ? { ...of, problems: of.problems.values(), problemCount: of.problems.size } : NOTHING;
     },
-    onChange: (tell) => void listeners.push(tell),
+    onChange: (report) => void listeners.push(report),
   };
 }
 

@@ -21,12 +21,12 @@ test("the failing rule is named", async () => {
     replicas: () => Promise.reject(new InterpretError("no idea")),
     components: () => Promise.reject(new InterpretError("none either")),
   };
-  const told: string[] = [];
+  const reported: string[] = [];
 
   for (const countsComponents of [false, true])
-    await expect(sizeOf(template, failing, countsComponents, (rule) => void told.push(rule))).rejects.toThrow(
+    await expect(sizeOf(template, failing, countsComponents, (rule) => void reported.push(rule))).rejects.toThrow(
       InterpretError,
     );
 
-  expect(told).toEqual(["GetReplicasFailed", "GetComponentsFailed"]);
+  expect(reported).toEqual(["GetReplicasFailed", "GetComponentsFailed"]);
 });

@@ -187,7 +187,7 @@ describe("image overriders", () => {
           { component: "Tag", operator: "remove", predicate: { path: "/spec/template/spec/containers/7/image" } },
         ],
       }),
-    ).toMatch("no text there");
+    ).toMatch("no string there");
   });
 });
 
@@ -290,7 +290,7 @@ describe("field overriders", () => {
         { fieldOverrider: [{ fieldPath: "/data/yaml", yaml: [{ subPath: "/b", operator: "add", value: 1 }] }] },
         bomb,
       ),
-    ).toMatch("stands for more than");
+    ).toMatch("expands to more than");
   });
 });
 

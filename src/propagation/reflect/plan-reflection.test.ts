@@ -46,14 +46,14 @@ const failing = async (): Promise<never> => {
 };
 
 test("an object whose health rule fails still reports its status", async () => {
-  const told: string[] = [];
+  const reported: string[] = [];
 
   const reading = await readObject(object, { ...createInterpreter(), health: failing }, (reason, error) =>
-    told.push(`${reason}: ${error.message}`),
+    reported.push(`${reason}: ${error.message}`),
   );
 
   expect(reading).toMatchObject({ status: { replicas: 2 }, health: "Unknown" });
-  expect(told).toEqual(["InterpretHealthFailed: no such field"]);
+  expect(reported).toEqual(["InterpretHealthFailed: no such field"]);
 });
 
 test("an object whose status rule fails reports none", async () => {

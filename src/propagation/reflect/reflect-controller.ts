@@ -72,7 +72,7 @@ export function createReflectController({
       });
       const seen = await Promise.all(sights);
       // Only a successful read shows that the rule works again.
-      if (seen.some((sight) => typeof sight === "object"))
+      if (seen.some((view) => typeof view === "object"))
         for (const reason of ["ReflectStatusFailed", "InterpretHealthFailed"] as const)
           if (!failed.has(reason)) tellFailure.over(work, reason);
       const reflected = planReflection(work, seen);

@@ -17,16 +17,16 @@ const cluster = (name: string, tainted = false): ClusterView => ({
 });
 
 /** Every read of the clock is a millisecond later. */
-function createMeter(): { meter: CycleMeter; told: string[] } {
-  const told: string[] = [];
+function createMeter(): { meter: CycleMeter; reported: string[] } {
+  const reported: string[] = [];
   let nowMs = 0;
   return {
-    told,
+    reported,
     meter: {
       nowMs: () => nowMs++,
-      step: (step) => void told.push(step),
-      point: (point, _tookMs, fits) => void told.push(`${point} of one cluster ${fits ? "fits" : "does not fit"}`),
-      plugin: (plugin, point) => void told.push(`${point} ${plugin}`),
+      step: (step) => void reported.push(step),
+      point: (point, _tookMs, fits) => void reported.push(`${point} of one cluster ${fits ? "fits" : "does not fit"}`),
+      plugin: (plugin, point) => void reported.push(`${point} ${plugin}`),
     },
   };
 }
@@ -37,12 +37,12 @@ describe("a meter", () => {
       binding: { metadata: {}, spec: { resource, replicas: 3, placement: divided } },
       clusters: [cluster("oslo"), cluster("paris"), cluster("rome", true)],
     };
-    const { meter, told } = createMeter();
+    const { meter, reported } = createMeter();
 
     const measured = planSchedule({ ...input, meter });
 
     expect(measured).toEqual(planSchedule(input));
-    expect(told).toEqual([
+    expect(reported).toEqual([
       ...["ClusterAffinity", "ClusterEviction", "TaintToleration", "APIEnablement", "SpreadConstraint"].map(
         (plugin) => `Filter ${plugin}`,
       ),
@@ -58,7 +58,7 @@ describe("a meter", () => {
   });
 
   test("measures the rejection of a cluster where none fits", () => {
-    const { meter, told } = createMeter();
+    const { meter, reported } = createMeter();
 
     planSchedule({
       binding: { metadata: {}, spec: { resource, replicas: 3 } },
@@ -66,7 +66,7 @@ describe("a meter", () => {
       meter,
     });
 
-    expect(told).toEqual([
+    expect(reported).toEqual([
       "Filter ClusterAffinity",
       "Filter ClusterEviction",
       "Filter TaintToleration",

@@ -93,9 +93,9 @@ for (const [behaviour, { binding, plan, want }] of Object.entries(cases)) {
 test("reported events count before the status is written", () => {
   const binding = makeScheduled();
 
-  const told = planReported(full(3), reportedBy(binding));
+  const reported = planReported(full(3), reportedBy(binding));
 
-  expect(planEvents(binding, full(4), told)).toEqual([]);
-  expect(planEvents(binding, scheduled, told).map(({ reason }) => reason)).toEqual(["ScheduleBindingSucceed"]);
-  expect(planEvents(binding, scheduled, planReported(scheduled, told))).toEqual([]);
+  expect(planEvents(binding, full(4), reported)).toEqual([]);
+  expect(planEvents(binding, scheduled, reported).map(({ reason }) => reason)).toEqual(["ScheduleBindingSucceed"]);
+  expect(planEvents(binding, scheduled, planReported(scheduled, reported))).toEqual([]);
 });

@@ -44,7 +44,7 @@ async function setUp(clock = createFakeClock(), client = createFakeClient({ cloc
   const decided: SchedulePlan[] = [];
   /** The names of bindings that got clusters, in this order. */
   const placed: string[] = [];
-  const told: string[] = [];
+  const reported: string[] = [];
   manager.add(
     createScheduleController({
       client,
@@ -54,7 +54,7 @@ async function setUp(clock = createFakeClock(), client = createFakeClient({ cloc
       bindingStatus,
       events: {
         record: (_cluster, { kind, metadata }, { reason, message }) =>
-          void told.push(`${kind} ${metadata.name}: ${reason} ${message}`),
+          void reported.push(`${kind} ${metadata.name}: ${reason} ${message}`),
       },
       clock,
       onDecision({ name }, plan) {
@@ -83,7 +83,7 @@ async function setUp(clock = createFakeClock(), client = createFakeClient({ cloc
     client,
     decided,
     placed,
-    told,
+    told: reported,
     settle,
     async stop() {
       await manager.stop();
@@ -461,7 +461,7 @@ describe("workload groups", () => {
 
 describe("events", () => {
   test("report a failure once, and its recovery, on the binding and on its template", async () => {
-    const { client, join, settle, report, pass, told } = await setUp();
+    const { client, join, settle, report, pass, told: reported } = await setUp();
     await join(makeCluster("oslo", 3));
     await client.create(ResourceBinding, "hub", binding(AGGREGATED, 5));
     await settle();
@@ -472,7 +472,7 @@ describe("events", () => {
     await report(makeCluster("oslo", 5));
     await pass(10_000);
 
-    expect(told).toEqual([
+    expect(reported).toEqual([
       "ResourceBinding web-deployment: ScheduleBindingFailed failed to assign replicas: failed to scale up: Clusters available replicas 3 are not enough to schedule.",
       "Deployment web: ScheduleBindingFailed failed to assign replicas: failed to scale up: Clusters available replicas 3 are not enough to schedule.",
       "ResourceBinding web-deployment: ScheduleBindingSucceed Binding has been scheduled successfully. Result: {oslo:5}",
@@ -481,11 +481,11 @@ describe("events", () => {
   });
 
   test("do not report ordinary successes", async () => {
-    const { client, join, settle, told } = await setUp();
+    const { client, join, settle, told: reported } = await setUp();
     await join(makeCluster("oslo", 9));
     await client.create(ResourceBinding, "hub", binding(AGGREGATED, 5));
     await settle();
 
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 });

@@ -61,7 +61,7 @@ export function createScheduleController({
 }: ScheduleDependencies): Controller<ObjectKey> {
   const decisions = createDecisions<ObjectKey>();
   /** Reported results of bindings whose status is not written yet. */
-  const told = new Map<string, Reported>();
+  const reported = new Map<string, Reported>();
   /** By hub; updated by the watch, so that scheduling a binding reads no clusters. */
   const fleets = new Map<string, Fleet>();
   const fleetOf = (hub: string): Fleet => {
@@ -84,16 +84,16 @@ export function createScheduleController({
     return hasGrown(readCluster(old).capacity, readCluster(cluster).capacity) ? decisions.wakeWaiting(clock.now()) : [];
   }
 
-  function tell(key: ObjectKey, binding: DeepReadonly<ResourceBinding>, plan: SchedulePlan): void {
+  function report(key: ObjectKey, binding: DeepReadonly<ResourceBinding>, plan: SchedulePlan): void {
     const id = idOfKey(key);
     const known = reportedBy(binding);
-    const before = told.get(id) ?? known;
+    const before = reported.get(id) ?? known;
     for (const event of planEvents(binding, plan, before))
       for (const object of [binding, resourceOf(binding)]) events.record(key.cluster, object, event);
     const next = planReported(plan, before);
-    if (equalJson(next, known)) told.delete(id);
+    if (equalJson(next, known)) reported.delete(id);
     else if (next.failure !== undefined || before.failure !== undefined || next.affinityName !== before.affinityName)
-      told.set(id, next);
+      reported.set(id, next);
   }
 
   /**
@@ -171,7 +171,7 @@ export function createScheduleController({
       if (plan.outcome === "unschedulable") meter?.bindingsQueued("ScheduleAttemptFailure", 1);
 
       onDecision?.(key, plan);
-      tell(key, binding, plan);
+      report(key, binding, plan);
 
       const now = formatTime(nowMs);
       const outcome = (newest: DeepReadonly<ResourceBinding>): DeepReadonly<ResourceBinding> =>
@@ -188,7 +188,7 @@ export function createScheduleController({
 
     forget(key) {
       decisions.forget(idOfKey(key));
-      told.delete(idOfKey(key));
+      reported.delete(idOfKey(key));
     },
   });
 }

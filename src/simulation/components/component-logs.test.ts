@@ -57,14 +57,14 @@ test("lines about an unbounded number of members evict those of the oldest membe
 test("a follower receives the lines written from then on, until it stops", async () => {
   const logs = make();
   const stopping = new AbortController();
-  const told: string[] = [];
+  const reported: string[] = [];
   const log = logs.keep(silentLog).with({ controller: "cloneset", key: "m1/shop/web" });
   log.info("before");
 
   const following = (async () => {
     for await (const { text } of logs.follow("m1", "manager", stopping.signal)) {
-      told.push(text);
-      if (told.length === 2) stopping.abort();
+      reported.push(text);
+      if (reported.length === 2) stopping.abort();
     }
   })();
   await Promise.resolve();
@@ -72,7 +72,7 @@ test("a follower receives the lines written from then on, until it stops", async
   log.warn("second");
   await following;
 
-  expect(told).toEqual([
+  expect(reported).toEqual([
     "2024-05-01T12:00:00.000Z INFO first controller=cloneset key=shop/web",
     "2024-05-01T12:00:00.000Z WARN second controller=cloneset key=shop/web",
   ]);

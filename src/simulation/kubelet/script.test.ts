@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { scriptOf } from "./script.ts";
 
 const inShell = (text: string) => scriptOf({ command: ["/bin/sh", "-c", text] });
-const told = (text: string): string[] | undefined =>
+const reported = (text: string): string[] | undefined =>
   inShell(text)?.echoes.map(({ afterMs, text: line }) => `${afterMs} ${line}`);
 
 describe("a plain command", () => {
@@ -39,7 +39,7 @@ describe("a plain command", () => {
   }
 
   test("echoes text, each line at its time", () => {
-    expect(told(`echo hello!; sleep 2; echo "two words"   'and more' && echo; exit 1; echo never`)).toEqual([
+    expect(reported(`echo hello!; sleep 2; echo "two words"   'and more' && echo; exit 1; echo never`)).toEqual([
       "0 hello!",
       "2000 two words and more",
       "2000 ",
@@ -47,7 +47,7 @@ describe("a plain command", () => {
   });
 
   test("preserves quoted text", () => {
-    expect(told(`echo 'a;b && $c' "d'e"f`)).toEqual(["0 a;b && $c d'ef"]);
+    expect(reported(`echo 'a;b && $c' "d'e"f`)).toEqual(["0 a;b && $c d'ef"]);
   });
 });
 

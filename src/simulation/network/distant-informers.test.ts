@@ -83,13 +83,13 @@ function setUp() {
           `${deleted ? "-" : old ? "~" : "+"} ${cluster}/${object.metadata.name} ${object.data?.["value"]}${old ? ` was ${old.data?.["value"]}` : ""}`,
         ),
     );
-  return { near, network, view, told: events, listen };
+  return { near, network, view, reported: events, listen };
 }
 const valuesOf = (maps: readonly DeepReadonly<ConfigMap>[]): string[] =>
   maps.map(({ data }) => data?.["value"] ?? "").sort();
 
 test("passes changes of reachable members through", () => {
-  const { near, network, view, told: events, listen } = setUp();
+  const { near, network, view, reported: events, listen } = setUp();
   listen();
   network.cut("m2");
 
@@ -102,7 +102,7 @@ test("passes changes of reachable members through", () => {
 });
 
 test("keeps the last seen state of a member that is cut off, whatever changes there", () => {
-  const { near, network, view, told: events, listen } = setUp();
+  const { near, network, view, reported: events, listen } = setUp();
   near.put("m1", makeMap("kept", "1"));
   near.put("m1", makeMap("changed", "1"));
   near.put("m1", makeMap("removed", "1"));
@@ -130,7 +130,7 @@ test("keeps the last seen state of a member that is cut off, whatever changes th
 });
 
 test("delivers each difference once when the member is back, and nothing for unchanged objects", () => {
-  const { near, network, view, told: events, listen } = setUp();
+  const { near, network, view, reported: events, listen } = setUp();
   near.put("m1", makeMap("changed", "1"));
   near.put("m1", makeMap("removed", "1"));
   listen();

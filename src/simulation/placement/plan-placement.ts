@@ -36,10 +36,10 @@ const PERCENT_OF_LARGE = 10;
 export function planPlacement(view: ClusterView, pod: PodView, around: Surroundings): Verdict {
   const { volumes } = around;
   const total = view.nodes.size;
-  const nobody = (why: string): Verdict => ({
+  const anonymous = (why: string): Verdict => ({
     unschedulable: `0/${total} nodes are available: ${why}. ${notHelpful(total)}`,
   });
-  if (volumes.problem !== undefined) return nobody(volumes.problem);
+  if (volumes.problem !== undefined) return anonymous(volumes.problem);
   const rules = rulesOf(view, pod, around);
   const named = namedNodes(pod.pod);
   const refusals = new Map<NodeView, Exclusion>();

@@ -107,10 +107,10 @@ export async function startTestMember(options: TestMemberOptions): Promise<TestM
     random: createSeededRandom(seed + 1),
   });
   const controllerClient = createWriteThroughClient(plain, [informers]);
-  const told: string[] = [];
+  const reported: string[] = [];
   const events: EventRecorders = () => ({
     record: (_cluster, { kind, metadata }, { type, reason, message }) =>
-      void told.push(`${kind}/${metadata.name} ${type} ${reason}: ${message}`),
+      void reported.push(`${kind}/${metadata.name} ${type} ${reason}: ${message}`),
   });
   const manager = createManager({ client: controllerClient, informers, clock, log });
   const controllers = options.controllers({
@@ -137,7 +137,7 @@ export async function startTestMember(options: TestMemberOptions): Promise<TestM
     clock,
     informers,
     writes,
-    events: told,
+    events: reported,
     async pass(ms) {
       const until = clock.now() + ms;
       for (;;) {

@@ -27,6 +27,8 @@ export function describeDuration(ms: number): string {
     [Math.floor(seconds / 60) % 60, "minute"],
     [seconds % 60, "second"],
   ] as const;
-  const told = parts.filter(([count]) => count > 0).map(([count, unit]) => `${count} ${unit}${count === 1 ? "" : "s"}`);
-  return told.length > 0 ? told.join(" ") : "0 seconds";
+  const reported = parts
+    .filter(([count]) => count > 0)
+    .map(([count, unit]) => `${count} ${unit}${count === 1 ? "" : "s"}`);
+  return reported.length > 0 ? reported.join(" ") : "0 seconds";
 }

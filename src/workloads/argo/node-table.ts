@@ -119,9 +119,9 @@ export class NodeTable {
 
   /** Sets the phase and message of the node, and the end time when it ends. */
   mark(node: ReadonlyNode, phase: WorkflowNodePhase, message?: string): ReadonlyNode {
-    const { message: told = "", ...rest } = this.#nodes.get(node.id) ?? node;
-    const next = message ?? told;
-    if (rest.phase === phase && next === told) return { ...rest, ...(told !== "" && { message: told }) };
+    const { message: reported = "", ...rest } = this.#nodes.get(node.id) ?? node;
+    const next = message ?? reported;
+    if (rest.phase === phase && next === reported) return { ...rest, ...(reported !== "" && { message: reported }) };
     const finishedAt = isFulfilled({ phase }) ? (rest.finishedAt ?? formatTime(this.#nowMs)) : null;
     return this.#put({ ...rest, phase, finishedAt, ...(next !== "" && { message: next }) });
   }

@@ -58,7 +58,7 @@ function readTemplate(revision: ReadonlyRevision): PodTemplate {
   const data: unknown = revision.data;
   const spec = isObject(data) ? data["spec"] : undefined;
   const template = isObject(spec) ? spec["template"] : undefined;
-  invariant(isObject(template), `ControllerRevision ${revision.metadata.name} holds a pod template`);
+  invariant(isObject(template), `ControllerRevision ${revision.metadata.name} must hold a pod template`);
   const { $patch: _patch, ...rest } = template;
   const { creationTimestamp: _time, ...metadata } = isObject(rest["metadata"]) ? rest["metadata"] : {};
   return { ...rest, metadata };

@@ -118,11 +118,11 @@ contract("authentication", (subject) => {
 
   test("a token request with a too short expiration or a missing account, and a token for another audience, are rejected", async () => {
     const short = await subject.api.create(`${ACCOUNTS}/default/token`, { spec: { expirationSeconds: 60 } });
-    const nobody = await subject.api.create(`${ACCOUNTS}/nobody/token`, { spec: {} });
+    const anonymous = await subject.api.create(`${ACCOUNTS}/nobody/token`, { spec: {} });
     const { token } = await tokenFor("default", { audiences: ["elsewhere"] });
 
     expect([short.status, short.body.details?.causes?.[0]?.field]).toEqual([422, "spec.expirationSeconds"]);
-    expect(nobody.status).toBe(404);
+    expect(anonymous.status).toBe(404);
     expect((await subject.connect({ token }).get("/version")).status).toBe(401);
   });
 

@@ -99,10 +99,10 @@ contract("transport", (subject) => {
   }
 
   test("HEAD is authorized as get, and then not allowed on a resource", async () => {
-    const nobody = subject.api.as({ "impersonate-user": "nobody" });
+    const anonymous = subject.api.as({ "impersonate-user": "nobody" });
 
     expect((await subject.api.request("HEAD", CONFIG_MAPS)).status).toBe(405);
-    expect((await nobody.request("HEAD", CONFIG_MAPS)).status).toBe(403);
+    expect((await anonymous.request("HEAD", CONFIG_MAPS)).status).toBe(403);
     expect((await subject.api.request("HEAD", "/healthz")).status).toBe(200);
   });
 
@@ -244,12 +244,12 @@ contract("transport", (subject) => {
   test("a stale update, a forbidden and an unknown request return the errors of Kubernetes", async () => {
     const { body: stale } = await subject.api.create(CONFIG_MAPS, configMap("stale"));
     await subject.api.patch("merge", `${CONFIG_MAPS}/stale`, { data: { a: "1" } });
-    const nobody = subject.api.as({ "impersonate-user": "nobody" });
+    const anonymous = subject.api.as({ "impersonate-user": "nobody" });
 
     const conflict = await subject.api.replace(`${CONFIG_MAPS}/stale`, stale);
-    const forbidden = await nobody.get(`/apis/apps/v1/namespaces/${NAMESPACE}/deployments/web`);
-    const forbiddenEverywhere = await nobody.get("/api/v1/nodes");
-    const outside = await nobody.get("/metrics");
+    const forbidden = await anonymous.get(`/apis/apps/v1/namespaces/${NAMESPACE}/deployments/web`);
+    const forbiddenEverywhere = await anonymous.get("/api/v1/nodes");
+    const outside = await anonymous.get("/metrics");
 
     expect(conflict.body.message).toBe(
       'Operation cannot be fulfilled on configmaps "stale": the object has been modified; please apply your changes to the latest version and try again',

@@ -272,7 +272,7 @@ export const times = defineTarget({
     const isKnown = !Number.isNaN(Date.parse(text)) && new Date(text).toISOString().startsWith(text.slice(0, 10));
     return (problems[0] === undefined) === isKnown
       ? undefined
-      : `JavaScript ${isKnown ? "takes" : "refuses"} it, but our parser returns: ${problems[0] ?? "it is a time"}`;
+      : `JavaScript ${isKnown ? "accepts" : "rejects"} it, but our parser returns: ${problems[0] ?? "it is a time"}`;
   },
 });
 

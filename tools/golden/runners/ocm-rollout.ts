@@ -43,7 +43,7 @@ function run(input: JsonObject): JsonObject {
     return { groupIndex, ...(groupName && { groupName }) };
   };
   const time = (ms: number): string => new Date(ms).toISOString().replace(".000Z", "Z");
-  const told = (clusters: readonly PlannedCluster[]): JsonObject[] =>
+  const shown = (clusters: readonly PlannedCluster[]): JsonObject[] =>
     clusters
       .toSorted((a, b) => (a.cluster < b.cluster ? -1 : 1))
       .map(({ cluster, state, sinceMs, recheckMs }) => ({
@@ -54,9 +54,9 @@ function run(input: JsonObject): JsonObject {
         ...(recheckMs !== undefined && { recheckTime: time(recheckMs) }),
       }));
   return {
-    toRollout: told(plan.toRollout),
-    timeOut: told(plan.timedOut),
-    removed: told(plan.removed),
+    toRollout: shown(plan.toRollout),
+    timeOut: shown(plan.timedOut),
+    removed: shown(plan.removed),
     maxFailureBreach: plan.isStopped,
     recheckAfterSeconds: plan.recheckAfterMs === undefined ? null : plan.recheckAfterMs / 1000,
   };

@@ -91,7 +91,7 @@ export const agentsCheck = defineCheck<AgentFacts>({
         clusters.length === 0
           ? "no member uses pull mode"
           : findings.length === 0
-            ? `${counted(clusters.length, "agent")} heard`
+            ? `${counted(clusters.length, "agent")} reporting`
             : `${findings.length} of ${clusters.length} unhealthy: ${listed(findings.map(({ about }) => about.replace("member ", "")))}`,
       findings,
     };

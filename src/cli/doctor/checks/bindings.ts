@@ -20,7 +20,7 @@ export const bindingsCheck = defineCheck<readonly Binding[]>({
     ]);
     return [...bindings, ...clusterBindings];
   },
-  judge(bindings, { nowMs, stuckAfterMs: stuckAfterMs }) {
+  judge(bindings, { nowMs, stuckAfterMs }) {
     const findings = bindings.flatMap((binding) => {
       const { metadata, spec, status } = binding;
       // Dependencies follow their dependents and are never scheduled themselves.

@@ -252,12 +252,12 @@ const cases: Record<string, Record<string, Case>> = {
     "an expired certificate is a problem": {
       judged: certificates(credential(-365, -1)),
       verdict: "problem",
-      says: "ended 24h ago",
+      says: "expired 24h ago",
     },
     "the last tenth of the lifetime is a warning": {
       judged: certificates(credential(-336, 29)),
       verdict: "warning",
-      says: "ends in 29d",
+      says: "expires in 29d",
     },
     "a one-hour certificate at half its lifetime is ok": {
       judged: certificates(credential(-0.02, 0.02)),
@@ -358,7 +358,7 @@ const cases: Record<string, Record<string, Case>> = {
     "an agent with an expired lease is a problem": {
       judged: agents(300),
       verdict: "problem",
-      says: "last heard 5m ago",
+      says: "last renewed its lease 5m ago",
     },
     "an agent without a lease is a problem": { judged: agents(), verdict: "problem", says: "never" },
     "an agent that reports its member as not ready is a problem": {
@@ -440,7 +440,7 @@ const cases: Record<string, Record<string, Case>> = {
     "another version is a warning": {
       judged: apis([serving("paris", "games.example.com/v2", "GameFleet")], [use()]),
       verdict: "warning",
-      says: "another version only",
+      says: "only in another version",
     },
     "another version of an OpenKruise kind is converted": {
       judged: apis(
@@ -461,7 +461,7 @@ const cases: Record<string, Record<string, Case>> = {
     "CRDs without a manager are a problem": {
       judged: openkruiseCheck.judge([{ name: "oslo", isServed: true }], now),
       verdict: "problem",
-      says: "nothing makes their pods",
+      says: "nothing creates their pods",
     },
     "a manager without ready pods is a problem": {
       judged: kruise({ manager: { ready: 0, wanted: 2 } }),
@@ -485,7 +485,7 @@ const cases: Record<string, Record<string, Case>> = {
     "a policy without objects is a warning": {
       judged: policiesCheck.judge([policy({ matched: 0 })], now),
       verdict: "warning",
-      says: "no Deployment fits",
+      says: "no Deployment matches its selectors",
     },
     "a binding name that is taken is a problem": {
       judged: policiesCheck.judge(
@@ -500,7 +500,7 @@ const cases: Record<string, Record<string, Case>> = {
         now,
       ),
       verdict: "problem",
-      says: "another name",
+      says: "Rename one of the objects",
     },
     "problems reported by the workload checks are not repeated": {
       judged: policiesCheck.judge(
@@ -540,7 +540,7 @@ const cases: Record<string, Record<string, Case>> = {
     "a binding that was never scheduled is a problem": {
       judged: bindingsCheck.judge([binding([])], now),
       verdict: "problem",
-      says: "Nobody",
+      says: "It was never scheduled",
     },
     "a dependency is not scheduled itself": {
       judged: bindingsCheck.judge([binding([], { requiredBy: [{}] })], now),
@@ -634,7 +634,7 @@ const cases: Record<string, Record<string, Case>> = {
         quarantined: [{ labels: { customization: "gamefleet", operation: "InterpretReplica" }, value: 1 }],
       }),
       verdict: "problem",
-      says: "overran",
+      says: "exceeded its limits",
     },
     "a failed webhook is a warning": {
       judged: rules({ webhookFailures: [{ labels: { webhook: "games.example.com", reason: "timeout" }, value: 3 }] }),
@@ -658,7 +658,7 @@ const cases: Record<string, Record<string, Case>> = {
     "drift that was just repaired is a warning": {
       judged: driftCheck.judge([work(condition("Drifted", "False", "was 7", "Repaired", 30))], now),
       verdict: "warning",
-      says: "Put back",
+      says: "Reverted 30s ago",
     },
     "drift that was repaired long ago is ignored": {
       judged: driftCheck.judge([work(condition("Drifted", "False", "was 7", "Repaired", 90_000))], now),
@@ -667,7 +667,7 @@ const cases: Record<string, Record<string, Case>> = {
     "an unmanaged object is a warning": {
       judged: driftCheck.judge([work(condition("Managed", "False", "", "Released"))], now),
       verdict: "warning",
-      says: "let go",
+      says: "It is unmanaged",
     },
   },
   finalizers: {

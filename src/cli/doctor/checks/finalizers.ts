@@ -74,7 +74,7 @@ export const finalizersCheck = defineCheck<DeletingFacts>({
     const all = lists.flat();
     return { looked: all.length, deleting: all.flatMap(({ kind, object }) => deletingOf(kind, object)), unseen };
   },
-  judge({ looked, deleting, unseen }, { nowMs, stuckAfterMs: stuckAfterMs }) {
+  judge({ looked, deleting, unseen }, { nowMs, stuckAfterMs }) {
     const stuck = deleting
       .filter(({ sinceMs }) => nowMs - sinceMs > stuckAfterMs)
       .toSorted((a, b) => a.sinceMs - b.sinceMs);
@@ -93,7 +93,7 @@ export const finalizersCheck = defineCheck<DeletingFacts>({
       };
     });
     return {
-      seen: `${counted(looked, "object")} looked at, ${deleting.length} being deleted, ${stuck.length} of them stuck`,
+      seen: `${counted(looked, "object")} checked, ${deleting.length} being deleted, ${stuck.length} of them stuck`,
       findings,
       unseen,
     };

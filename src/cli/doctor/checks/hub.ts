@@ -48,7 +48,7 @@ export const hubCheck = defineCheck<HubFacts>({
       server: context.server,
       version: typeof gitVersion === "string" ? gitVersion : "",
       tookMs: version.tookMs,
-      failing: ready.status === 200 ? [] : failing.length > 0 ? failing : [`/readyz answers ${ready.status}`],
+      failing: ready.status === 200 ? [] : failing.length > 0 ? failing : [`/readyz returned ${ready.status}`],
     };
   },
   judge({ version, tookMs, failing, server, away, data }) {

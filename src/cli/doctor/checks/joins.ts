@@ -22,7 +22,7 @@ export const joinsCheck = defineCheck<JoinFacts>({
       requests: requests.filter(({ metadata }) => !only || only.has(metadata.labels?.[CLUSTER_NAME_LABEL] ?? "")),
     };
   },
-  judge({ managed, requests }, { nowMs, stuckAfterMs: stuckAfterMs }) {
+  judge({ managed, requests }, { nowMs, stuckAfterMs }) {
     const waiting = managed.filter(
       ({ metadata, spec }) => spec.hubAcceptsClient !== true && metadata.deletionTimestamp === undefined,
     );
@@ -61,7 +61,7 @@ export const joinsCheck = defineCheck<JoinFacts>({
         {
           severity: "warning",
           about: `CertificateSigningRequest ${name}`,
-          seen: `${spec.username ?? "somebody"} requested it ${formatAge(age)} ago${cluster === undefined ? "" : `, for cluster ${cluster}`}.`,
+          seen: `${spec.username ?? "an unknown user"} requested it ${formatAge(age)} ago${cluster === undefined ? "" : `, for cluster ${cluster}`}.`,
           fix:
             cluster === undefined
               ? "Approve it if you know the requester, otherwise deny it."
@@ -76,7 +76,7 @@ export const joinsCheck = defineCheck<JoinFacts>({
     return {
       seen:
         waiting.length + pending === 0
-          ? "nobody waits"
+          ? "no cluster waits"
           : `${counted(waiting.length, "cluster")} not accepted, ${counted(pending, "request")} pending`,
       findings: [...accepted, ...asked],
     };

@@ -28,7 +28,7 @@ export const ocmCheck = defineCheck<OcmFacts>({
     ]);
     return { works: works.filter(({ metadata }) => !only || only.has(metadata.namespace ?? "")), placements, sets };
   },
-  judge({ works, placements, sets }, { nowMs, stuckAfterMs: stuckAfterMs }) {
+  judge({ works, placements, sets }, { nowMs, stuckAfterMs }) {
     const isOld = ({
       metadata,
     }: {
@@ -46,7 +46,7 @@ export const ocmCheck = defineCheck<OcmFacts>({
       seen:
         works.length + placements.length + sets.length === 0
           ? "Open Cluster Management is not used"
-          : `${counted(works.length, "ManifestWork")}, ${counted(placements.length, "Placement")}, ${counted(sets.length, "ManifestWorkReplicaSet")}, ${findings.length} not well`,
+          : `${counted(works.length, "ManifestWork")}, ${counted(placements.length, "Placement")}, ${counted(sets.length, "ManifestWorkReplicaSet")}, ${findings.length} unhealthy`,
       findings,
     };
   },
@@ -79,7 +79,7 @@ function findingsOf(
   return collector.result().worst.map(({ trouble, reason }) => ({
     severity: "problem",
     about: `${kind} ${namespace ? `${namespace}/` : ""}${name}`,
-    seen: `${trouble}, made ${formatAge(nowMs - Date.parse(creationTimestamp ?? ""))} ago: ${reason}`,
+    seen: `${trouble}, created ${formatAge(nowMs - Date.parse(creationTimestamp ?? ""))} ago: ${reason}`,
     ...cure,
   }));
 }

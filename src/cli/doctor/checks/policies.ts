@@ -35,7 +35,7 @@ export const policiesCheck = defineCheck<readonly Policy[]>({
     ]);
     return [...policies, ...clusterPolicies] as readonly Policy[];
   },
-  judge(policies, { nowMs, stuckAfterMs: stuckAfterMs }) {
+  judge(policies, { nowMs, stuckAfterMs }) {
     const findings = policies.flatMap((policy): DoctorFinding[] => {
       const { kind, metadata, status } = policy;
       const about = `${kind} ${metadata.namespace ? `${metadata.namespace}/` : ""}${metadata.name}`;

@@ -12,7 +12,7 @@ export const worksCheck = defineCheck<readonly DeepReadonly<Work>[]>({
     "A problem for each Work with `Applied=False` for longer than `--stuck-after`: the member rejected it, does not serve its kind, has an unmanaged object of that name, or did not respond. The fix depends on the cause.",
   gather: async ({ lists, only }) =>
     (await lists.all(Work)).filter(({ metadata }) => !only || only.has(clusterNameOf(metadata.namespace ?? "") ?? "")),
-  judge(works, { nowMs, stuckAfterMs: stuckAfterMs }) {
+  judge(works, { nowMs, stuckAfterMs }) {
     const findings = works.flatMap((work): DoctorFinding[] => {
       const applied = findCondition(work.status?.conditions, "Applied");
       if (

@@ -1,5 +1,5 @@
 /** Finds interpreter scripts that the hub would reject or warn about. */
-import { checkManifests } from "../../interpret/check.ts";
+import { checkManifests, ONLY_ONE_ACCEPTED } from "../../interpret/check.ts";
 import type { CheckedManifest } from "../../interpret/check.ts";
 import { customizationsOf } from "../customizations.ts";
 import { defineRule } from "../rule.ts";
@@ -28,7 +28,7 @@ function* reportsOf(manifest: LintManifest, { problem, details, warnings }: Chec
   // Non-canonical forms are reported by `shorthand`, from the hub itself.
   for (const warning of warnings)
     if (!warning.includes("canonical"))
-      yield reportOf(manifest, warning, /a hub takes one of them only/.test(warning) ? "error" : "warning");
+      yield reportOf(manifest, warning, warning.includes(ONLY_ONE_ACCEPTED) ? "error" : "warning");
 }
 
 /** `gamefleet.yaml:25:44: message`, followed by the line of the file. */

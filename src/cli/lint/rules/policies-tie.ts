@@ -12,10 +12,10 @@ export const policiesTie = defineRule({
   *check({ policies, selectedBy }) {
     const claims = new Map<object, Map<string, string>>();
     for (const policy of policies) {
-      const told = new Set<object>();
+      const seen = new Set<object>();
       for (const { manifest, selector } of selectedBy(policy)) {
-        if (told.has(manifest)) continue;
-        told.add(manifest);
+        if (seen.has(manifest)) continue;
+        seen.add(manifest);
         const item = itemsAt(policy.object, "spec", "resourceSelectors")[Number(selector.at(-1))]?.item ?? {};
         const rank = [
           policy.kind,

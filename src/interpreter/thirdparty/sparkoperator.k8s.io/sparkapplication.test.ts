@@ -108,6 +108,6 @@ test("rejects an unknown state and names the member", () => {
   ];
 
   expect(() => sparkApplicationInterpreter.aggregateStatus?.(makeApplication({}), items)).toThrow(
-    "cluster oslo reports an application state that is not known",
+    "cluster oslo reports an unknown application state",
   );
 });

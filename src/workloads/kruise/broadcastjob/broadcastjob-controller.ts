@@ -77,7 +77,7 @@ export function createBroadcastJobController(deps: WorkloadDependencies): Contro
 
   async function settle(
     job: ReadonlyBroadcastJob,
-    { status, events: told, requeueAfterMs }: BroadcastPlan,
+    { status, events: reported, requeueAfterMs }: BroadcastPlan,
     key: ObjectKey,
     signal: AbortSignal,
   ): Promise<Result> {
@@ -98,7 +98,7 @@ export function createBroadcastJobController(deps: WorkloadDependencies): Contro
     if (!written) return done; // The job changed in the meantime: the event triggers another reconcile.
     statusSeen.wrote({ cluster: key.cluster, uid: job.metadata.uid ?? "" }, written);
     statusDelay.settled(idOfKey(key));
-    for (const event of told) events?.record(key.cluster, job, event);
+    for (const event of reported) events?.record(key.cluster, job, event);
     return again;
   }
 

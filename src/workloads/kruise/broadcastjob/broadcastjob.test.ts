@@ -38,7 +38,7 @@ async function start(options: JobOptions, nodes = 3): Promise<void> {
 
 const statusOf = async (): Promise<BroadcastJob["status"]> =>
   (await member.get(BroadcastJob, "job")).status as BroadcastJob["status"];
-const told = (): string[] => [
+const reported = (): string[] => [
   ...new Set(
     member.events
       .filter((event) => event.startsWith("BroadcastJob/"))
@@ -62,7 +62,7 @@ test("runs once on every node, and completes when all pods have ended", async ()
     failed: 0,
     conditions: [{ type: "Complete", message: "Job completed, 3 pods succeeded, 0 pods failed" }],
   });
-  expect(told()).toEqual(["Normal SuccessfulCreate", "Normal JobComplete"]);
+  expect(reported()).toEqual(["Normal SuccessfulCreate", "Normal JobComplete"]);
 });
 
 test("labels its pods", async () => {
@@ -122,7 +122,7 @@ describe("a failing pod", () => {
 
     expect(member.pods()).toHaveLength(1);
     expect(await statusOf()).toMatchObject({ phase: "failed", failed: 1, active: 0, conditions: [{ type: "Failed" }] });
-    expect(told()).toContain("Warning failed pod is found");
+    expect(reported()).toContain("Warning failed pod is found");
   });
 
   test("pauses the job with Pause", async () => {
@@ -151,7 +151,7 @@ test("fails at activeDeadlineSeconds, and deletes its pods", async () => {
   expect(before).toBe("running");
   expect(member.pods()).toHaveLength(0);
   expect(await statusOf()).toMatchObject({ phase: "failed", failed: 3, active: 0 });
-  expect(told()).toContain("Warning DeadlineExceeded");
+  expect(reported()).toContain("Warning DeadlineExceeded");
 });
 
 test("is deleted after ttlSecondsAfterFinished", async () => {

@@ -96,14 +96,14 @@ export function planBroadcastJob(input: BroadcastInput): BroadcastPlan {
   const failure = failureOf(job, startTime, counted.failed.length, nowMs);
   if (failure) {
     const { reason, message, isTold } = failure;
-    const told = (failed: number): RecordedEvent => ({
+    const notify = (failed: number): RecordedEvent => ({
       type: "Warning",
       reason,
       message: `${message}: ${status.succeeded} pods succeeded, ${failed} pods failed`,
     });
-    if (isTold) events.push(told(status.failed));
+    if (isTold) events.push(notify(status.failed));
     const failed = status.failed + counted.active.length;
-    events.push(told(failed));
+    events.push(notify(failed));
     return result({
       remove: counted.active,
       status: finished({ ...status, failed, active: 0, phase: "failed" }, "Failed", message, nowMs),

@@ -112,9 +112,9 @@ export function createCloneSetController(deps: CloneSetDependencies): Controller
         await writer.clearClaims({ cloneSet, owner, signal }, remove, handOver);
         return done; // Changes of the claims trigger the next reconcile.
       }
-      const strangers = active.filter((pod) => !matchesLabels(selector, pod.metadata.labels));
-      if (strangers.length > 0) {
-        await writer.release({ owner, signal }, strangers);
+      const unknownClusters = active.filter((pod) => !matchesLabels(selector, pod.metadata.labels));
+      if (unknownClusters.length > 0) {
+        await writer.release({ owner, signal }, unknownClusters);
         return done;
       }
 

@@ -415,14 +415,14 @@ describe("Scaling", () => {
 
   test("releases a pod that no longer matches the selector", async () => {
     await start(makeWebCloneSet(2));
-    const [stranger = ""] = names();
+    const [foreign = ""] = names();
 
-    await member.editPod(stranger, withLabel("app", "other"));
+    await member.editPod(foreign, withLabel("app", "other"));
     await member.pass(60_000);
 
-    expect(names()).toContain(stranger);
+    expect(names()).toContain(foreign);
     expect(names()).toHaveLength(3);
-    expect((await member.get(Pod, stranger)).metadata.ownerReferences ?? []).toEqual([]);
+    expect((await member.get(Pod, foreign)).metadata.ownerReferences ?? []).toEqual([]);
   });
 });
 

@@ -147,12 +147,12 @@ export function createAdvancedDaemonSetController(deps: WorkloadDependencies): C
     const podOwner = { cluster, object: set };
     const orphans = orphansOf(pods, cluster, set.metadata.namespace, selector);
     const all = ownedBy(pods, cluster, set.metadata.uid);
-    const strangers = all.filter(
+    const unknownClusters = all.filter(
       (pod) => !pod.metadata.deletionTimestamp && !matchesLabels(selector, pod.metadata.labels),
     );
     await writer.adopt(podOwner, orphans, signal);
-    await writer.release(podOwner, strangers, signal);
-    return orphans.length + strangers.length > 0 ? undefined : all;
+    await writer.release(podOwner, unknownClusters, signal);
+    return orphans.length + unknownClusters.length > 0 ? undefined : all;
   }
 
   async function pass(scene: Scene): Promise<Result> {

@@ -165,12 +165,12 @@ export function createAdvancedStatefulSetController(deps: WorkloadDependencies):
     const podOwner = { cluster, object: set };
     const orphans = orphansOf(pods, cluster, set.metadata.namespace, selector).filter(isOurs);
     const all = ownedBy(pods, cluster, set.metadata.uid);
-    const strangers = all.filter(
+    const unknownClusters = all.filter(
       (pod) => !pod.metadata.deletionTimestamp && !(isOurs(pod) && matchesLabels(selector, pod.metadata.labels)),
     );
     await writer.pods.adopt(podOwner, orphans, signal);
-    await writer.pods.release(podOwner, strangers, signal);
-    return orphans.length + strangers.length > 0 ? undefined : all.filter(isOurs);
+    await writer.pods.release(podOwner, unknownClusters, signal);
+    return orphans.length + unknownClusters.length > 0 ? undefined : all.filter(isOurs);
   }
 
   function planPass({ set, key, owner, pods: ours, revisions }: View): StatefulPlan {

@@ -19,12 +19,12 @@ export const broadcastJobCases: Readonly<Record<string, RecordedRun>> = {
   reconcile: ({ broadcastJob: job, nodes = [], pods = [] }: Input) => {
     const { create, remove, removeJob, status, events, requeueAfterMs } = planBroadcastJob({ job, nodes, pods, nowMs: RECORDED_AT });
     // Only a word of the reason is recorded; the message follows from the rest.
-    const told = [...events.map(({ type, reason }) => `${type} ${reason.split(" ")[0]}`), ...create.map(() => "Normal SuccessfulCreate"), ...remove.map(() => "Normal SuccessfulDelete")];
+    const reported = [...events.map(({ type, reason }) => `${type} ${reason.split(" ")[0]}`), ...create.map(() => "Normal SuccessfulCreate"), ...remove.map(() => "Normal SuccessfulDelete")];
     return {
       createdOnNodes: create,
       deleted: remove.map(({ metadata }) => metadata.name).toSorted(),
       error: null,
-      events: [...new Set(told)].toSorted(),
+      events: [...new Set(reported)].toSorted(),
       requeueAfterSeconds: requeueAfterMs / 1000,
       ...(removeJob ? { jobDeleted: true } : { status }),
     };

@@ -123,14 +123,14 @@ function errorOf({ ending }: StatefulPlan, want: SyncWant): string | null {
 }
 
 function eventsOf({ createClaims, create, change, remove, events, ending }: StatefulPlan, { metadata }: AdvancedStatefulSet, updateRevision: string): string[] {
-  const told = (verb: string, reason: string, pod: ReadonlyPod): string => `Normal ${reason} ${verb} Pod ${pod.metadata.name} in StatefulSet ${metadata.name} successful`;
+  const reported = (verb: string, reason: string, pod: ReadonlyPod): string => `Normal ${reason} ${verb} Pod ${pod.metadata.name} in StatefulSet ${metadata.name} successful`;
   const missing = ending?.because === "removed" ? `pods "${ending.pod}" not found` : "";
   return [
     ...createClaims.map(({ claim, pod }) => `Normal SuccessfulCreate create Claim ${claim.metadata.name} Pod ${pod} in StatefulSet ${metadata.name} success`),
-    ...create.map((pod) => told("create", "SuccessfulCreate", pod)),
-    ...change.filter(({ isMended }) => isMended).map(({ pod }) => told("update", "SuccessfulUpdate", pod)),
+    ...create.map((pod) => reported("create", "SuccessfulCreate", pod)),
+    ...change.filter(({ isMended }) => isMended).map(({ pod }) => reported("update", "SuccessfulUpdate", pod)),
     ...change.filter(({ isUpdatedInPlace }) => isUpdatedInPlace).map(({ pod }) => `Normal SuccessfulUpdatePodInPlace successfully update pod ${pod.metadata.name} in-place(revision ${updateRevision})`),
-    ...remove.map((pod) => told("delete", "SuccessfulDelete", pod)),
+    ...remove.map((pod) => reported("delete", "SuccessfulDelete", pod)),
     ...events.map(({ type, reason, message }) => `${type} ${reason} ${message}`),
     ...(ending?.because === "removed" && ending.while === "updating" ? [`Warning FailedUpdatePodInPlace failed to update pod ${ending.pod} in-place(revision ${updateRevision}): ${missing}`] : []),
     ...(ending?.because === "removed" && ending.while === "removing" ? [`Warning FailedDelete delete Pod ${ending.pod} in StatefulSet ${metadata.name} failed error: ${missing}`, `Warning FailedDelete failed to delete pod ${ending.pod}: ${missing}`] : []),

@@ -196,7 +196,7 @@ function newlyReserved(
  */
 function schedulingTimeLeftMs(
   { metadata, spec, status }: ReadonlyPod,
-  patience: number,
+  timeoutMs: number,
   nowMs: number,
 ): number | undefined {
   if (metadata.deletionTimestamp || status?.phase !== "Pending" || spec.nodeName) return undefined;
@@ -204,7 +204,7 @@ function schedulingTimeLeftMs(
     (condition) =>
       condition.type === "PodScheduled" && condition.status === "False" && condition.reason === "Unschedulable",
   );
-  return isRefused ? timeMs(metadata.creationTimestamp) + patience - nowMs : undefined;
+  return isRefused ? timeMs(metadata.creationTimestamp) + timeoutMs - nowMs : undefined;
 }
 
 /** How long the update may continue before pods of the old revision count as stuck. */

@@ -410,7 +410,7 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
 
   function seenOf(kind: SubsetKind): ReturnType<typeof createExpectations> {
     const found = workloads.find((candidate) => candidate.kind === kind);
-    invariant(found, `subsets can be of kind ${kind.type}`);
+    invariant(found, `subsets cannot be of kind ${kind.type}`);
     return found.seen;
   }
 

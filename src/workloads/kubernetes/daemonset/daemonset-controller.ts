@@ -122,12 +122,12 @@ export function createDaemonSetController(deps: WorkloadDependencies): Controlle
     const selector = selectorOf(set);
     const orphans = orphansOf(pods, podOwner.cluster, set.metadata.namespace, selector);
     const all = ownedBy(pods, podOwner.cluster, set.metadata.uid);
-    const strangers = all.filter(
+    const unknownClusters = all.filter(
       (pod) => !pod.metadata.deletionTimestamp && !matchesLabels(selector, pod.metadata.labels),
     );
     await writer.adopt(podOwner, orphans, signal);
-    await writer.release(podOwner, strangers, signal);
-    return orphans.length + strangers.length > 0 ? undefined : all;
+    await writer.release(podOwner, unknownClusters, signal);
+    return orphans.length + unknownClusters.length > 0 ? undefined : all;
   }
 
   /** Returns whether anything was written. */

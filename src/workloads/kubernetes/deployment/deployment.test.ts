@@ -74,11 +74,11 @@ describe("A Deployment", () => {
     await setImage(member, "web:2");
     await member.pass(20_000);
 
-    const told = member.events.filter((event) => event.includes("ScalingReplicaSet"));
-    expect(told[0]).toBe(
+    const reported = member.events.filter((event) => event.includes("ScalingReplicaSet"));
+    expect(reported[0]).toBe(
       `Deployment/web Normal ScalingReplicaSet: Scaled up replica set ${first?.metadata.name} from 0 to 2`,
     );
-    expect(told.at(-1)).toBe(
+    expect(reported.at(-1)).toBe(
       `Deployment/web Normal ScalingReplicaSet: Scaled down replica set ${first?.metadata.name} from 1 to 0`,
     );
   });

@@ -58,18 +58,18 @@ export function createDisruptionController(deps: WorkloadDependencies): Controll
   });
 
   async function evaluate(budget: ReadonlyBudget, key: ObjectKey, signal: AbortSignal): Promise<BudgetPlan> {
-    const tell = (type: "Normal" | "Warning", reason: string, message: string): void =>
+    const report = (type: "Normal" | "Warning", reason: string, message: string): void =>
       events?.record(key.cluster, budget, { type, reason, message });
     const selected = podsOf(budget, key);
     const isNew = budget.status?.observedGeneration !== budget.metadata.generation;
     // Emitted once per generation of the budget; pods come and go without it.
-    if (selected.length === 0 && isNew) tell("Normal", "NoPods", "No matching pods found");
+    if (selected.length === 0 && isNew) report("Normal", "NoPods", "No matching pods found");
     try {
       const expected = needsScale(budget) ? await expectedPods(budget, selected, key, isNew, signal) : selected.length;
       return planBudget(budget, selected, expected, clock.now());
     } catch (error) {
       if (!(error instanceof ApiError || error instanceof FlotillaError)) throw error;
-      tell(
+      report(
         "Warning",
         "CalculateExpectedPodCountFailed",
         `Failed to calculate the number of expected pods: ${messageOf(error)}`,

@@ -183,17 +183,17 @@ export function createJobController(deps: WorkloadDependencies): Controller<Obje
   function recordChanges({ cluster, object }: PodOwner, before: JobStatus | undefined, after: JobStatus): void {
     const stateOf = (status: JobStatus | undefined, type: string): string | undefined =>
       status?.conditions?.find((condition) => condition.type === type)?.status;
-    const tell = (type: "Normal" | "Warning", reason: string, message: string): void =>
+    const report = (type: "Normal" | "Warning", reason: string, message: string): void =>
       events?.record(cluster, object, { type, reason, message });
     for (const { type, status, reason = "", message = "" } of after.conditions ?? []) {
       if (stateOf(before, type) === status) continue;
-      if (type === "Suspended") tell("Normal", status === "True" ? "Suspended" : "Resumed", message);
-      if (type === "Failed") tell("Warning", reason, message);
+      if (type === "Suspended") report("Normal", status === "True" ? "Suspended" : "Resumed", message);
+      if (type === "Failed") report("Warning", reason, message);
       if (type === "Complete") {
         const completions = (object as ReadonlyJob).spec?.completions;
         if (completions !== undefined && (after.succeeded ?? 0) > completions)
-          tell("Warning", "TooManySucceededPods", "Too many succeeded pods running after completion count reached");
-        tell("Normal", "Completed", "Job completed");
+          report("Warning", "TooManySucceededPods", "Too many succeeded pods running after completion count reached");
+        report("Normal", "Completed", "Job completed");
       }
     }
   }

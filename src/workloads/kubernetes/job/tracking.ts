@@ -81,9 +81,9 @@ export function planTracking(
     if (isFull) break;
   }
 
-  const told =
+  const reported =
     end && (end.type === "FailureTarget" || (end.type === "SuccessCriteriaMet" && !conditionOf(job, end.type)));
-  const conditions = told ? [...(before.conditions ?? []), end] : before.conditions;
+  const conditions = reported ? [...(before.conditions ?? []), end] : before.conditions;
   const status: JobStatus = {
     ...withoutIndexes(withoutCounts(before)),
     ...(conditions && { conditions }),

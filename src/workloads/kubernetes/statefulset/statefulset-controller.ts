@@ -132,12 +132,12 @@ export function createStatefulSetController(deps: WorkloadDependencies): Control
     const isMember = (pod: ReadonlyPod): boolean => ordinalOf(set, pod) !== undefined;
     const orphans = orphansOf(pods, podOwner.cluster, set.metadata.namespace, selector).filter(isMember);
     const all = ownedBy(pods, podOwner.cluster, set.metadata.uid);
-    const strangers = all.filter(
+    const unknownClusters = all.filter(
       (pod) => !pod.metadata.deletionTimestamp && !(isMember(pod) && matchesLabels(selector, pod.metadata.labels)),
     );
     await writer.adopt(podOwner, orphans, signal);
-    await writer.release(podOwner, strangers, signal);
-    return orphans.length + strangers.length > 0 ? undefined : all.filter(isMember);
+    await writer.release(podOwner, unknownClusters, signal);
+    return orphans.length + unknownClusters.length > 0 ? undefined : all.filter(isMember);
   }
 
   /** Returns whether anything was written. */

@@ -100,7 +100,7 @@ export async function startMember(gateText: string | undefined): Promise<Scenari
     random: createSeededRandom(1),
   });
   const client = createWriteThroughClient(plain, [informers]);
-  const told: string[] = [];
+  const recorded: string[] = [];
   const events = createEventRecorders({ client: plain, clock, log: silentLog });
   // Without OpenKruise's node daemon, as in the recordings.
   const simulation = createSimulation({ client, informers, clock, times: TIMES });
@@ -121,13 +121,13 @@ export async function startMember(gateText: string | undefined): Promise<Scenari
   // A separate watcher sees each change once; the controllers' informers also receive their own writes.
   const watcher = createInformers({ client: plain, clock, log: silentLog, scope: { cluster: CLUSTER } });
   watcher.of(Event).subscribe(({ object: { type, involvedObject, reason, source }, deleted }) => {
-    if (!deleted) told.push(`${type} ${involvedObject.kind} ${reason} (${source?.component})`);
+    if (!deleted) recorded.push(`${type} ${involvedObject.kind} ${reason} (${source?.component})`);
   });
   const quiet = (): Promise<void> => reconcileUntilQuiet({ managers: [manager], server, others: [watcher, events] });
   await quiet();
 
   return {
-    events: told,
+    events: recorded,
     async send(method, path, body, contentType = "application/json") {
       const response = await transport.raw({
         cluster: CLUSTER,

@@ -1,0 +1,231 @@
+/**
+ * Every group of controllers does the same in the process of its API server and over HTTP: what a controller may do
+ * depends on who it is, not on how its requests arrive.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  CloneSet,
+  Cluster,
+  Deployment,
+  flotillaUser,
+  ManagedCluster,
+  ManifestWork,
+  Namespace,
+  Pod,
+  PropagationPolicy,
+  ResourceBinding,
+  ResourceQuota,
+  Secret,
+  ServiceAccount,
+  Work,
+} from "../../src/api/index.ts";
+import type { Kind, KubernetesObject } from "../../src/api/index.ts";
+import { createAuthenticator, createCertificateAuthority, createHttpServer } from "../../src/apiserver/index.ts";
+import type { ApiServer } from "../../src/apiserver/index.ts";
+import { silentLog, systemClock, systemRandom } from "../../src/base/index.ts";
+import type { DeepReadonly } from "../../src/base/index.ts";
+import { createHttp2Transport, find } from "../../src/client/index.ts";
+import type { Transport } from "../../src/client/index.ts";
+import { createHub, HUB } from "../../src/cmd/hub.ts";
+import type { Hub } from "../../src/cmd/hub.ts";
+import { isConditionTrue } from "../../src/machinery/index.ts";
+import { createMemoryEngine } from "../../src/store/index.ts";
+import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+import { eventually } from "../e2e/eventually.ts";
+
+const LIMIT_MS = 60_000;
+const [PUSHED, PULLED] = ["member1", "member2"];
+
+/** Replaces the direct transport of every part by HTTP/2 with a certificate of that part's user. */
+async function overHttp(): Promise<{
+  wrap(direct: Transport, part: string): Transport;
+  serve(server: ApiServer): Promise<void>;
+  close(): Promise<void>;
+}> {
+  const authority = await createCertificateAuthority({ clock: systemClock });
+  const serving = await authority.issueServing([]);
+  const listening = Promise.withResolvers<URL>();
+  const transports: Promise<Transport>[] = [];
+  let closeServer = async (): Promise<void> => {};
+
+  async function connect(part: string): Promise<Transport> {
+    const { name: commonName, groups } = flotillaUser(part);
+    const organizations = groups.filter((group) => group !== "system:authenticated");
+    const { certificate, key } = await authority.issueClient({ commonName, organizations });
+    return createHttp2Transport({
+      server: await listening.promise,
+      cluster: { root: HUB },
+      ca: authority.certificate,
+      cert: certificate,
+      key,
+    });
+  }
+
+  return {
+    wrap(_direct, part) {
+      const opened = connect(part);
+      transports.push(opened);
+      return {
+        send: async (...request) => (await opened).send(...request),
+        async *watch(...request) {
+          yield* (await opened).watch(...request);
+        },
+        raw: async (...request) => (await opened).raw(...request),
+        close: async () => (await opened).close(),
+      };
+    },
+    async serve(server) {
+      const http = createHttpServer({
+        handle: (request) => server.handle(request),
+        authenticator: createAuthenticator({ tokens: server.tokens, isCluster: server.isCluster }),
+        tls: { ...serving, clientCa: authority.certificate },
+        log: silentLog,
+      });
+      closeServer = () => http.close();
+      listening.resolve(new URL(`https://127.0.0.1:${(await http.listen(0)).port}`));
+    },
+    async close() {
+      for (const transport of transports) await (await transport).close();
+      await closeServer();
+    },
+  };
+}
+
+const inProcess = async (): ReturnType<typeof overHttp> => ({
+  wrap: (direct) => direct,
+  serve: async () => {},
+  close: async () => {},
+});
+
+const transports = { "in the process of the API server": inProcess, "over HTTP": overHttp };
+
+describe.each(Object.entries(transports))("controllers %s", { timeout: LIMIT_MS }, (_name, open) => {
+  const stop = new AbortController();
+  let transport: Awaited<ReturnType<typeof overHttp>>;
+  let hub: Hub;
+
+  const see = <T extends KubernetesObject>(
+    kind: Kind<T>,
+    key: { cluster?: string; namespace?: string; name: string },
+    isRight: (object: DeepReadonly<T> | undefined) => boolean,
+  ): Promise<DeepReadonly<T> | undefined> =>
+    eventually(`${kind.kind} ${key.name}`, () => find(hub.client, kind, { cluster: HUB, ...key }), isRight);
+
+  beforeAll(async () => {
+    transport = await open();
+    hub = await createHub({
+      engine: createMemoryEngine(),
+      clock: systemClock,
+      random: systemRandom,
+      log: silentLog,
+      kruise: "installed",
+      nodes: 2,
+      times: { startMs: 0, restartMs: 0, stopMs: 0 },
+      membershipTimes: { periodMs: 200, successMs: 0, failureMs: 1000 },
+      pull: [PULLED],
+      wrap: transport.wrap,
+      onServer: transport.serve,
+    });
+    await hub.start(stop.signal);
+    await hub.addMembers([PUSHED, PULLED], (name) => `https://127.0.0.1/clusters/${name}`, stop.signal);
+    await hub.client.create(Namespace, HUB, { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+  }, LIMIT_MS);
+  afterAll(async () => {
+    stop.abort();
+    await hub?.stop();
+    await transport?.close();
+  }, LIMIT_MS);
+
+  test("membership and registration: both members are ready in both APIs", async () => {
+    for (const name of [PUSHED, PULLED]) {
+      await see(Cluster, { name }, (cluster) => isConditionTrue(cluster?.status?.conditions ?? [], "Ready"));
+      await see(ManagedCluster, { name }, (cluster) =>
+        isConditionTrue(cluster?.status?.conditions ?? [], "ManagedClusterConditionAvailable"),
+      );
+    }
+  });
+
+  test("system: a service account token Secret is filled in, and quota is counted", async () => {
+    const { client } = hub;
+    await client.create(ServiceAccount, HUB, {
+      apiVersion: "v1",
+      kind: "ServiceAccount",
+      metadata: { name: "robot", namespace: "shop" },
+    });
+    await client.create(Secret, HUB, {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: {
+        name: "robot-token",
+        namespace: "shop",
+        annotations: { "kubernetes.io/service-account.name": "robot" },
+      },
+      type: "kubernetes.io/service-account-token",
+    });
+    await client.create(ResourceQuota, HUB, {
+      apiVersion: "v1",
+      kind: "ResourceQuota",
+      metadata: { name: "few", namespace: "shop" },
+      spec: { hard: { secrets: "5" } },
+    });
+
+    await see(Secret, { namespace: "shop", name: "robot-token" }, (secret) => Boolean(secret?.data?.["token"]));
+    await see(ResourceQuota, { namespace: "shop", name: "few" }, (quota) => quota?.status?.used?.["secrets"] === "1");
+  });
+
+  test("propagation, workloads and simulation: a divided Deployment runs on both members, and its status adds up", async () => {
+    const { client } = hub;
+    await client.create(
+      PropagationPolicy,
+      HUB,
+      makePolicy("shop/web")
+        .selects("apps/v1", "Deployment", "web")
+        .weights({ [PUSHED]: 1, [PULLED]: 1 })
+        .build(),
+    );
+    await client.create(Deployment, HUB, makeDeployment("shop/web").replicas(4).build());
+
+    const web = { namespace: "shop", name: "web" };
+    await see(Deployment, web, (deployment) => deployment?.status?.readyReplicas === 4);
+    await see(ResourceBinding, { namespace: "shop", name: "web-deployment" }, (binding) =>
+      isConditionTrue(binding?.status?.conditions ?? [], "FullyApplied"),
+    );
+    for (const cluster of [PUSHED, PULLED])
+      await see(Deployment, { cluster, ...web }, (deployment) => deployment?.status?.readyReplicas === 2);
+    const { items } = await client.list(Work, { cluster: HUB, namespace: `karmada-es-${PUSHED}` });
+    // The pipeline's own objects carry no field managers, whichever transport wrote them.
+    expect(items.map(({ metadata }) => metadata.managedFields)).toEqual(items.map(() => undefined));
+    expect(items.length).toBeGreaterThan(0);
+  });
+
+  test("OpenKruise and OCM: a ManifestWork's CloneSet runs on the member, and feedback returns", async () => {
+    const cloneSet = {
+      apiVersion: "apps.kruise.io/v1alpha1",
+      kind: "CloneSet",
+      metadata: { name: "cart", namespace: "default" },
+      spec: {
+        replicas: 2,
+        selector: { matchLabels: { app: "cart" } },
+        template: { metadata: { labels: { app: "cart" } }, spec: { containers: [{ name: "main", image: "cart:1" }] } },
+      },
+    };
+    for (const cluster of [PUSHED, PULLED]) {
+      await hub.client.create(ManifestWork, HUB, {
+        apiVersion: "work.open-cluster-management.io/v1",
+        kind: "ManifestWork",
+        metadata: { name: "cart", namespace: cluster },
+        spec: { workload: { manifests: [cloneSet] } },
+      });
+      await see(
+        CloneSet,
+        { cluster, namespace: "default", name: "cart" },
+        (found) => found?.status?.readyReplicas === 2,
+      );
+      await see(ManifestWork, { namespace: cluster, name: "cart" }, (work) =>
+        isConditionTrue(work?.status?.conditions ?? [], "Available"),
+      );
+    }
+    const { items } = await hub.client.list(Pod, { cluster: PUSHED, namespace: "default" });
+    expect(items.every(({ spec }) => spec.nodeName !== undefined)).toBe(true);
+  });
+});
