@@ -1,6 +1,7 @@
 /** Every admission of the kinds in this folder, in the order in which they run. */
+import { convertsWithoutWebhook } from "./kruise/kinds.ts";
 import type { AnyAdmission } from "./admission.ts";
-import { admissions as customResourceDefinition } from "./apiextensions/custom-resource-definition.ts";
+import { createCrdAdmissions } from "./apiextensions/custom-resource-definition.ts";
 import { admissions as controllerRevision } from "./apps/controller-revision.ts";
 import { admissions as daemonSet } from "./apps/daemon-set.ts";
 import { admissions as deployment } from "./apps/deployment.ts";
@@ -113,7 +114,7 @@ const admissions: readonly AnyAdmission[] = [
   ...resourceSlice,
   ...deviceClass,
   ...runtimeClass,
-  ...customResourceDefinition,
+  ...createCrdAdmissions(convertsWithoutWebhook),
   ...cluster,
   ...propagationPolicy,
   ...clusterPropagationPolicy,

@@ -256,3 +256,5 @@ export type * from "./kruise/sidecar-set-types.ts";
 export type * from "./kruise/united-deployment-types.ts";
 export type * from "./argo/workflow-types.ts";
 export * from "./karmada/names.ts";
+export type { Event as EventFacts } from "./facts/core-v1.ts";
+export type { Lease as LeaseFacts } from "./facts/coordination-v1.ts";

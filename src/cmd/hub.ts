@@ -96,7 +96,7 @@ export interface HubOptions {
 export interface Hub {
   server: ApiServer;
   cache: Cache;
-  /** An administrator's client. */
+  /** A controller's client: it may do everything, and admission skips checks and warnings meant for users. */
   client: Client;
   managers: readonly Manager[];
   /** Whether an annotation disconnects this simulated member from the hub. */

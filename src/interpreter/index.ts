@@ -14,7 +14,7 @@ export * from "./interpret-error.ts";
 export * from "./interpreter.ts";
 export * from "./kind-interpreter.ts";
 export * from "./level.ts";
-export { compileScript, createLuaEngine, LuaSyntaxError, scriptMetrics, type LuaEngine } from "./lua/index.ts";
+export { compileKubeScript, createLuaEngine, LuaSyntaxError, scriptMetrics, type LuaEngine } from "./lua/index.ts";
 export * from "./operations.ts";
 export { hookMetrics } from "./webhook/index.ts";
 export { prune, withoutTimeToLive } from "./prune.ts";

@@ -5,8 +5,8 @@
  */
 import type { Duplex } from "node:stream";
 import type { ConnectHandler, ConnectRequest, ConnectResponse } from "../api/index.ts";
-import { UnreachableError, openUpgrade } from "../client/index.ts";
-import type { Impersonation, Transport, UpgradeAnswer } from "../client/index.ts";
+import { UnreachableError } from "../client/index.ts";
+import type { Impersonation, openUpgrade, Transport, UpgradeAnswer } from "../client/index.ts";
 import { internalError, unavailable } from "../machinery/index.ts";
 
 export interface RemoteCallDependencies {

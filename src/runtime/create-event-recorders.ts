@@ -2,7 +2,7 @@
  * The recorders of `events.ts`. Events that pass the correlator are written in the background, a few at a time; repeats
  * before the write cost nothing more.
  */
-import { Event } from "../api/index.ts";
+import { Event } from "./kinds.ts";
 import type { KubernetesObject } from "../api/index.ts";
 import { formatTime } from "../base/index.ts";
 import type { Clock, DeepReadonly, Log } from "../base/index.ts";

@@ -130,7 +130,7 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
   };
 
   return {
-    set(key, owner, change, { debounceMs: debounceMs = windowMs } = {}) {
+    set(key, owner, change, { debounceMs = windowMs } = {}) {
       if (closed) return;
       const id = idOfKey(key);
       const { uid } = lister.get(key)?.metadata ?? {};

@@ -9,7 +9,7 @@
  * Reads and writes: the Lease. A write names the version it replaces, so only one of two concurrent candidates
  * succeeds.
  */
-import { Lease } from "../api/index.ts";
+import { Lease } from "./kinds.ts";
 import {
   defined,
   equalJson,

@@ -138,10 +138,11 @@ describe.each(Object.entries(transports))("controllers %s", { timeout: LIMIT_MS 
 
   test("membership and registration: both members are ready in both APIs", async () => {
     for (const name of [PUSHED, PULLED]) {
-      await see(Cluster, { name }, (cluster) => isConditionTrue(cluster?.status?.conditions ?? [], "Ready"));
-      await see(ManagedCluster, { name }, (cluster) =>
-        isConditionTrue(cluster?.status?.conditions ?? [], "ManagedClusterConditionAvailable"),
+      const cluster = await see(Cluster, { name }, (seen) => isConditionTrue(seen?.status?.conditions ?? [], "Ready"));
+      const managed = await see(ManagedCluster, { name }, (seen) =>
+        isConditionTrue(seen?.status?.conditions ?? [], "ManagedClusterConditionAvailable"),
       );
+      expect([cluster?.spec.syncMode, managed?.spec.hubAcceptsClient]).toEqual([name === PULLED ? "Pull" : "Push", true]);
     }
   });
 
@@ -170,7 +171,12 @@ describe.each(Object.entries(transports))("controllers %s", { timeout: LIMIT_MS 
     });
 
     await see(Secret, { namespace: "shop", name: "robot-token" }, (secret) => Boolean(secret?.data?.["token"]));
-    await see(ResourceQuota, { namespace: "shop", name: "few" }, (quota) => quota?.status?.used?.["secrets"] === "1");
+    const quota = await see(
+      ResourceQuota,
+      { namespace: "shop", name: "few" },
+      (seen) => seen?.status?.used?.["secrets"] === "1",
+    );
+    expect(quota?.status?.hard).toEqual({ secrets: "5" });
   });
 
   test("propagation, workloads and simulation: a divided Deployment runs on both members, and its status adds up", async () => {

@@ -71,8 +71,15 @@ describe.runIf(skipped === undefined)("an agent in another network", { timeout: 
 
     const agent = runningIn(
       inNamespace,
-      ...["agent", "--bootstrap-kubeconfig", bootstrap, "--cluster-kubeconfig", member.kubeconfig("member1")],
-      ...["--cluster-name", "paris", "--state", join(files.path, "state")],
+      "agent",
+      "--bootstrap-kubeconfig",
+      bootstrap,
+      "--cluster-kubeconfig",
+      member.kubeconfig("member1"),
+      "--cluster-name",
+      "paris",
+      "--state",
+      join(files.path, "state"),
     );
     stops.push(() => agent.stop());
     const accepted = await flotilla("accept", "paris", "--kubeconfig", hub.kubeconfig("hub"), "--wait", "60");

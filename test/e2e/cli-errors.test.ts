@@ -183,7 +183,7 @@ const mistakes: Record<string, Record<string, Mistake>> = {
     "flags before the command": {
       line: "--data ./fleet status",
       code: WRONG_USAGE,
-      want: "flags come behind a command, as in 'flotilla status --data ./fleet'",
+      want: "flags follow a command, for example 'flotilla status --data ./fleet'",
     },
     "a misspelt flag": {
       line: "up --memebers 3",
@@ -193,7 +193,7 @@ const mistakes: Record<string, Record<string, Mistake>> = {
     "an invalid number": {
       line: "up --port many",
       code: WRONG_USAGE,
-      want: "flotilla up: --port is an integer from 0 to 65535, not 'many'",
+      want: "flotilla up: --port must be a whole number from 0 to 65535, not 'many'",
     },
     "a flag without its value": {
       line: "status --kubeconfig",
@@ -213,7 +213,7 @@ const mistakes: Record<string, Record<string, Mistake>> = {
     "an unknown output format": {
       line: "status -o xml",
       code: WRONG_USAGE,
-      want: "--output is one of table, json, yaml, not 'xml'",
+      want: "--output must be one of table, json, yaml, not 'xml'",
     },
     "nothing to plan": {
       line: "plan",
@@ -255,7 +255,7 @@ const mistakes: Record<string, Record<string, Mistake>> = {
     "that is a directory": {
       line: "status --kubeconfig @empty",
       code: WRONG_USAGE,
-      want: /reading the kubeconfig \S+empty: .*it is a directory/,
+      want: /cannot read the kubeconfig \S+empty; .*it is a directory/,
     },
     "that is not YAML, without quoting it": {
       line: "status --kubeconfig @not-yaml.kubeconfig",
@@ -265,12 +265,12 @@ const mistakes: Record<string, Record<string, Mistake>> = {
     "that is empty": {
       line: "status --kubeconfig @empty.kubeconfig",
       code: WRONG_USAGE,
-      want: /empty\.kubeconfig is empty; name another file, or make it anew: 'kubectl config view/,
+      want: /empty\.kubeconfig is empty; name another file, or create it again: 'kubectl config view/,
     },
     "that has no contexts": {
       line: "status --kubeconfig @bare.kubeconfig",
       code: WRONG_USAGE,
-      want: /bare\.kubeconfig has no contexts, so the cluster is not known; name another file, or make it anew/,
+      want: /bare\.kubeconfig has no contexts, so the cluster is not known; name another file, or create it again/,
     },
     "that is another kind of file": {
       line: "status --kubeconfig @deployment.yaml",
@@ -280,7 +280,7 @@ const mistakes: Record<string, Record<string, Mistake>> = {
     "without a current context": {
       line: "status --kubeconfig @no-context.kubeconfig",
       code: WRONG_USAGE,
-      want: /no-context\.kubeconfig names no current context; choose one of hub with 'kubectl config use-context NAME/,
+      want: /no-context\.kubeconfig has no current context; choose one of hub with 'kubectl config use-context NAME/,
     },
     "with a missing context": {
       line: "status --kubeconfig @lost-context.kubeconfig",
@@ -310,12 +310,12 @@ const mistakes: Record<string, Record<string, Mistake>> = {
     "of an unknown host": {
       line: "status --kubeconfig @nowhere.kubeconfig",
       code: FAILED,
-      want: /hub\.invalid:6443.*(the host name is unknown|the DNS does not answer)/,
+      want: /hub\.invalid:6443.*(unknown host name|the DNS server does not respond)/,
     },
     "of a port without TLS": {
       line: "status --kubeconfig @plain-text.kubeconfig",
       code: FAILED,
-      want: /(does not speak TLS|closed the connection).*check/,
+      want: /(does not use TLS|closed the connection).*check/,
     },
     "of a web site": {
       line: "status --kubeconfig @website.kubeconfig",
@@ -325,27 +325,27 @@ const mistakes: Record<string, Record<string, Mistake>> = {
     "of a cluster that is not a hub": {
       line: "why deployment/web --kubeconfig @no-hub.kubeconfig",
       code: FAILED,
-      want: /reading the hub's API discovery: the server could not find the requested resource; is \S+no-hub\.kubeconfig the kubeconfig of a hub\? Name the hub's with --kubeconfig FILE/,
+      want: /reading the hub's API discovery: the server could not find the requested resource; is \S+no-hub\.kubeconfig the kubeconfig of a hub\? Specify the hub's with --kubeconfig FILE/,
     },
     "with another CA": {
       line: "status --kubeconfig @other-ca.kubeconfig",
       code: FAILED,
-      want: /CA is not trusted; give it with certificate-authority-data, or take a newer kubeconfig/,
+      want: /CA is not trusted; set certificate-authority-data, or get a newer kubeconfig/,
     },
     "of a server whose certificate has expired": {
       line: "status --kubeconfig @expired.kubeconfig",
       code: FAILED,
-      want: /certificate has expired; renew it, and compare the clocks/,
+      want: /certificate has expired; renew it, and check the clocks/,
     },
     "with a rejected token": {
       line: "status --kubeconfig @refused.kubeconfig",
       code: FAILED,
-      want: /Unauthorized: the server does not accept the credentials in \S+refused\.kubeconfig; they are wrong or have expired\. Take a newer kubeconfig/,
+      want: /Unauthorized: the server rejects the credentials in \S+refused\.kubeconfig; they are invalid or have expired\. Get a newer kubeconfig/,
     },
     "with a token that is rejected before anything else": {
       line: "why deployment/web --kubeconfig @refused.kubeconfig",
       code: FAILED,
-      want: /reading the hub's API discovery: Unauthorized: the server does not accept the credentials/,
+      want: /reading the hub's API discovery: Unauthorized: the server rejects the credentials/,
     },
     "of a user without permission": {
       line: "why deployment/web --kubeconfig @stranger.kubeconfig",
@@ -432,7 +432,7 @@ const mistakes: Record<string, Record<string, Mistake>> = {
     "the kubeconfig of a joining cluster": {
       line: "join paris --data @fleet --cluster-kubeconfig @missing",
       code: WRONG_USAGE,
-      want: /reading the kubeconfig \S+missing: .*it does not exist/,
+      want: /cannot read the kubeconfig \S+missing; .*it does not exist/,
     },
   },
   "about the fleet": {
@@ -444,7 +444,7 @@ const mistakes: Record<string, Record<string, Mistake>> = {
     "a missing object": {
       line: "why deployment/web --data @fleet",
       code: FAILED,
-      want: "there is no Deployment web in namespace default on the hub",
+      want: "Deployment web in namespace default not found on the hub",
     },
     "an unknown member": {
       line: "unjoin oslo --data @fleet",
@@ -454,7 +454,7 @@ const mistakes: Record<string, Record<string, Mistake>> = {
     "an unknown member to adopt from": {
       line: "adopt deployment web --from oslo --data @fleet",
       code: WRONG_USAGE,
-      want: "there is no member oslo",
+      want: "member oslo not found",
     },
     "joining a simulated member again": {
       line: "join oslo --cluster-kubeconfig @fleet/member1.kubeconfig --data @fleet",
@@ -464,7 +464,7 @@ const mistakes: Record<string, Record<string, Mistake>> = {
     "accepting a cluster that never requested to join": {
       line: "accept oslo --wait 0 --data @fleet",
       code: WRONG_USAGE,
-      want: "no cluster called oslo has asked to join; start its agent",
+      want: "no cluster named oslo has asked to join; start its agent",
     },
     "a type that no member serves": {
       line: "get sprockets --data @fleet",
@@ -494,7 +494,7 @@ const mistakes: Record<string, Record<string, Mistake>> = {
     "a missing command to run": {
       line: "exec web-0 --data @fleet",
       code: WRONG_USAGE,
-      want: "COMMAND is missing: the command and its arguments, after --",
+      want: "COMMAND is required: the command and its arguments, after --",
     },
     "nothing to describe": {
       line: "describe deployment/web --data @fleet",
@@ -509,7 +509,7 @@ const mistakes: Record<string, Record<string, Mistake>> = {
     "no terminal to confirm an apply": {
       line: "apply -f @deployment.yaml --data @fleet",
       code: WRONG_USAGE,
-      want: "give --yes to apply without confirmation, or look first with 'flotilla plan'",
+      want: "use --yes to apply without it, or run 'flotilla plan' first",
     },
     "an unknown check": {
       line: "doctor --only luck --data @fleet",
@@ -532,7 +532,7 @@ for (const [what, cases] of Object.entries(mistakes)) {
 
         expect(seen.stderr.trimEnd()).toMatch(want);
         expect(seen.stderr.trimEnd().split("\n")).toHaveLength(1);
-        expect(seen.stderr).not.toMatch(/\n +at |mistake in Flotilla/);
+        expect(seen.stderr).not.toMatch(/\n +at |bug in Flotilla/);
         expect(seen).toMatchObject({ code, stdout: "" });
       });
     }
@@ -627,7 +627,7 @@ describe("as a separate process", () => {
 
     expect({ stderr, status }).toEqual({
       stderr:
-        "kubectl flotilla staus: unknown command 'staus' (did you mean 'status'?); 'kubectl flotilla help' lists them\n",
+        "kubectl flotilla staus: unknown command 'staus' (did you mean 'status'?); run 'kubectl flotilla help' to list the commands\n",
       status: 2,
     });
   });

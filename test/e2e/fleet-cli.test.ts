@@ -160,7 +160,7 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
       code: 1,
       stdout: expect.stringContaining("Problems:\n  Deployment shop/stuck: ") as string,
       stderr: expect.stringMatching(
-        /^flotilla apply: applied, but after 2 s not everything is well: Deployment shop\/stuck on hub: .*'flotilla why' says more\n$/,
+        /^flotilla apply: applied, but after 2 s not everything is healthy: Deployment shop\/stuck on hub: .*'flotilla why' says more\n$/,
       ) as string,
     });
   });
@@ -387,10 +387,10 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
     expect(applied).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(
-        /not everything is well: .*Deployment shop\/web on member2: it cannot be read: /,
+        /not everything is healthy: .*Deployment shop\/web on member2: it cannot be read: /,
       ) as string,
     });
-    expect(applied.stdout).not.toContain("is well on member2");
+    expect(applied.stdout).not.toContain("is healthy on member2");
   });
 
   test("shows a user only permitted objects, and reports what is missing", async () => {

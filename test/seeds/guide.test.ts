@@ -110,7 +110,7 @@ describe("with two members", () => {
       ["openkruise-uniteddeployment-interpreter", "apps.kruise.io/v1alpha1", "UnitedDeployment"],
     ]);
     expect(warnings.filter((text) => text.includes("shorthand"))).toHaveLength(4);
-    expect(warnings.filter((text) => text.includes("returns a status alone"))).toHaveLength(3);
+    expect(warnings.filter((text) => text.includes("returns a bare status"))).toHaveLength(3);
   });
 
   test("Deploying CloneSet: both members run it, and the hub aggregates the status", async () => {
@@ -328,7 +328,7 @@ describe("with two members", () => {
     await walk.settle();
 
     // OpenKruise itself would require an existing revision of this version.
-    expect(warnings).toEqual([expect.stringContaining('the set itself is version "v1"')]);
+    expect(warnings).toEqual([expect.stringContaining('the set itself was given version "v1"')]);
     expect(
       (await walk.get(ClusterResourceBinding, "hub", "my-sidecarset-sidecarset")).status?.aggregatedStatus,
     ).toMatchObject(MEMBERS.map((clusterName) => ({ clusterName, applied: true })));

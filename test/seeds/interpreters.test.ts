@@ -262,7 +262,7 @@ test("guide-uniteddeployment aggregates and reports health as its text describes
   const unitedDeployment = (spec: object, status?: object): AnyObject =>
     workload("apps.kruise.io/v1alpha1", "UnitedDeployment", spec, status);
 
-  expect(warnings).toEqual([expect.stringContaining("AggregateStatus returns a status alone")]);
+  expect(warnings).toEqual([expect.stringContaining("AggregateStatus returns a bare status")]);
   expect(
     statusOf(
       await interpreter.aggregateStatus(

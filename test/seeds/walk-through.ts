@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import type { Kind, KubernetesObject } from "../../src/api/index.ts";
 import { Pod } from "../../src/api/index.ts";
 import { copy, type DeepReadonly, type JsonObject } from "../../src/base/index.ts";
-import { createKindResolver, find } from "../../src/client/index.ts";
+import { createClient, createKindResolver, find } from "../../src/client/index.ts";
 import { parseYaml } from "../../src/machinery/index.ts";
 import { startTestFleet, type TestFleet, type TestFleetOptions } from "../../src/testing/fleet/index.ts";
 
@@ -33,6 +33,11 @@ export interface WalkThrough {
 export async function walkThrough(options: Partial<TestFleetOptions> = {}): Promise<WalkThrough> {
   const fleet = await startTestFleet({ members: ["member1", "member2"], nodes: 3, ...options });
   const { client } = fleet;
+  // kubectl's identity: controllers receive no admission warnings.
+  const kubectl = createClient({
+    transport: fleet.hub.server.transport({ name: "admin", groups: ["system:masters", "system:authenticated"] }),
+    fieldManager: "kubectl-client-side-apply",
+  });
 
   async function request(
     cluster: string,
@@ -41,7 +46,7 @@ export async function walkThrough(options: Partial<TestFleetOptions> = {}): Prom
     body?: JsonObject,
     accept = "application/json",
   ) {
-    const answer = await client.raw({
+    const answer = await kubectl.raw({
       method,
       path,
       cluster,

@@ -99,7 +99,7 @@ describe("adopting and releasing change no pod:", () => {
 
       const text = await fleet.adopt(argv);
 
-      expect(text).toContain(": as it was");
+      expect(text).toContain(": unchanged");
       expect(await fleet.running()).toEqual(before);
       expect(fleet.writes().filter(({ resource }) => resource === "pods")).toEqual([]);
       const { items } = await fleet.client.list(ResourceBinding, { cluster: "hub", namespace: "shop" });

@@ -39,7 +39,7 @@ describe("members that differ", () => {
     const before = await fleet.running();
 
     await expect(fleet.adopt(["deployment", "web", ...BOTH])).rejects.toThrow(
-      "adopting Deployment shop/web would change running workloads: on member2 spec.template.spec.containers[0].image: mirror.example.com/web:1 → web:1; nothing was changed. --overrides leaves each member what it has",
+      "adopting Deployment shop/web would change running workloads: on member2 spec.template.spec.containers[0].image: mirror.example.com/web:1 → web:1; nothing was changed. Use --overrides to keep each member's values with an OverridePolicy",
     );
     expect(await hubObjects()).toEqual([]);
     const text = await fleet.adopt(["deployment", "web", ...BOTH, "--overrides"]);
@@ -118,7 +118,7 @@ describe("members that differ", () => {
     const before = await fleet.running();
 
     await expect(fleet.adopt(["statefulsets.apps.kruise.io/web", ...BOTH])).rejects.toThrow(
-      "--scope cluster lets each count for itself",
+      "use --scope cluster to count them per cluster",
     );
     await fleet.adopt(["statefulsets.apps.kruise.io/web", ...BOTH, "--scope", "cluster"]);
 
@@ -167,7 +167,7 @@ test("another policy that would claim the object is named", async () => {
   await fleet.run(SETTLED_MS);
 
   await expect(fleet.adopt(["deployment", "web", "--from", "member1"])).rejects.toThrow(
-    "PropagationPolicy greedy (priority 9) would get it instead of web-",
+    "PropagationPolicy greedy (priority 9) would claim it instead of web-",
   );
   await expect(fleet.adopt(["deployment", "web", "--from", "member1", "--policy", "greedy"])).rejects.toThrow(
     "on member1 no policy propagates it there; on member3 it does not exist and would be created",
@@ -176,10 +176,10 @@ test("another policy that would claim the object is named", async () => {
 });
 
 const wrong: Record<string, { argv: string[]; want: string }> = {
-  "no member": { argv: ["deployment", "web"], want: "--from MEMBER is missing" },
+  "no member": { argv: ["deployment", "web"], want: "--from MEMBER is required" },
   "an unknown member": {
     argv: ["deployment", "web", "--from", "atlantis"],
-    want: "there is no member atlantis",
+    want: "member atlantis not found",
   },
   "an object that a member does not have": {
     argv: ["deployment", "web", ...BOTH],
@@ -189,14 +189,14 @@ const wrong: Record<string, { argv: string[]; want: string }> = {
     argv: ["spaceship", "web", ...BOTH],
     want: "does not serve the resource type 'spaceship'",
   },
-  "no name": { argv: ["deployment", ...BOTH], want: "say which of them" },
+  "no name": { argv: ["deployment", ...BOTH], want: "specify which objects to adopt" },
   "both a name and --all": {
     argv: ["deployment", "web", "--all", ...BOTH],
     want: "specify either names, or --all or -l",
   },
   "an object owned by a controller": {
     argv: ["pod", "PODNAME", "--from", "member1"],
-    want: "belongs to ReplicaSet web-",
+    want: "is owned by ReplicaSet web-",
   },
 };
 for (const [behaviour, { argv, want }] of Object.entries(wrong)) {
@@ -334,7 +334,7 @@ test("an object that changes between the plan and the final check is left alone"
   };
 
   await expect(fleet.adopt(["deployment", "web", "--from", "member1"], { onProgress: scale })).rejects.toThrow(
-    "on member1 spec.replicas: 5 → 2; no member was touched",
+    "on member1 spec.replicas: 5 → 2; no member was changed",
   );
 
   expect((await fleet.client.get(Deployment, on("member1"))).spec.replicas).toBe(5);
@@ -354,6 +354,6 @@ test("an object that is already propagated elsewhere is not adopted again", asyn
   await fleet.run(SETTLED_MS);
 
   await expect(fleet.adopt(["deployment", "web", "--from", "member1"])).rejects.toThrow(
-    "Deployment shop/web is on the hub and does not go to member1",
+    "Deployment shop/web exists on the hub and is not propagated to member1",
   );
 });

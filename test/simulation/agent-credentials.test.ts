@@ -243,7 +243,7 @@ test("the name of a cluster that the hub reaches itself is taken", async () => {
   await run(5_000);
 
   await expect(createKeeper().obtain(stopping.signal)).rejects.toThrow(
-    "another cluster has registered as paris: it is reached directly by the hub",
+    "another cluster is already registered as paris: it is reached directly by the hub",
   );
   expect(await requests()).toEqual([]);
 });
@@ -293,7 +293,7 @@ test("an expired bootstrap token is reported, with the command that creates anot
   expect(rotations.at(-1)).toEqual({
     ok: false,
     message: expect.stringContaining(
-      "it may have ended, and 'flotilla token --bootstrap-kubeconfig FILE' on the hub makes another",
+      "it may have expired. Run 'flotilla token --bootstrap-kubeconfig FILE' on the hub to create another",
     ),
   });
 });

@@ -173,7 +173,7 @@ test("a cluster that was deleted on the hub is reported once, stays out, and req
 
   expect(await faces()).toEqual([false, false]);
   expect(
-    said.filter((line) => line.includes("the hub does not know paris any more: somebody let it go")).length,
+    said.filter((line) => line.includes("cluster paris was removed from the hub")).length,
   ).toBeGreaterThan(0);
   said = [];
   await run(60 * MINUTE_MS);
@@ -193,7 +193,7 @@ test("an agent that was denied and is accepted again resumes by itself", async (
   await join();
   await hub.client.patch(ManagedCluster, PARIS, { spec: { hubAcceptsClient: false } }, { type: "merge" });
   await run(5 * MINUTE_MS);
-  expect(said.some((line) => line.includes("'flotilla accept paris' on the hub does"))).toBe(true);
+  expect(said.some((line) => line.includes("run 'flotilla accept paris' on the hub"))).toBe(true);
 
   await accept();
   await run(15 * MINUTE_MS);

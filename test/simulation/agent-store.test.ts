@@ -64,7 +64,7 @@ test("without permission to create the namespace the error has a remedy", async 
   const { store } = await start(SECRETS);
 
   await expect(store.prepare(signal)).rejects.toThrow(
-    "cluster paris has no namespace agents, and this agent may not make it; 'kubectl create namespace agents' there does",
+    "cluster paris has no namespace agents, and this agent may not create it; run 'kubectl create namespace agents' there",
   );
 });
 

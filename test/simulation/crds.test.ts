@@ -137,7 +137,7 @@ test("the status of a kind without a status subresource stays on the binding, an
   ).toEqual([
     [
       1,
-      "Widget has no status subresource to write to; what the members report is in status.aggregatedStatus of ResourceBinding a-widget",
+      "Widget has no status subresource; see status.aggregatedStatus of ResourceBinding a-widget for the members' status",
     ],
   ]);
   fleet.resetWrites();

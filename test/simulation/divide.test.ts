@@ -158,7 +158,7 @@ describe("a rollout of a CloneSet over three members", () => {
         status: "False",
         reason: "DivideFailed",
         message: expect.stringContaining(
-          'annotation flotilla.dev/rollout-order is "backwards"; it can be spread, ordered or canary',
+          'annotation flotilla.dev/rollout-order is "backwards"; it must be spread, ordered or canary',
         ),
       }),
     );

@@ -11,6 +11,7 @@ import type {
 import type { Kind } from "../kind.ts";
 import { canonicalSchemas } from "./canonical-schema.ts";
 import { validateDefinition, validateDefinitionStatus } from "./definition-rules.ts";
+import type { ConvertsItself } from "./definition-rules.ts";
 
 export type CustomResourceDefinition = CustomResourceDefinitionFacts;
 type Definition = DeepReadonly<CustomResourceDefinition>;
@@ -103,14 +104,14 @@ function unrecognizedFormats({ spec }: Definition): Set<string> {
   return found;
 }
 
-export const admissions: AnyAdmission[] = [
+export const createCrdAdmissions = (converts?: ConvertsItself): AnyAdmission[] => [
   builtInAdmission(CustomResourceDefinition, "apiextensions-v1", {
     complete,
     // A status without stored versions was never written.
     completeStatus: (definition) =>
       definition.status?.storedVersions?.length ? definition : prepare(definition, definition),
     prepare: (definition, { oldObject }) => prepare(definition, oldObject),
-    validate: ({ object, oldObject }) => validateDefinition(object, oldObject),
+    validate: ({ object, oldObject }) => validateDefinition(object, oldObject, converts),
     validateStatus: ({ object }) => validateDefinitionStatus(object),
     warnings({ object, oldObject, subresource }) {
       if (subresource !== undefined || object.spec.versions === oldObject?.spec.versions) return [];

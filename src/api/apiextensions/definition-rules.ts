@@ -1,3 +1,6 @@
+/** Whether the server converts between all versions of a CRD itself, so that its conversion webhook is not needed. */
+export type ConvertsItself = (spec: Definition["spec"]) => boolean;
+
 /** Validates a CustomResourceDefinition, with the order and messages of the real server. */
 import { equalJson, type DeepReadonly, type JsonObject } from "../../base/index.ts";
 import {
@@ -13,7 +16,6 @@ import type {
   CustomResourceDefinitionNames,
   CustomResourceValidation,
 } from "../facts/apiextensions-v1.ts";
-import { convertsWithoutWebhook } from "../kruise/kinds.ts";
 import { checkConversion } from "./conversion-rules.ts";
 import { checkDefaults } from "./default-rules.ts";
 import { ROOT_PARTS, dumpSchema, dumpVersion, statedParts } from "./go-dump.ts";
@@ -24,14 +26,18 @@ import { checkColumns, checkDeprecation, checkSelectableFields, checkSubresource
 
 type Definition = DeepReadonly<CustomResourceDefinition>;
 
-export function validateDefinition(given: Definition, old: Definition | undefined): FieldError[] {
+export function validateDefinition(
+  given: Definition,
+  old: Definition | undefined,
+  converts: ConvertsItself = () => false,
+): FieldError[] {
   const definition = withParts(given);
   const { metadata, spec } = definition;
   const errors: FieldError[] = [];
   // The name is immutable, so updates do not check it again.
   if (!old && metadata.name !== `${spec.names.plural}.${spec.group}`)
     errors.push(wrong("metadata.name", metadata.name, 'must be spec.names.plural+"."+spec.group'));
-  errors.push(...checkSpec(definition, old), ...(old ? checkUpdate(definition, old) : []));
+  errors.push(...checkSpec(definition, old, converts), ...(old ? checkUpdate(definition, old) : []));
   errors.push(
     ...validateDefinitionStatus(definition),
     ...checkStoredVersions(definition),
@@ -70,7 +76,7 @@ export function validateDefinitionStatus({ status }: Definition): FieldError[] {
   return status?.acceptedNames ? checkNames("status.acceptedNames", status.acceptedNames) : [];
 }
 
-function checkSpec(definition: Definition, old: Definition | undefined): FieldError[] {
+function checkSpec(definition: Definition, old: Definition | undefined, converts: ConvertsItself): FieldError[] {
   const { spec } = definition;
   const { group, scope, names, conversion } = spec;
   const errors: FieldError[] = [];
@@ -102,12 +108,7 @@ function checkSpec(definition: Definition, old: Definition | undefined): FieldEr
     );
   errors.push(...checkConversion(conversion));
   // With one version there is nothing to convert, so the webhook would never be called.
-  if (
-    errors.length === 0 &&
-    conversion?.strategy === "Webhook" &&
-    spec.versions.length > 1 &&
-    !convertsWithoutWebhook(spec)
-  ) {
+  if (errors.length === 0 && conversion?.strategy === "Webhook" && spec.versions.length > 1 && !converts(spec)) {
     errors.push(
       forbiddenField(
         "spec.conversion.strategy",

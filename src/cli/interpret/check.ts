@@ -4,7 +4,7 @@
  */
 import type { ResourceInterpreterCustomization } from "../../api/index.ts";
 import type { DeepReadonly, Json } from "../../base/index.ts";
-import { checkCustomization, compileScript, findConflicts, LuaSyntaxError } from "../../interpreter/index.ts";
+import { checkCustomization, compileKubeScript, findConflicts, LuaSyntaxError } from "../../interpreter/index.ts";
 import type { Operation } from "../../interpreter/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import { isCustomization, kindText, nameOf, scriptOf, scriptTextOf, targetOf, toCanonical } from "./customizations.ts";
@@ -112,7 +112,7 @@ function checkRule(
 
 function syntaxErrorOf(source: string): LuaSyntaxError | undefined {
   try {
-    compileScript(source);
+    compileKubeScript(source);
     return undefined;
   } catch (error) {
     if (error instanceof LuaSyntaxError) return error;

@@ -1,7 +1,7 @@
 /** Finds errors and warnings in a customization: every script is compiled, loaded and inspected. Pure. */
 import { FlotillaError } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
-import { compileScript, DEFAULT_BUDGET, LuaSyntaxError } from "../lua/index.ts";
+import { compileKubeScript, DEFAULT_BUDGET, LuaSyntaxError } from "../lua/index.ts";
 import type { LuaBudget } from "../lua/index.ts";
 import { inspectScript } from "./inspect-script.ts";
 import { CUSTOMIZATION_RULES, scriptOf } from "./rules.ts";
@@ -79,7 +79,7 @@ function namesOf(uses: readonly { name: string }[]): string {
 /** Why the script does not compile, fails while loading, or lacks its function. */
 function loadProblem(source: string, functionName: string): string | undefined {
   try {
-    const type = compileScript(source).typeOf(functionName, LOAD_BUDGET);
+    const type = compileKubeScript(source).typeOf(functionName, LOAD_BUDGET);
     if (type === "function") return undefined;
     return type === "nil"
       ? `the script does not define the function ${functionName}`

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../base/index.ts";
-import { compileScript } from "../lua/index.ts";
+import { compileKubeScript } from "../lua/index.ts";
 import { formatFieldPath, parseFieldPath } from "./field-path.ts";
 import { convertShorthand } from "./shorthand.ts";
 
@@ -208,7 +208,7 @@ describe("a rule with paths", () => {
     const hostile = String.raw`.spec["a\"] = nil os.exit() --"].b['\\']`;
     const { rules } = convertShorthand({ scale: { jsonPath: hostile } });
 
-    const [revised] = compileScript(scriptIn(rules, "replicaRevision")).call("ReviseReplica", [{ spec: {} }, 3]);
+    const [revised] = compileKubeScript(scriptIn(rules, "replicaRevision")).call("ReviseReplica", [{ spec: {} }, 3]);
 
     expect(revised?.json()).toEqual({ spec: { 'a"] = nil os.exit() --': { b: { "\\": 3 } } } });
   });
@@ -221,7 +221,10 @@ describe("a rule with paths", () => {
         const path = ["spec", ...names];
         const { rules, errors } = convertShorthand({ scale: { jsonPath: formatFieldPath(path) } });
 
-        const [revised] = compileScript(scriptIn(rules, "replicaRevision")).call("ReviseReplica", [{ kind: "Web" }, 3]);
+        const [revised] = compileKubeScript(scriptIn(rules, "replicaRevision")).call("ReviseReplica", [
+          { kind: "Web" },
+          3,
+        ]);
 
         expect(errors).toEqual([]);
         expect(revised?.json()).toEqual({
@@ -238,7 +241,7 @@ describe("a rule with paths", () => {
       statusReflection: { jsonPaths: [".status.replicas", ".status.rollout.phase", ".status.none"] },
     });
 
-    const [status] = compileScript(scriptIn(rules, "statusReflection")).call("ReflectStatus", [
+    const [status] = compileKubeScript(scriptIn(rules, "statusReflection")).call("ReflectStatus", [
       { status: { replicas: 2, rollout: { phase: "Done", step: 3 }, other: true } },
     ]);
 
@@ -248,7 +251,7 @@ describe("a rule with paths", () => {
   test("retains values at list indexes, and creates missing parents", () => {
     const { rules } = convertShorthand({ retention: { jsonPaths: [".spec.containers[0].image", ".spec.deep.er"] } });
 
-    const [retained] = compileScript(scriptIn(rules, "retention")).call("Retain", [
+    const [retained] = compileKubeScript(scriptIn(rules, "retention")).call("Retain", [
       { spec: { containers: [{ name: "a", image: "1" }] } },
       { spec: { containers: [{ image: "2" }], deep: { er: true } } },
     ]);

@@ -9,7 +9,7 @@ import { deepFreeze } from "../../base/index.ts";
 import { DEFAULT_BUDGET } from "./budget.ts";
 import { EncodeError } from "./encode.ts";
 import { LuaLimitError, LuaRuntimeError, LuaSyntaxError } from "./errors.ts";
-import { compileScript } from "./script.ts";
+import { compileKubeScript } from "./kube-script.ts";
 
 /** An idle machine needs less than 200 ms for any of them; shared machines get some slack. */
 const MAX_CPU_MS = 1000;
@@ -105,7 +105,7 @@ beforeAll(() => {
 
 for (const [attack, body] of Object.entries(endless)) {
   test(`${attack} ends with a limit`, () => {
-    const script = compileScript(`function F() ${body} end`);
+    const script = compileKubeScript(`function F() ${body} end`);
     const start = process.threadCpuUsage();
 
     expect(() => script.call("F", [], BUDGET).map((result) => result.json())).toThrow(LuaLimitError);
@@ -126,7 +126,7 @@ function cpuMsSince(start: NodeJS.CpuUsage): number {
 }
 
 test("a script that never ends is also stopped by the deadline", () => {
-  const script = compileScript("function F() while true do end end");
+  const script = compileKubeScript("function F() while true do end end");
 
   expect(() => script.call("F", [], { ...DEFAULT_BUDGET, ticks: Infinity })).toThrow(LuaLimitError);
 });
@@ -187,7 +187,7 @@ const failing: Record<string, { body: string; message: string }> = {
 
 for (const [attack, { body, message }] of Object.entries(failing)) {
   test(`${attack} is rejected`, () => {
-    const script = compileScript(`function F() ${body} end`);
+    const script = compileKubeScript(`function F() ${body} end`);
 
     expect(() => script.call("F", [], BUDGET)).toThrow(LuaRuntimeError);
     expect(() => script.call("F", [], BUDGET)).toThrow(message);
@@ -205,7 +205,7 @@ test("a table exposes nothing of its JavaScript object", () => {
     "map",
     "__defineGetter__",
   ];
-  const script = compileScript(
+  const script = compileKubeScript(
     "function F(o, l, name) return o[name], l[name], ({})[name], ({1})[name], ('x')[name] end",
   );
 
@@ -223,7 +223,7 @@ test("JavaScript property names are plain keys that can be read, written, copied
   const input = deepFreeze(
     JSON.parse('{"__proto__":{"a":1},"constructor":{"b":2},"toString":"c"}') as Record<string, never>,
   );
-  const script = compileScript(`
+  const script = compileKubeScript(`
     function F(o)
       local copy = {}
       for key, value in pairs(o) do copy[key] = value end
@@ -244,7 +244,7 @@ test("JavaScript property names are plain keys that can be read, written, copied
 });
 
 test("JavaScript code is inert as a name, a string, a comment or a label", () => {
-  const script = compileScript(`
+  const script = compileKubeScript(`
     -- */ process.exit(1) /*
     function F(constructor, eval, await, let, S, T, G, arguments, this, class)
       local new, typeof, void, yield, x0, r, t, v = 1, 2, 3, 4, 5, 6, 7, 8
@@ -281,7 +281,7 @@ for (const [bomb, source] of Object.entries(bombs)) {
   test(`${bomb} fail to compile quickly`, () => {
     const start = process.threadCpuUsage();
 
-    expect(() => compileScript(source)).toThrow(LuaSyntaxError);
+    expect(() => compileKubeScript(source)).toThrow(LuaSyntaxError);
 
     expect(cpuMsSince(start)).toBeLessThan(MAX_CPU_MS);
   });
@@ -296,7 +296,7 @@ const unsayable: Record<string, string> = {
 
 for (const [attack, body] of Object.entries(unsayable)) {
   test(`${attack} cannot be returned`, () => {
-    const [result] = compileScript(`function F() ${body} end`).call("F", []);
+    const [result] = compileKubeScript(`function F() ${body} end`).call("F", []);
 
     expect(() => result?.json()).toThrow(EncodeError);
   });
@@ -313,14 +313,14 @@ for (const [what, source] of Object.entries(large)) {
   test(`${what} compile quickly`, () => {
     const start = process.threadCpuUsage();
 
-    compileScript(source);
+    compileKubeScript(source);
 
     expect(cpuMsSince(start)).toBeLessThan(MAX_CPU_MS);
   });
 }
 
 test("truncates long script error messages", () => {
-  const script = compileScript(`function F() ${LONG} error(s) end`);
+  const script = compileKubeScript(`function F() ${LONG} error(s) end`);
 
   expect(() => script.call("F", [])).toThrow(
     expect.objectContaining({ message: expect.stringMatching(/^.{4096}…$/s) as string }) as Error,
@@ -333,7 +333,7 @@ test("scripts leave no trace in JavaScript prototypes", () => {
       Reflect.ownKeys(prototype).map(String),
     );
   const before = names();
-  const script = compileScript(
+  const script = compileKubeScript(
     "function F(o) o.__proto__ = {a = 1} o.constructor = {prototype = {b = 2}} for k, v in pairs(o) do o[k] = v end o['hasOwnProperty'] = 1 string.c = 3 return o end",
   );
 

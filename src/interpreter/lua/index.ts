@@ -21,5 +21,5 @@ export type { LuaReplicas } from "./operations.ts";
 export type { LuaInput, LuaProgram } from "./program.ts";
 export { emptiesAsIn, withoutEmpties, withoutNulls } from "./result-rules.ts";
 export { scriptMetrics } from "./script-metrics.ts";
-export { compileScript } from "./script.ts";
+export { compileKubeScript } from "./kube-script.ts";
 export type { CompiledScript, LuaResult } from "./script.ts";

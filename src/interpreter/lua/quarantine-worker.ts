@@ -9,7 +9,7 @@ import { runFunction } from "./program.ts";
 import type { ProgramInput } from "./program.ts";
 import { packFailure } from "./quarantine-protocol.ts";
 import type { Answer, Batch, QuarantineData, RemoteCall } from "./quarantine-protocol.ts";
-import { compileScript } from "./script.ts";
+import { compileKubeScript } from "./kube-script.ts";
 import type { CompiledScript } from "./script.ts";
 
 /** Longer than the cost of a message, shorter than a user notices. */
@@ -41,7 +41,7 @@ function answer(call: RemoteCall): Answer {
 
 port.on("message", ({ calls, sources, isFresh }: Batch) => {
   if (isFresh) scripts.clear();
-  for (const [script, source] of sources) scripts.set(script, compileScript(source, { clock }));
+  for (const [script, source] of sources) scripts.set(script, compileKubeScript(source, { clock }));
   let answers: Answer[] = [];
   let last = performance.now();
   for (const call of calls) {

@@ -1,6 +1,6 @@
 /** Compiled scripts by their text; the least recently used are evicted. */
 import type { Clock } from "../../base/index.ts";
-import { compileScript } from "./script.ts";
+import { compileKubeScript } from "./kube-script.ts";
 import type { CompiledScript } from "./script.ts";
 
 /** A compiled script takes some 30 KB in addition to its text. */
@@ -24,7 +24,7 @@ export class ScriptCache {
       this.#scripts.set(source, known);
       return known;
     }
-    const script = compileScript(source, { clock: this.#clock });
+    const script = compileKubeScript(source, { clock: this.#clock });
     this.#scripts.set(source, script);
     this.#characters += source.length;
     this.#makeRoom();

@@ -11,6 +11,7 @@ import type { EmptyRule } from "./encode.ts";
 import type { GlobalUse } from "./ast.ts";
 import { generate } from "./generate.ts";
 import { Globals } from "./library/globals.ts";
+import type { LuaModules } from "./library/globals.ts";
 import { Machine } from "./machine.ts";
 import type { Site } from "./machine.ts";
 import { parse } from "./parser.ts";
@@ -65,8 +66,10 @@ export class CompiledScript {
   readonly #isReflective: boolean;
 
   readonly #clock: Clock;
+  readonly #modules: LuaModules;
 
-  constructor(source: string, name: string, clock: Clock) {
+  constructor(source: string, name: string, clock: Clock, modules: LuaModules) {
+    this.#modules = modules;
     this.name = name;
     this.#clock = clock;
     const script = parse(source, name);
@@ -102,7 +105,7 @@ export class CompiledScript {
     const machine = new Machine(this.name, this.#sites, budget);
     machine.clock = this.#clock;
     try {
-      const library = new Globals(machine);
+      const library = new Globals(machine, this.#modules);
       const lookup = this.#chunk(
         machine,
         (name) => library.get(name),
@@ -132,16 +135,22 @@ const MAX_MESSAGE = 4096;
 const shortened = (message: string): string =>
   message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message;
 
-/**
- * `name` is the prefix of messages; `clock` is what a script's `os.time` reads. Throws `LuaSyntaxError`, whose position
- * has line and column.
- */
+export interface CompileOptions {
+  /** The prefix of messages. */
+  name?: string;
+  /** What a script's `os.time` reads. */
+  clock?: Clock;
+  /** What a script may `require`, beside Lua's own libraries. */
+  modules?: LuaModules;
+}
+
+/** Throws `LuaSyntaxError`, whose position has line and column. */
 export function compileScript(
   source: string,
-  { name = "<string>", clock = systemClock }: { name?: string; clock?: Clock } = {},
+  { name = "<string>", clock = systemClock, modules = {} }: CompileOptions = {},
 ): CompiledScript {
   try {
-    return new CompiledScript(source, name, clock);
+    return new CompiledScript(source, name, clock, modules);
   } catch (error) {
     if (error instanceof RangeError || error instanceof SyntaxError)
       throw new LuaSyntaxError(`${name}: the script is too large to compile`);

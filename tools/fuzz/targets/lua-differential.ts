@@ -9,7 +9,7 @@ import {
   LuaLimitError,
   LuaRuntimeError,
   LuaSyntaxError,
-  compileScript,
+  compileKubeScript,
 } from "../../../src/interpreter/lua/index.ts";
 import { defineTarget } from "../target.ts";
 import { makeProgram } from "./lua-program.ts";
@@ -71,7 +71,7 @@ async function loadStock(): Promise<Stock | undefined> {
 
 function runOurs(source: string): string {
   try {
-    const [result] = compileScript(source).call("F", [], DEFAULT_BUDGET);
+    const [result] = compileKubeScript(source).call("F", [], DEFAULT_BUDGET);
     return `said ${result?.text}`;
   } catch (error) {
     if (error instanceof LuaSyntaxError) return "syntax";

@@ -7,7 +7,7 @@ import {
   LuaLimitError,
   LuaRuntimeError,
   LuaSyntaxError,
-  compileScript,
+  compileKubeScript,
 } from "../../../src/interpreter/lua/index.ts";
 import { deployment } from "../corpus.ts";
 import { mutateText } from "../mutate.ts";
@@ -87,7 +87,7 @@ export const luaScripts = defineTarget({
   run(source) {
     const input = deepFreeze(copy(deployment)) as Json;
     const before = JSON.stringify(input);
-    const results = compileScript(source).call("F", [input], BUDGET);
+    const results = compileKubeScript(source).call("F", [input], BUDGET);
     for (const result of results) result.json();
     return JSON.stringify(input) === before ? undefined : "changed its input";
   },
@@ -110,7 +110,7 @@ export const luaPrograms = defineTarget({
   declares: isLuaError,
   run(source) {
     const input = deepFreeze(copy(deployment)) as Json;
-    const script = compileScript(source);
+    const script = compileKubeScript(source);
     const outcomes = [1, 2].map(() => {
       try {
         return script

@@ -2,7 +2,7 @@
 import { equalJson, type Json, type JsonObject } from "../../../src/base/index.ts";
 import {
   aggregateStatus,
-  compileScript,
+  compileKubeScript,
   EncodeError,
   getComponents,
   getDependencies,
@@ -63,7 +63,9 @@ export const luaSemantics: CaseRunner = {
 function run(input: Call): JsonObject {
   if (input.operation === "Sequence") return { steps: (input.steps ?? []).map((step) => attempt(() => call(step))) };
   return attempt(() =>
-    input.operation === "Call" ? call(input) : pick(operations, input.operation)(compileScript(input.script), input),
+    input.operation === "Call"
+      ? call(input)
+      : pick(operations, input.operation)(compileKubeScript(input.script), input),
   );
 }
 
@@ -83,7 +85,7 @@ function attempt(act: () => JsonObject): JsonObject {
 }
 
 function call({ script, function: name, args = [], results = 1 }: Call): JsonObject {
-  const returned = compileScript(script).call(name, args.map(withoutNulls));
+  const returned = compileKubeScript(script).call(name, args.map(withoutNulls));
   return { results: Array.from({ length: results }, (_, index) => typedValue(returned[index])) };
 }
 

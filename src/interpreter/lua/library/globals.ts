@@ -5,7 +5,6 @@ import type { LuaFunction, LuaValue } from "../values.ts";
 import { bind } from "./arguments.ts";
 import type { LibraryFunction } from "./arguments.ts";
 import { baseFunctions } from "./base.ts";
-import { kubeFunctions } from "./kube.ts";
 import { MATH_CONSTANTS, mathFunctions } from "./math.ts";
 import { osFunctions } from "./os.ts";
 import { stringFunctions } from "./string.ts";
@@ -34,14 +33,20 @@ export function libraryHas(library: string, name: string): boolean | undefined {
   return functions && (Object.hasOwn(functions, name) || (library === "math" && Object.hasOwn(MATH_CONSTANTS, name)));
 }
 
+/** A module that scripts load with `require`: its table, fresh for every call. */
+export type LuaModule = (machine: Machine) => Table;
+export type LuaModules = Readonly<Record<string, LuaModule>>;
+
 export class Globals {
   readonly #machine: Machine;
+  readonly #modules: LuaModules;
   #tables: Map<string, Table> | undefined;
   #loaded: Table | undefined;
-  #kube: Table | undefined;
+  #required: Map<string, Table> | undefined;
 
-  constructor(machine: Machine) {
+  constructor(machine: Machine, modules: LuaModules) {
     this.#machine = machine;
+    this.#modules = modules;
     machine.library = this;
   }
 
@@ -105,10 +110,11 @@ export class Globals {
     for (const name of LIBRARIES.keys()) this.#loaded.setString(name, this.#library(name));
     this.#loaded.setString("package", table);
     const preload = Table.make();
-    preload.setString(
-      "kube",
-      bind(this.#machine, () => this.#makeKube()),
-    );
+    for (const [name, make] of Object.entries(this.#modules))
+      preload.setString(
+        name,
+        bind(this.#machine, ({ machine }) => make(machine)),
+      );
     const notFound = bind(this.#machine, (args) => {
       const loader = preload.getString(args.string(1));
       return loader ?? `no field package.preload['${args.string(1)}']`;
@@ -125,15 +131,13 @@ export class Globals {
     return table;
   }
 
-  #makeKube(): Table {
-    const { accuratePodRequirements, getPodDependencies, getResourceQuantity, resourceAdd } = kubeFunctions;
-    // Written out, because it is created in many calls and an object literal of one shape is fast.
-    return Table.ofFields({
-      accuratePodRequirements: bind(this.#machine, accuratePodRequirements),
-      getPodDependencies: bind(this.#machine, getPodDependencies),
-      getResourceQuantity: bind(this.#machine, getResourceQuantity),
-      resourceAdd: bind(this.#machine, resourceAdd),
-    });
+  #module(name: string): Table | undefined {
+    let table = this.#required?.get(name);
+    if (!table) {
+      table = this.#modules[name]?.(this.#machine);
+      if (table) (this.#required ??= new Map()).set(name, table);
+    }
+    return table;
   }
 
   #require(name: string): LuaValue {
@@ -141,7 +145,7 @@ export class Globals {
     if (loaded !== undefined && loaded !== false) return loaded;
     if (this.#loaded === undefined) {
       if (LIBRARIES.has(name)) return this.#library(name);
-      if (name === "kube") return (this.#kube ??= this.#makeKube());
+      if (Object.hasOwn(this.#modules, name)) return this.#module(name);
       if (name === "package") return this.#package();
     } else {
       const preload = this.#package().getString("preload");

@@ -17,7 +17,9 @@ import { withoutEmpties } from "../result-rules.ts";
 import { Table } from "../table.ts";
 import { LuaThrow } from "../values.ts";
 import type { LuaValue } from "../values.ts";
+import { bind } from "./arguments.ts";
 import type { Arguments, LibraryFunction } from "./arguments.ts";
+import type { LuaModule } from "./globals.ts";
 import { templateProblem } from "./pod-template.ts";
 
 /** Quantities are big numbers; the longest take some tens of microseconds. */
@@ -128,9 +130,19 @@ function getPodDependencies(args: Arguments): LuaValue {
   return dependencies.length > 0 ? toTable(args, dependencies) : undefined;
 }
 
-export const kubeFunctions = {
+const kubeFunctions = {
   accuratePodRequirements,
   getPodDependencies,
   getResourceQuantity,
   resourceAdd,
 } as const satisfies Record<string, LibraryFunction>;
+
+/** The module `kube` that Karmada gives to scripts. */
+export const kubeModule: LuaModule = (machine) =>
+  // Written out, because it is created in many calls and an object literal of one shape is fast.
+  Table.ofFields({
+    accuratePodRequirements: bind(machine, kubeFunctions.accuratePodRequirements),
+    getPodDependencies: bind(machine, kubeFunctions.getPodDependencies),
+    getResourceQuantity: bind(machine, kubeFunctions.getResourceQuantity),
+    resourceAdd: bind(machine, kubeFunctions.resourceAdd),
+  });

@@ -1,6 +1,6 @@
 /** Library results that are easy to get wrong. Each was compared with gopher-lua 1.1.1. */
 import { expect, test } from "vitest";
-import { compileScript } from "../script.ts";
+import { compileKubeScript } from "../kube-script.ts";
 
 const texts: Record<string, string> = {
   // Rounds an exact half to even.
@@ -36,7 +36,7 @@ const texts: Record<string, string> = {
 
 for (const [expression, want] of Object.entries(texts)) {
   test(`${expression} is ${want === "" ? "empty" : want}`, () => {
-    const [result] = compileScript(`function F() return tostring((${expression})) end`).call("F", []);
+    const [result] = compileKubeScript(`function F() return tostring((${expression})) end`).call("F", []);
 
     expect(result?.text).toBe(want);
   });
@@ -57,6 +57,6 @@ const failures: Record<string, { body: string; message: string }> = {
 
 for (const [what, { body, message }] of Object.entries(failures)) {
   test(`${what} raises an error`, () => {
-    expect(() => compileScript(`function F() ${body} end`).call("F", [])).toThrow(message);
+    expect(() => compileKubeScript(`function F() ${body} end`).call("F", [])).toThrow(message);
   });
 }
