@@ -374,7 +374,7 @@ describe("a member whose credentials", () => {
       {
         involvedObject: { kind: "Cluster", name: FAR },
         message: expect.stringMatching(
-          /^renewing the token of karmada-cluster\/nobody on cluster far: it answered 404.*holds until \d{4}-.*Z$/,
+          /^renewing the token of karmada-cluster\/nobody on cluster far: the member returned 404.*the current token is valid until \d{4}-.*Z$/,
         ) as string,
       },
     ]);
@@ -402,7 +402,7 @@ describe("a member whose credentials", () => {
     expect(await readyNow()).toMatchObject({
       status: "False",
       reason: "ClusterNotReady",
-      message: expect.stringContaining("does not accept the hub's token") as string,
+      message: expect.stringContaining("rejects the hub's token") as string,
     });
     expect(applied).toMatchObject({
       status: "False",

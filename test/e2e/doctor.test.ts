@@ -134,7 +134,7 @@ describe.runIf(kubectl !== undefined)("doctor", { timeout: LIMIT_MS }, () => {
     const finding = await reported("finalizers", "ConfigMap shop/held");
     await type(finding.commands[0] ?? "");
 
-    expect(finding.seen).toMatch(/held by example\.com\/hold\. Nothing in Flotilla takes it off/);
+    expect(finding.seen).toMatch(/held by example\.com\/hold\. Flotilla does not remove it/);
     await healed("finalizers", "ConfigMap shop/held");
   });
 
@@ -150,7 +150,7 @@ describe.runIf(kubectl !== undefined)("doctor", { timeout: LIMIT_MS }, () => {
       verdict: "partly",
       unseen: [expect.stringContaining("the clock of member2")],
     });
-    expect(finding.fix).toContain("take that off");
+    expect(finding.fix).toContain("remove the annotation");
     await healed("members", "member member2");
   });
 

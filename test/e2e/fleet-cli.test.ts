@@ -79,7 +79,7 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
     expect(applied, applied.stderr).toMatchObject({ code: 0 });
     expect(applied.stdout).toContain("namespace/shop created");
     expect(applied.stdout).toMatch(
-      /\+ Deployment shop\/web\n[^]*deployment\.apps\/web created\n[^]*Deployment shop\/web is well on member3\n/,
+      /\+ Deployment shop\/web\n[^]*deployment\.apps\/web created\n[^]*Deployment shop\/web is healthy on member3\n/,
     );
   }, LIMIT_MS);
   afterAll(async () => {
@@ -101,7 +101,7 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
     expect(unasked).toMatchObject({
       code: 2,
       stdout: "",
-      stderr: expect.stringContaining("there is nobody to ask: give --yes") as string,
+      stderr: expect.stringContaining("cannot ask for confirmation without a terminal: use --yes") as string,
     });
     expect(again).toMatchObject({
       code: 0,
@@ -160,7 +160,7 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
       code: 1,
       stdout: expect.stringContaining("Problems:\n  Deployment shop/stuck: ") as string,
       stderr: expect.stringMatching(
-        /^flotilla apply: applied, but after 2 s not everything is healthy: Deployment shop\/stuck on hub: .*'flotilla why' says more\n$/,
+        /^flotilla apply: applied, but after 2 s not everything is healthy: Deployment shop\/stuck on hub: .*run 'flotilla why' for details\n$/,
       ) as string,
     });
   });

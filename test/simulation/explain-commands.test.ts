@@ -106,11 +106,11 @@ test("a cluster-scoped resource is explained too", async () => {
 
 test("a missing object and an unknown type are reported", async () => {
   await expect(run("why", "deployment/gone")).rejects.toThrow(
-    "there is no Deployment gone in namespace default on the hub",
+    "Deployment gone in namespace default not found on the hub",
   );
   await expect(run("why", "spaceship/gone")).rejects.toThrow("the hub does not serve the resource type 'spaceship'");
-  await expect(run("why", "deployment")).rejects.toThrow("name one resource");
-  await expect(run("plan")).rejects.toThrow("say what would change");
+  await expect(run("why", "deployment")).rejects.toThrow("specify one resource");
+  await expect(run("plan")).rejects.toThrow("specify what would change");
 });
 
 test("a plan exits with 1 if something would change, and with 0 otherwise", async () => {

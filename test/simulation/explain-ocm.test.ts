@@ -113,8 +113,8 @@ test("a ManifestWork explains the state of each object", async () => {
 
   const text = await why("manifestwork/web", "-n", "member1");
 
-  expect(text).toContain("ConfigMap default/settings: applied, there");
-  expect(text).toContain("Deployment default/web: applied, there\n    conditions  Progressing=True");
+  expect(text).toContain("ConfigMap default/settings: applied, available");
+  expect(text).toContain("Deployment default/web: applied, available\n    conditions  Progressing=True");
   expect(text).toContain('Widget default/w: not applied: the server doesn\'t have a resource type "Widget"');
 });
 
@@ -130,8 +130,8 @@ test("an object that exists only on members is traced to its ManifestWork", asyn
 });
 
 test("a kind without an explanation is rejected", async () => {
-  await expect(why("managedcluster/member1")).rejects.toThrow("nothing decides where a ManagedCluster is");
-  await expect(why("cluster/member1")).rejects.toThrow("a Cluster is the hub's own and never propagated");
+  await expect(why("managedcluster/member1")).rejects.toThrow("a ManagedCluster is not scheduled");
+  await expect(why("cluster/member1")).rejects.toThrow("a Cluster is a hub object and is never propagated");
   await expect(why("placement/none")).rejects.toThrow("no Placement none in namespace default on the hub");
 });
 
@@ -275,8 +275,8 @@ test("a work that is being deleted explains which objects remain, and the member
 
   const [ofWeb, ofSystem] = [await why("mw/web", "-n", "member1"), await why("mw/system", "-n", "member1")];
 
-  expect(ofWeb).toContain("ConfigMap default/settings: gone");
-  expect(ofWeb).toContain("ConfigMap default/held: still there");
+  expect(ofWeb).toContain("ConfigMap default/settings: deleted");
+  expect(ofWeb).toContain("ConfigMap default/held: still exists");
   expect(ofWeb).toContain("it is being deleted and waits for ConfigMap default/held to be removed from the member");
   expect(ofSystem).toMatch(/it is being deleted, and the member rejects the deletion: .*kube-system/);
 });
@@ -287,6 +287,6 @@ test("a conflict of two works names the other work", async () => {
 
   const text = await why("mw/first", "-n", "member1");
 
-  expect(text).toContain("is also held by ManifestWork member1/second, which wants it otherwise");
-  expect(text).toContain("take it out of one of the two works");
+  expect(text).toContain("is also held by ManifestWork member1/second, which specifies other values");
+  expect(text).toContain("remove it from one of the two works");
 });

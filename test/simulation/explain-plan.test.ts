@@ -266,7 +266,7 @@ describe("a plan", () => {
       ["member2", "update", "web"],
     ]);
     expect(planned.problems).toEqual([]);
-    expect(planned.notes).toEqual([expect.stringMatching(/^1 change and 1 problem that are there already/)]);
+    expect(planned.notes).toEqual([expect.stringMatching(/^not shown: 1 change and 1 problem that this plan does not cause/)]);
     expect(own.problems).toEqual([
       {
         resource: "Deployment shop/db",
@@ -340,7 +340,7 @@ describe("a plan", () => {
     expect(messageOf(await plan([broken]).catch((reason: unknown) => reason))).toMatch(
       /^trying Deployment shop\/web on the hub: .*replicas/,
     );
-    await expect(plan([makeDeployment("nowhere/web").build()])).rejects.toThrow("namespace nowhere is not there");
+    await expect(plan([makeDeployment("nowhere/web").build()])).rejects.toThrow("namespace nowhere not found");
     await expect(plan([], ["atlantis"])).rejects.toThrow("there is no member 'atlantis'");
   });
 });

@@ -103,7 +103,7 @@ describe("a CloneSet on a member that serves only one version", () => {
     expect(await applied()).toMatchObject({
       status: "False",
       reason: "AppliedFailed",
-      message: expect.stringContaining("which has no place for spec.scaleStrategy.excludePreparingDelete"),
+      message: expect.stringContaining("which lacks the fields spec.scaleStrategy.excludePreparingDelete"),
     });
     await fleet.client.patch(
       CloneSet,

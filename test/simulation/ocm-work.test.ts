@@ -301,7 +301,7 @@ describe("an object of two works", () => {
     expect((await works.onMember(ConfigMap, "shared"))?.data).toEqual({ a: "2" });
     expect(await works.condition("second", "Applied")).toBe("True AppliedManifestWorkComplete");
     expect(await works.manifestCondition("first", 0, "Applied")).toMatch(
-      /^False AppliedManifestConflict .* is also held by ManifestWork member1\/second, which wants it otherwise/,
+      /^False AppliedManifestConflict .* is also held by ManifestWork member1\/second, which specifies other values/,
     );
     fleet.resetWrites();
     await fleet.run(300_000);

@@ -36,7 +36,7 @@ export function ownChanges(
     problems,
     note:
       left.length > 0
-        ? `${left.join(" and ")} exist independently of this plan: 'flotilla why' explains them`
+        ? `not shown: ${left.join(" and ")} that this plan does not cause; run 'flotilla why' for details`
         : undefined,
   };
 }

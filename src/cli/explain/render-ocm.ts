@@ -84,8 +84,8 @@ function renderManifest({
   alsoBy,
 }: DeepReadonly<ExplainedManifest>): string[] {
   const state = leaving
-    ? [available === false ? "gone" : available ? "still there" : "leaving"]
-    : [appliedText(applied), ...(available === undefined ? [] : [available ? "there" : "not there"])];
+    ? [available === false ? "deleted" : available ? "still exists" : "being deleted"]
+    : [appliedText(applied), ...(available === undefined ? [] : [available ? "available" : "not available"])];
   const facts = [...state, ...(strategy === "Update" ? [] : [strategy])];
   const pairs = (values: Readonly<Record<string, string>>): string =>
     Object.entries(values)

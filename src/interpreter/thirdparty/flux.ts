@@ -12,7 +12,7 @@ import { InterpretError } from "../interpret-error.ts";
 import type { Dependency, KindInterpreter, StatusItem } from "../kind-interpreter.ts";
 import { replaceStatus, reportedStatuses, statusOf, sumOf } from "../replica-status.ts";
 import { observedGenerationOf, reflectFields } from "./counters.ts";
-import { isReady, joinConditions } from "./joined-conditions.ts";
+import { isConditionReady, joinConditions } from "./joined-conditions.ts";
 
 export interface FluxObject extends KubernetesObject {
   spec?: JsonObject;
@@ -53,7 +53,7 @@ export function fluxInterpreter(rules: FluxKind): KindInterpreter<FluxObject> {
     retain: retainSuspend,
     reflectStatus: (object) => reflectFields(object, reported),
     aggregateStatus: (template, items) => replaceStatus(template, aggregate(rules, template, items)),
-    isHealthy: ({ status }) => isReady(status, readyReasons),
+    isHealthy: ({ status }) => isConditionReady(status, readyReasons),
     dependencies: (object) => dependenciesOf(rules, object),
   };
 }

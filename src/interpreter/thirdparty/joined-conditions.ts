@@ -24,7 +24,7 @@ export function conditionsIn(status: JsonObject | undefined): JsonObject[] {
 }
 
 /** Whether a controller reports its object as ready, with one of the given reasons, if any. */
-export function isReady(status: unknown, reasons?: readonly string[]): boolean {
+export function isConditionReady(status: unknown, reasons?: readonly string[]): boolean {
   if (!isObject(status)) return false;
   return conditionsIn(status).some(
     ({ type, status: value, reason }) =>

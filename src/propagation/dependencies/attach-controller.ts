@@ -106,7 +106,7 @@ export function createAttachController({
       events.record(hub, resourceOf(binding), {
         type: "Warning",
         reason: "GetDependenciesFailed",
-        message: `The dependency on ${what} is left out: it is in another namespace, and its annotation ${SHARED_WITH} does not name this namespace.`,
+        message: `The dependency on ${what} is skipped: it is in another namespace, and its annotation ${SHARED_WITH} does not name this namespace.`,
       });
     }
   }

@@ -8,7 +8,7 @@
  */
 import type { KindInterpreter } from "../../kind-interpreter.ts";
 import { fluxInterpreter, type FluxObject } from "../flux.ts";
-import { isReady } from "../joined-conditions.ts";
+import { isConditionReady } from "../joined-conditions.ts";
 
 const READY_REASONS = ["ReconciliationSucceeded"];
 
@@ -35,5 +35,5 @@ export const helmReleaseInterpreter: KindInterpreter<FluxObject> = {
       lists: ["valuesFrom"],
     },
   }),
-  isHealthy: ({ status }) => isReady(status, Array.isArray(status?.["history"]) ? undefined : READY_REASONS),
+  isHealthy: ({ status }) => isConditionReady(status, Array.isArray(status?.["history"]) ? undefined : READY_REASONS),
 };

@@ -10,7 +10,7 @@ import type { KindInterpreter, StatusItem } from "../../kind-interpreter.ts";
 import { withoutEmpties } from "../../lua/result-rules.ts";
 import { replaceStatus, reportedStatuses, statusOf } from "../../replica-status.ts";
 import { pickFields } from "../counters.ts";
-import { isReady, joinConditions } from "../joined-conditions.ts";
+import { isConditionReady, joinConditions } from "../joined-conditions.ts";
 
 export interface KyvernoPolicy extends KubernetesObject {
   status?: JsonObject;
@@ -30,7 +30,7 @@ export function policyInterpreter(kind: string): KindInterpreter<KyvernoPolicy> 
     /** Before it wrote conditions, Kyverno used a `ready` field. */
     isHealthy({ kind: own, metadata, status }) {
       const ready = isObject(status) ? status["ready"] : undefined;
-      if (ready === undefined || ready === null) return isReady(status, ["Succeeded"]);
+      if (ready === undefined || ready === null) return isConditionReady(status, ["Succeeded"]);
       if (typeof ready === "boolean") return ready;
       throw new InterpretError(`reading the health of ${own} ${metadata.name}: status.ready is neither true nor false`);
     },

@@ -5,7 +5,7 @@
 import { isObject } from "../../../base/index.ts";
 import type { KindInterpreter } from "../../kind-interpreter.ts";
 import { fluxInterpreter, type FluxObject } from "../flux.ts";
-import { conditionsIn, isReady } from "../joined-conditions.ts";
+import { conditionsIn, isConditionReady } from "../joined-conditions.ts";
 
 const READY_REASONS = ["Succeeded"];
 
@@ -18,6 +18,6 @@ export const helmRepositoryInterpreter: KindInterpreter<FluxObject> = {
     references: { secrets: ["secretRef", "certSecretRef"] },
   }),
   isHealthy: ({ spec, status }) =>
-    isReady(status, READY_REASONS) ||
+    isConditionReady(status, READY_REASONS) ||
     (spec?.["type"] === "oci" && conditionsIn(isObject(status) ? status : undefined).length === 0),
 };
