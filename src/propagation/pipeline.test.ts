@@ -1,5 +1,13 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { Deployment, Namespace, PropagationPolicy, Work } from "../api/index.ts";
+import {
+  Cluster,
+  ConfigMap,
+  Deployment,
+  Namespace,
+  PropagationPolicy,
+  Work,
+  WorkloadRebalancer,
+} from "../api/index.ts";
 import type { KubernetesObject } from "../api/index.ts";
 import { equalJson } from "../base/index.ts";
 import type { DeepReadonly, JsonObject } from "../base/index.ts";
@@ -90,62 +98,105 @@ function recordWriters(): {
 const partsOf = (fields: Record<string, string[]>, prefix: string): [string, string[]][] =>
   Object.entries(fields).filter(([field]) => field.startsWith(prefix));
 
+/** What a stage of the table is called in the table's fields, by what happens to a binding's eviction tasks. */
+const EVICTION_WRITERS: ReadonlySet<string> = new Set(["schedule", "failover", "eviction"]);
+/** Stages whose decisions are written by others: overrides change dispatch's copies, statuses have one writer each. */
+const WRITE_THROUGH_OTHERS: ReadonlySet<string> = new Set(["override", "execute", "reflect", "aggregate"]);
+
 describe("in a running fleet", () => {
   let fleet: TestFleet;
   afterEach(() => fleet.stop());
 
-  test("no stage writes a field that the table assigns to another", async () => {
-    const writers = recordWriters();
-    fleet = await startTestFleet({ members: ["member1", "member2"], nodes: 1, wrap: writers.wrap });
-    await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-    await fleet.client.create(
+  /** One workload with a dependency is placed, moved by a taint and by its own health, and rebalanced. */
+  async function runEveryStage(wrap?: ReturnType<typeof recordWriters>["wrap"]): Promise<void> {
+    fleet = await startTestFleet({ members: ["member1", "member2", "member3"], nodes: 1, wrap });
+    const { client } = fleet;
+    await client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+    await client.create(ConfigMap, "hub", {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: "settings", namespace: "shop" },
+    });
+    await client.create(
       PropagationPolicy,
       "hub",
-      makePolicy("shop/all").selects("apps/v1", "Deployment").weights({ member1: 1, member2: 1 }).build(),
+      makePolicy("shop/all")
+        .selects("apps/v1", "Deployment")
+        .weights({ member1: 1, member2: 1, member3: 1 })
+        .with(({ spec }) => {
+          spec.propagateDeps = true;
+          spec.failover = { cluster: { purgeMode: "Gracefully" } };
+        })
+        .build(),
     );
-    await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).build());
+    const web = makeDeployment("shop/web").replicas(6).build();
+    web.spec.template.spec = {
+      containers: [{ name: "main", image: "web:1", envFrom: [{ configMapRef: { name: "settings" } }] }],
+    };
+    await client.create(Deployment, "hub", web);
     await fleet.run(20_000);
 
-    const binding = writers.of("ResourceBinding", "shop", "web-deployment");
-    const [workName = ""] = (
-      await fleet.client.list(Work, {
-        cluster: "hub",
-        namespace: "karmada-es-member1",
-        labelSelector: "resourcebinding.karmada.io/permanent-id",
-      })
-    ).items.map(({ metadata }) => metadata.name);
-    const work = writers.of("Work", "karmada-es-member1", workName);
+    const taint = { key: "maintenance", effect: "NoExecute" as const };
+    await client.patch(Cluster, { cluster: "hub", name: "member1" }, { spec: { taints: [taint] } }, { type: "merge" });
+    await fleet.run(600_000);
+    await client.patch(Cluster, { cluster: "hub", name: "member1" }, { spec: { taints: null } }, { type: "merge" });
+    await client.create(WorkloadRebalancer, "hub", {
+      apiVersion: "apps.karmada.io/v1alpha1",
+      kind: "WorkloadRebalancer",
+      metadata: { name: "evenly" },
+      spec: { workloads: [{ apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" }] },
+    });
+    await fleet.run(60_000);
+  }
 
-    for (const [field, parts] of partsOf(binding, "spec."))
-      expect(parts, field).toEqual(writersOf(`ResourceBinding.${field}`));
-    expect(new Set(Object.values(binding).flat())).toEqual(new Set(["match", "schedule", "status"]));
+  test("no stage writes a field that the table assigns to another", async () => {
+    const writers = recordWriters();
+    await runEveryStage(writers.wrap);
+
+    const binding = writers.of("ResourceBinding", "shop", "web-deployment");
+    const attached = writers.of("ResourceBinding", "shop", "settings-configmap");
+    const { items } = await fleet.client.list(Work, {
+      cluster: "hub",
+      namespace: "karmada-es-member2",
+      labelSelector: "resourcebinding.karmada.io/permanent-id",
+    });
+    const works = items.map(({ metadata }) => writers.of("Work", "karmada-es-member2", metadata.name));
+
+    for (const [field, parts] of partsOf(binding, "spec.")) {
+      if (field === "spec.gracefulEvictionTasks")
+        expect(
+          parts.filter((part) => !EVICTION_WRITERS.has(part)),
+          field,
+        ).toEqual([]);
+      else expect(parts, field).toEqual(writersOf(`ResourceBinding.${field}`));
+    }
+    // The stage that attaches a dependency creates its binding, so there it writes what match writes elsewhere.
+    expect(new Set(Object.values(attached).flat())).toEqual(new Set(["dependencies", "status"]));
+    expect(new Set(Object.values(binding).flat())).toEqual(
+      new Set(["match", "schedule", "failover", "eviction", "rebalance", "status"]),
+    );
     // The stages that own parts of a status pass them to one writer, which the server sees.
-    for (const [field, parts] of [...partsOf(binding, "status."), ...partsOf(work, "status.")])
+    for (const [field, parts] of [binding, ...works].flatMap((fields) => partsOf(fields, "status.")))
       expect(parts, field).toEqual(["status"]);
-    expect(work["spec.workload"]).toEqual(["dispatch"]);
+    for (const work of works) expect(work["spec.workload"]).toEqual(["dispatch"]);
+    expect(works.length).toBeGreaterThan(1);
     expect(new Set(partsOf(writers.of("Deployment", "shop", "web"), "status.").flatMap(([, parts]) => parts))).toEqual(
       new Set(["aggregate"]),
     );
   });
 
-  test("a stage writes only the kinds that the table names", async () => {
-    fleet = await startTestFleet({ members: ["member1", "member2"], nodes: 1 });
-    await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-    await fleet.client.create(
-      PropagationPolicy,
-      "hub",
-      makePolicy("shop/all").selects("apps/v1", "Deployment").weights({ member1: 1, member2: 1 }).build(),
-    );
-    await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).build());
-    await fleet.run(20_000);
+  test("every writing stage writes, and only the kinds that the table names", async () => {
+    await runEveryStage();
 
     const plurals: Record<string, string> = {
       ResourceBinding: "resourcebindings.work.karmada.io",
       attached: "resourcebindings.work.karmada.io",
       WorkloadRebalancer: "workloadrebalancers.apps.karmada.io",
+      PropagationPolicy: "propagationpolicies.policy.karmada.io",
       Work: "works.work.karmada.io",
       template: "deployments.apps",
     };
+    const silent: string[] = [];
     for (const { name, writes } of pipeline) {
       const named = new Set(writes.map((field) => plurals[field.split(".")[0] ?? ""]));
       const written = new Set(
@@ -154,11 +205,13 @@ describe("in a running fleet", () => {
           .filter(({ part, cluster }) => part === name && cluster === "hub")
           .map(({ resource }) => resource),
       );
+      if (written.size === 0) silent.push(name);
 
       expect(
         [...written].filter((resource) => !named.has(resource)),
         name,
       ).toEqual([]);
     }
+    expect(silent.filter((name) => !WRITE_THROUGH_OTHERS.has(name))).toEqual([]);
   });
 });

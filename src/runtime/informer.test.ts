@@ -378,7 +378,7 @@ describe("closing", () => {
   });
 });
 
-test("ten thousand objects with an index are listed without delay", async () => {
+test("ten thousand objects with an index are listed with one index call per object", async () => {
   const { client, informers, settle } = setUp();
   await Promise.all(
     Array.from({ length: 10_000 }, (_, index) =>
@@ -386,14 +386,16 @@ test("ten thousand objects with an index are listed without delay", async () => 
     ),
   );
   const members = createInformers({ client, clock: createFakeClock(), log: silentLog, scope: { cluster: "*" } });
-  const start = performance.now();
+  let calls = 0;
 
   const informer = members.of(Widget);
-  informer.addIndex("cluster", (_object, cluster) => [cluster]);
+  informer.addIndex("cluster", (_object, cluster) => {
+    calls++;
+    return [cluster];
+  });
   await informer.whenSynced(AbortSignal.timeout(10_000));
 
-  // It takes some 20 ms; the limit of 300 ms holds on a busy machine too.
-  expect(performance.now() - start).toBeLessThan(300);
+  expect(calls).toBe(10_000);
   expect(informer.by("cluster", "member-7").length).toBe(100);
   members.close();
   informers.close();

@@ -195,14 +195,11 @@ test("the cost per key does not grow with a hundred thousand keys", () => {
   const { queue } = setUp();
   const keys = Array.from({ length: 100_000 }, (_, index) => `key-${index}`);
 
-  const start = performance.now();
   for (const key of keys) queue.add(key, "resync");
   const taken = drain(queue);
-  const elapsedMs = performance.now() - start;
 
+  // It takes a tenth of a second; at a cost that grows with the length it would exceed the timeout of a test.
   expect(taken.length).toBe(keys.length);
-  // It takes a tenth of a second; at a cost that grows with the length it would take minutes.
-  expect(elapsedMs).toBeLessThan(5000);
 });
 
 test("a heap returns items by due time after any additions, moves and removals", () => {

@@ -142,7 +142,10 @@ describe.each(Object.entries(transports))("controllers %s", { timeout: LIMIT_MS 
       const managed = await see(ManagedCluster, { name }, (seen) =>
         isConditionTrue(seen?.status?.conditions ?? [], "ManagedClusterConditionAvailable"),
       );
-      expect([cluster?.spec.syncMode, managed?.spec.hubAcceptsClient]).toEqual([name === PULLED ? "Pull" : "Push", true]);
+      expect([cluster?.spec.syncMode, managed?.spec.hubAcceptsClient]).toEqual([
+        name === PULLED ? "Pull" : "Push",
+        true,
+      ]);
     }
   });
 

@@ -221,16 +221,16 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
     });
     expect(member).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("there is no member 'membr1' (did you mean 'member1'?)") as string,
+      stderr: expect.stringContaining("member 'membr1' not found (did you mean 'member1'?)") as string,
     });
     expect(name).toMatchObject({
       code: 1,
       stdout: "",
-      stderr: "there is no deployment nope in namespace shop on member1, member2, member3\n",
+      stderr: "deployment nope in namespace shop not found on member1, member2, member3\n",
     });
     expect(format).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("-o is one of table, wide, json") as string,
+      stderr: expect.stringContaining("-o must be one of table, wide, json") as string,
     });
   });
 
@@ -285,7 +285,7 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
     });
     expect(tooMany).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("you want to follow 3 containers, and the limit is 2") as string,
+      stderr: expect.stringContaining("following 3 containers exceeds the limit of 2") as string,
     });
     expect(nowhere).toMatchObject({
       code: 1,
@@ -373,7 +373,7 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
     const planned = await eventually(
       "member2 is away",
       () => run("plan", "-f", more),
-      ({ stdout }) => stdout.includes("Away"),
+      ({ stdout }) => stdout.includes("Unreachable; "),
     );
     const applied = await run("apply", "-f", manifest, "--yes", "--wait", "--timeout", "2s");
     await cutOff(null);

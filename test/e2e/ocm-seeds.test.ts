@@ -174,7 +174,7 @@ describe.runIf(noCommands === undefined)(
         await workIs(work, "Available", "True");
       }
 
-      expect(warnings).toContain("spec.workload.manifests[0].spec.topology.pools is read as spec.topology.subsets");
+      expect(warnings).toContain("spec.workload.manifests[0].spec.topology.pools was read as spec.topology.subsets");
       await until(
         "3",
         "member1",
@@ -251,7 +251,7 @@ describe.runIf(noCommands === undefined)(
       );
       expect(names(decided)).toEqual(MEMBERS);
       expect(warnings).toContain("the set default counts as bound");
-      expect(warnings).toContain("Placement placement-example makes its own decisions");
+      expect(warnings).toContain("Placement placement-example creates its own decisions");
     });
 
     test("the introduction: a CloneSet's status is returned, also for the short form that only names it", async () => {
@@ -403,7 +403,7 @@ describe.runIf(noCommands === undefined)(
       const found = (): Promise<string> =>
         kubectl("member1", "get", "sidecarset", "monitoring-sidecar", "--ignore-not-found", "-o", "name");
       expect(await apply("guide-sidecarset-monitoring")).toContain(
-        "ocm.io/conditional-deployment is understood by Flotilla alone",
+        "ocm.io/conditional-deployment is only supported by Flotilla",
       );
       await workIs("sidecarset-monitoring", "Applied", "False");
       expect(await found()).toBe("");

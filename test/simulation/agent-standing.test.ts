@@ -172,9 +172,7 @@ test("a cluster that was deleted on the hub is reported once, stays out, and req
   await run(MINUTE_MS);
 
   expect(await faces()).toEqual([false, false]);
-  expect(
-    said.filter((line) => line.includes("cluster paris was removed from the hub")).length,
-  ).toBeGreaterThan(0);
+  expect(said.filter((line) => line.includes("cluster paris was removed from the hub")).length).toBeGreaterThan(0);
   said = [];
   await run(60 * MINUTE_MS);
   expect(said.length).toBeLessThan(12);

@@ -132,7 +132,7 @@ test("an object that exists only on members is traced to its ManifestWork", asyn
 test("a kind without an explanation is rejected", async () => {
   await expect(why("managedcluster/member1")).rejects.toThrow("a ManagedCluster is not scheduled");
   await expect(why("cluster/member1")).rejects.toThrow("a Cluster is a hub object and is never propagated");
-  await expect(why("placement/none")).rejects.toThrow("no Placement none in namespace default on the hub");
+  await expect(why("placement/none")).rejects.toThrow("Placement none in namespace default not found on the hub");
 });
 
 test("an object of both a Work and a ManifestWork has one owner, and both explanations name it", async () => {

@@ -266,7 +266,9 @@ describe("a plan", () => {
       ["member2", "update", "web"],
     ]);
     expect(planned.problems).toEqual([]);
-    expect(planned.notes).toEqual([expect.stringMatching(/^not shown: 1 change and 1 problem that this plan does not cause/)]);
+    expect(planned.notes).toEqual([
+      expect.stringMatching(/^not shown: 1 change and 1 problem that this plan does not cause/),
+    ]);
     expect(own.problems).toEqual([
       {
         resource: "Deployment shop/db",
@@ -341,7 +343,7 @@ describe("a plan", () => {
       /^trying Deployment shop\/web on the hub: .*replicas/,
     );
     await expect(plan([makeDeployment("nowhere/web").build()])).rejects.toThrow("namespace nowhere not found");
-    await expect(plan([], ["atlantis"])).rejects.toThrow("there is no member 'atlantis'");
+    await expect(plan([], ["atlantis"])).rejects.toThrow("member 'atlantis' not found");
   });
 });
 

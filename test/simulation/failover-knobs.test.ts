@@ -188,6 +188,8 @@ test("an application that is unhealthy everywhere is moved with increasing backo
   }[];
   expect(moves.at(-1)?.inRow).toBe(movedAt.length);
   expect(
-    [...reported].some((message) => /the application is still unhealthy after \d+ moves in a row, so it stays until 20/.test(message)),
+    [...reported].some((message) =>
+      /the application is still unhealthy after \d+ moves in a row, so it stays until 20/.test(message),
+    ),
   ).toBe(true);
 });
