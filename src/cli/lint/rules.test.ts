@@ -169,6 +169,22 @@ spec:
   expect(findings).toEqual([]);
 });
 
+test("admission warnings are reported without a real hub, as a user would receive them", async () => {
+  const text = `apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: { name: log, namespace: shop }
+spec:
+  resourceSelectors: [{ apiVersion: apps.kruise.io/v1alpha1, kind: SidecarSet }]
+  placement: { clusterAffinity: { clusterNames: [paris] } }
+`;
+
+  const { findings } = await lint([{ name: "policy.yaml", text }], ["shorthand"]);
+
+  expect(findings).toMatchObject([
+    { rule: "shorthand", severity: "warning", line: 5, message: expect.stringContaining("is in no namespace") },
+  ]);
+});
+
 test("documents that are not manifests are skipped", async () => {
   const { findings, manifests, passedOver } = await lint([
     {
