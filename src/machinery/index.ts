@@ -4,6 +4,7 @@ export * from "./cel/index.ts";
 export * from "./conditions.ts";
 export * from "./decode-error.ts";
 export * from "./duplicate-keys.ts";
+export { field, type FieldError } from "./field.ts";
 export * from "./fields.ts";
 export * from "./hash.ts";
 export * from "./int-or-string.ts";

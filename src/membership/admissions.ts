@@ -8,13 +8,7 @@ import type { Admission, AnyAdmission, ClusterReader, Taint } from "../api/index
 import { formatTime } from "../base/index.ts";
 import type { Clock, DeepReadonly } from "../base/index.ts";
 import { prune, withoutTimeToLive } from "../interpreter/index.ts";
-import type { FieldError } from "../machinery/index.ts";
-
-const refused = (field: string, why: string): FieldError => ({
-  type: "Forbidden",
-  field,
-  message: `Forbidden: ${why}`,
-});
+import { field } from "../machinery/index.ts";
 
 /** Applies to the hub only; on members these names have no meaning. */
 const keepNamespaces = (hub: string): Admission<Namespace> => ({
@@ -23,7 +17,7 @@ const keepNamespaces = (hub: string): Admission<Namespace> => ({
   validate: ({ cluster, object: { metadata }, read }) =>
     cluster === hub && holdsMembers(metadata.name, read)
       ? [
-          refused(
+          field.forbidden(
             "metadata",
             "this namespace contains the Works and Secrets of members; deleting it would delete their workloads",
           ),
