@@ -3,7 +3,14 @@
  *
  * Taints that evict get timeAdded: toleration seconds count from then.
  */
-import { Cluster, createWorkAdmissions, executionNamespace, Namespace } from "../api/index.ts";
+import {
+  Cluster,
+  createWorkAdmissions,
+  executionNamespace,
+  Namespace,
+  KARMADA_CLUSTER_NAMESPACE,
+  KARMADA_SYSTEM_NAMESPACE,
+} from "../api/index.ts";
 import type { Admission, AnyAdmission, ClusterReader, Taint } from "../api/index.ts";
 import { formatTime } from "../base/index.ts";
 import type { Clock, DeepReadonly } from "../base/index.ts";
@@ -27,7 +34,7 @@ const keepNamespaces = (hub: string): Admission<Namespace> => ({
 
 /** The execution namespace is deleted when the member leaves, or has left. */
 function holdsMembers(namespace: string, read: ClusterReader): boolean {
-  if (namespace === "karmada-system" || namespace === "karmada-cluster") return true;
+  if (namespace === KARMADA_SYSTEM_NAMESPACE || namespace === KARMADA_CLUSTER_NAMESPACE) return true;
   const prefix = executionNamespace("");
   const cluster = namespace.startsWith(prefix)
     ? (read.get(Cluster.group, Cluster.plural, undefined, namespace.slice(prefix.length)) as

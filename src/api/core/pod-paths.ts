@@ -1,3 +1,4 @@
+/** Validates paths inside volumes and on hosts: a pod must not escape its volume. */
 import { field, type FieldError } from "../../machinery/index.ts";
 
 /** The path contains no `..`. */

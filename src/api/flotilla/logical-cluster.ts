@@ -2,6 +2,7 @@
  * LogicalCluster: a complete Kubernetes API inside Flotilla, served at `/clusters/<name>`. Creating the object creates
  * the cluster; deleting it removes the cluster with everything in it. It is immutable, so updates are not offered.
  */
+import { HUB } from "./names.ts";
 import { field, type FieldError, type Schema } from "../../machinery/index.ts";
 import type { Admission } from "../admission.ts";
 import { ageColumn, column, nameColumn } from "../columns.ts";
@@ -77,7 +78,7 @@ export function logicalClusterAdmission(profiles: readonly string[]): Admission<
     },
     validate({ operation, object: { metadata, spec } }) {
       if (operation === "DELETE")
-        return metadata.name === "hub" ? [field.forbidden("metadata.name", "the hub cannot be deleted")] : [];
+        return metadata.name === HUB ? [field.forbidden("metadata.name", "the hub cannot be deleted")] : [];
       const errors: FieldError[] = [];
       if (!NAME.test(metadata.name))
         errors.push(

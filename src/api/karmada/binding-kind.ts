@@ -1,4 +1,5 @@
 /** The shared parts of ResourceBinding and ClusterResourceBinding: stored as v1alpha2, readable as v1alpha1. */
+import { DEPENDENCIES } from "./names.ts";
 import { isObject, type DeepReadonly, type Json } from "../../base/index.ts";
 import { field, type FieldError } from "../../machinery/index.ts";
 import type { Review } from "../admission.ts";
@@ -36,9 +37,6 @@ export function bindingKind<T extends KubernetesObject>(
     },
   };
 }
-
-/** The dependencies of a binding's object, as JSON; read by the stage that distributes dependencies. */
-const DEPENDENCIES = "resourcebinding.karmada.io/dependencies";
 
 export function checkDependencies<T extends KubernetesObject>({ object, byController }: Review<T>): FieldError[] {
   const text = (object as DeepReadonly<KubernetesObject>).metadata.annotations?.[DEPENDENCIES];

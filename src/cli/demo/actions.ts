@@ -2,6 +2,7 @@
  * The user's actions in the demo: a kubectl command line, and the same action through our own client for machines
  * without kubectl. Both show the same line and have the same effect.
  */
+import { HUB } from "../../api/index.ts";
 import type { Kind } from "../../api/index.ts";
 import type { Json } from "../../base/index.ts";
 
@@ -22,7 +23,7 @@ export interface JsonPatchStep {
 }
 
 /** The cluster whose API is called. */
-export const clusterOf = (deed: DemoAction): string => (deed.do === "get" ? deed.cluster : "hub");
+export const clusterOf = (deed: DemoAction): string => (deed.do === "get" ? deed.cluster : HUB);
 
 /** As kubectl arguments. */
 export function argumentsOf(deed: DemoAction): string[] {
@@ -55,7 +56,7 @@ export function commandLineOf(deed: DemoAction): string {
   const cluster = clusterOf(deed);
   return [
     "kubectl",
-    ...(cluster === "hub" ? [] : ["--kubeconfig", `${cluster}.kubeconfig`]),
+    ...(cluster === HUB ? [] : ["--kubeconfig", `${cluster}.kubeconfig`]),
     ...argumentsOf(deed).map(quoted),
   ].join(" ");
 }
