@@ -7,6 +7,7 @@ export * from "./duplicate-keys.ts";
 export { field, type FieldError } from "./field.ts";
 export * from "./fields.ts";
 export * from "./hash.ts";
+export * from "./image-reference.ts";
 export * from "./int-or-string.ts";
 export * from "./json-patch.ts";
 export * from "./json-path.ts";
